@@ -1,0 +1,27 @@
+/** Builds dist/: the collector's processes, one bundle each with shared chunks, and the pixel. */
+import { rmSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { buildPixel } from '../pixel/build.mjs'
+
+const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url))
+
+export async function buildAll() {
+  rmSync(at('dist/collector'), { recursive: true, force: true })
+  await build({
+    entryPoints: ['main', 'clickhouse/localServer', 'postgres/localServer'].map((entry) => at(`collector/${entry}.ts`)),
+    outbase: at('collector'),
+    outdir: at('dist/collector'),
+    bundle: true,
+    packages: 'external',
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    sourcemap: true,
+    logLevel: 'warning',
+  })
+  await buildPixel({ outDir: at('dist/pixel') })
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildAll()

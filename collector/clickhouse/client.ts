@@ -1,0 +1,111 @@
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { createClient, type ClickHouseSettings } from '@clickhouse/client'
+
+/** SQL with its bound values: `{name:Type}` in `sql` is filled from `params` by ClickHouse itself. */
+export interface Query {
+  readonly sql: string
+  readonly params: Readonly<Record<string, unknown>>
+}
+
+export type OutputFormat = 'JSONEachRow' | 'CSVWithNames'
+
+/** A finished answer: ClickHouse had the whole of it before the first byte came. */
+export interface ResultStream {
+  readonly body: Readable
+  /** Rows in `body`, known before it is read. */
+  readonly rows: number
+}
+
+/** The only door to ClickHouse: nothing outside this file knows the driver. */
+export interface ClickHouse {
+  readonly database: string
+  /** Runs a query and parses its rows. For small answers. */
+  rows<Row>(query: Query): Promise<Row[]>
+  /** Runs a query and hands its bytes on unparsed. */
+  stream(query: Query, format: OutputFormat, signal?: AbortSignal): Promise<ResultStream>
+  /** Runs a statement that answers nothing. */
+  command(query: Query): Promise<void>
+  /**
+   * Inserts JSONEachRow bytes as one block. The same bytes with the same token are stored once, within the
+   * table's deduplication window, so a retry after a lost answer is harmless.
+   */
+  insertLines(table: string, lines: Readable, deduplicationToken: string): Promise<void>
+  ping(): Promise<boolean>
+  close(): Promise<void>
+}
+
+/** How rows leave: ISO times, plain numbers for Int64 (all of ours fit a double), empty CSV nulls. */
+const outputSettings: ClickHouseSettings = {
+  date_time_output_format: 'iso',
+  output_format_json_quote_64bit_integers: 0,
+  format_csv_null_representation: '',
+}
+
+/** One block per insert: the deduplication token counts per block. */
+const insertSettings: ClickHouseSettings = {
+  async_insert: 0,
+  insert_deduplicate: 1,
+  max_insert_block_size: '1000000',
+  min_insert_block_size_rows: '1000000',
+  min_insert_block_size_bytes: '1073741824',
+  input_format_parallel_parsing: 0,
+  date_time_input_format: 'best_effort',
+  input_format_skip_unknown_fields: 1,
+}
+
+/** Opens `url` (credentials included) on `database`. Nothing is sent before the first call. */
+export function openClickHouse(url: string, database: string): ClickHouse {
+  const client = createClient({
+    url,
+    database,
+    application: 'footfall',
+    request_timeout: 120_000,
+    max_open_connections: 32,
+    keep_alive: { idle_socket_ttl: 2_000 },
+    clickhouse_settings: outputSettings,
+    log: { level: 127 },
+  })
+
+  return {
+    database,
+
+    async rows<Row>(query: Query) {
+      const result = await client.query({ query: query.sql, query_params: { ...query.params }, format: 'JSONEachRow' })
+      return result.json<Row>()
+    },
+
+    async stream(query, format, signal) {
+      const answer = await client.exec({
+        query: `${query.sql}\nFORMAT ${format}`,
+        query_params: { ...query.params },
+        clickhouse_settings: { wait_end_of_query: 1 },
+        ...(signal && { abort_signal: signal }),
+      })
+      return { body: answer.stream, rows: Number(answer.summary?.result_rows ?? 0) }
+    },
+
+    async command(query) {
+      await client.command({ query: query.sql, query_params: { ...query.params } })
+    },
+
+    async insertLines(table, lines, deduplicationToken) {
+      const answer = await client.exec({
+        query: `INSERT INTO ${table} FORMAT JSONEachRow`,
+        values: lines,
+        clickhouse_settings: {
+          ...insertSettings,
+          insert_deduplication_token: deduplicationToken,
+          wait_end_of_query: 1,
+        },
+      })
+      await text(answer.stream)
+    },
+
+    async ping() {
+      return (await client.ping()).success
+    },
+
+    close: () => client.close(),
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * The process of a local ClickHouse: loads libchdb, which is the whole of ClickHouse, and has its command line
+ * open an HTTP port. Started by local.ts with JSON settings as its argument.
+ */
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { arrayConstructor, DataType, load, open } from 'ffi-rs'
+import { onParentGone } from '../stores/supervise.ts'
+
+export interface LocalClickHouseSettings {
+  directory: string
+  port: number
+  password: string
+}
+
+const { directory, port, password } = JSON.parse(process.argv[2]!) as LocalClickHouseSettings
+
+mkdirSync(directory, { recursive: true, mode: 0o700 })
+const usersFile = join(directory, 'users.xml')
+const configFile = join(directory, 'config.xml')
+
+// The session that keeps the server up is always "default", without a password: it may do that and nothing else.
+writeFileSync(
+  usersFile,
+  `<clickhouse>
+  <profiles><default/></profiles>
+  <quotas><default/></quotas>
+  <users>
+    <default>
+      <password/><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota>
+      <grants><query>GRANT SYSTEM LISTEN ON *.*</query><query>GRANT SELECT ON system.numbers</query></grants>
+    </default>
+    <footfall>
+      <password>${password}</password><networks><ip>127.0.0.1</ip></networks>
+      <profile>default</profile><quota>default</quota><access_management>1</access_management>
+    </footfall>
+  </users>
+</clickhouse>`,
+  { mode: 0o600 },
+)
+writeFileSync(configFile, `<clickhouse><users_config>${usersFile}</users_config></clickhouse>`)
+
+const commandLine = [
+  'clickhouse',
+  `--config-file=${configFile}`,
+  `--path=${join(directory, 'data')}`,
+  `--http_port=${port}`,
+  '--listen_host=127.0.0.1',
+  // There is no server mode in the library, so a query that never ends holds the process.
+  `--query=SYSTEM START LISTEN HTTP; SELECT sleepEachRow(3) FROM system.numbers SETTINGS max_block_size = 1, function_sleep_max_microseconds_per_block = 0 FORMAT Null`,
+]
+
+// libchdb takes SIGTERM and SIGINT for itself and does not end by them; ClickHouse is crash-safe, so SIGKILL.
+const end = () => process.kill(process.pid, 'SIGKILL')
+onParentGone(end)
+
+open({ library: 'chdb', path: libraryPath() })
+Promise.resolve(
+  load({
+    library: 'chdb',
+    funcName: 'chdb_query_cmdline',
+    retType: DataType.I32,
+    paramsType: [DataType.I32, arrayConstructor({ type: DataType.StringArray, length: commandLine.length })],
+    paramsValue: [commandLine.length, commandLine],
+    runInNewThread: true,
+  }),
+).finally(end)
+
+/** libchdb.so of the one @chdb/lib-<platform> package that npm installed for this machine. */
+function libraryPath(): string {
+  const require = createRequire(import.meta.url)
+  const platforms = join(dirname(require.resolve('chdb/package.json')), '../@chdb')
+  const [platform] = readdirSync(platforms).filter((name) => name.startsWith('lib-'))
+  if (!platform) throw new Error(`chdb has no build for ${process.platform} ${process.arch}; set CLICKHOUSE_URL`)
+  return join(platforms, platform, 'libchdb.so')
+}

@@ -1,0 +1,107 @@
+import { resolve } from 'node:path'
+
+/** Everything the environment can set. Only this file reads it; the README's table lists the same variables. */
+export interface Config {
+  /** PORT, default 8787. */
+  port: number
+  /** HOST, default 127.0.0.1: what to listen on. */
+  host: string
+  /** FOOTFALL_PUBLIC_URL: how browsers reach this collector; default http://HOST:PORT. */
+  publicUrl: string
+  /** FOOTFALL_DATA_DIR, default .footfall: spool, local stores, demo.json. */
+  dataDir: string
+  /** CLICKHOUSE_URL, default none: run a local server in the data directory. */
+  clickhouseUrl: string | null
+  /** CLICKHOUSE_DATABASE, default footfall; sample data stands beside it in <name>_test. */
+  clickhouseDatabase: string
+  /** DATABASE_URL, default none: run a local PostgreSQL in the data directory. */
+  databaseUrl: string | null
+  /** FOOTFALL_ROLE, default all: ingest takes beacons, api answers reads. */
+  role: 'all' | 'ingest' | 'api'
+  /** FOOTFALL_DEMO, default on with local stores: demo organization, shop, demo.json. */
+  demo: boolean
+  /** FOOTFALL_TRUSTED_PROXIES, default none: addresses or CIDR ranges whose X-Forwarded-For is believed. */
+  trustedProxies: string[]
+  /** FOOTFALL_SPOOL_MB_MAX, default 10240: past this the collector answers 503 busy. */
+  spoolBytesMax: number
+  /** LOG_LEVEL, default info. */
+  logLevel: string
+}
+
+/** A setting that cannot be used. Its message is one line that names the variable. */
+export class ConfigError extends Error {}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+const roles = ['all', 'ingest', 'api'] as const
+
+/** Reads and checks the environment. Throws ConfigError for the first variable that cannot be used. */
+export function readConfig(env: Environment): Config {
+  const port = integer(env, 'PORT', 8787, 1, 65_535)
+  const host = env.HOST || '127.0.0.1'
+  const clickhouseUrl = url(env, 'CLICKHOUSE_URL', ['http:', 'https:'])
+  const databaseUrl = url(env, 'DATABASE_URL', ['postgres:', 'postgresql:'])
+  const reachableHost = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  return {
+    port,
+    host,
+    publicUrl: (
+      url(env, 'FOOTFALL_PUBLIC_URL', ['http:', 'https:']) ??
+      `http://${reachableHost.includes(':') ? `[${reachableHost}]` : reachableHost}:${port}`
+    ).replace(/\/$/, ''),
+    dataDir: resolve(env.FOOTFALL_DATA_DIR || '.footfall'),
+    clickhouseUrl,
+    clickhouseDatabase: identifier(env, 'CLICKHOUSE_DATABASE', 'footfall'),
+    databaseUrl,
+    role: oneOf(env, 'FOOTFALL_ROLE', roles, 'all'),
+    demo: flag(env, 'FOOTFALL_DEMO', clickhouseUrl === null && databaseUrl === null),
+    trustedProxies: (env.FOOTFALL_TRUSTED_PROXIES ?? '').split(',').map((part) => part.trim()).filter(Boolean),
+    spoolBytesMax: integer(env, 'FOOTFALL_SPOOL_MB_MAX', 10_240, 16, 10_000_000) * 1024 * 1024,
+    logLevel: oneOf(env, 'LOG_LEVEL', logLevels, 'info'),
+  }
+}
+
+function integer(env: Environment, name: string, fallback: number, least: number, most: number): number {
+  const given = env[name]
+  if (!given) return fallback
+  const value = Number(given)
+  if (!Number.isInteger(value) || value < least || value > most) {
+    throw new ConfigError(`${name} must be a whole number from ${least} to ${most}, not "${given}"`)
+  }
+  return value
+}
+
+function oneOf<T extends string>(env: Environment, name: string, values: readonly T[], fallback: T): T {
+  const given = env[name]
+  if (!given) return fallback
+  const value = values.find((candidate) => candidate === given)
+  if (!value) throw new ConfigError(`${name} must be one of ${values.join(', ')}, not "${given}"`)
+  return value
+}
+
+function flag(env: Environment, name: string, fallback: boolean): boolean {
+  const given = env[name]
+  if (!given) return fallback
+  if (given === '1' || given === 'true') return true
+  if (given === '0' || given === 'false') return false
+  throw new ConfigError(`${name} must be true or false, not "${given}"`)
+}
+
+function identifier(env: Environment, name: string, fallback: string): string {
+  const given = env[name] || fallback
+  if (!/^[a-z_][a-z0-9_]{0,50}$/i.test(given)) {
+    throw new ConfigError(`${name} must be letters, digits and underscores, not "${given}"`)
+  }
+  return given
+}
+
+/** Connection addresses may hold a password, so an error never repeats them. */
+function url(env: Environment, name: string, protocols: readonly string[]): string | null {
+  const given = env[name]
+  if (!given) return null
+  if (!URL.canParse(given) || !protocols.includes(new URL(given).protocol)) {
+    throw new ConfigError(`${name} must be an address that starts with ${protocols.join('// or ')}//`)
+  }
+  return given
+}

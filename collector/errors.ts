@@ -1,0 +1,50 @@
+/**
+ * The error catalogue: what callers may be told. `error` is for programs and never changes; the spec's own words
+ * are used to the letter. `message` is for people. One handler (collector/app.ts) turns these into
+ * `{ error, message, request_id }` and hides everything else behind `internal_error`.
+ */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    /** Machine-readable: the body's `error`. */
+    readonly code: string,
+    /** Human-readable: the body's `message`. */
+    message: string,
+    /** Further body keys, and headers such as Retry-After. */
+    readonly extra: { body?: Record<string, unknown>; headers?: Record<string, string> } = {},
+  ) {
+    super(message)
+    this.name = 'ApiError'
+  }
+}
+
+/** 400: the named parameter, header or body path is wrong. */
+export const invalidParameter = (parameter: string, message: string) =>
+  new ApiError(400, 'invalid_parameter', `${parameter}: ${message}`, { body: { parameter } })
+
+/** 400: the request as a whole cannot be read. */
+export const malformed = (message: string) => new ApiError(400, 'malformed', message)
+
+/** 401, in the words of the spec's Authentication part. */
+export const unauthorized = {
+  key: (message = 'The X-Api-Key header is not a key of this service.') =>
+    new ApiError(401, 'Invalid API key', message),
+  secret: () => new ApiError(401, 'Invalid API secret', 'The X-Api-Secret header does not match the key.'),
+  secretRequired: () =>
+    new ApiError(401, 'API secret is required', 'Send the key’s secret in the X-Api-Secret header.'),
+}
+
+/** 404, in the spec's words. What belongs to somebody else answers exactly like what does not exist. */
+export const notFound = {
+  project: () => new ApiError(404, 'project not found', 'No project of yours has this id.'),
+  pixel: () => new ApiError(404, 'pixel not found', 'No pixel of yours has this id.'),
+  campaign: () => new ApiError(404, 'campaign not found', 'No campaign of yours has this id.'),
+  route: (method: string, path: string) => new ApiError(404, 'not_found', `There is no ${method} ${path}.`),
+}
+
+/** 403: the pixel exists, but its owner has switched it off. */
+export const pixelInactive = () => new ApiError(403, 'pixel inactive', 'This pixel has been deactivated.')
+
+/** 503: nothing was accepted; the same request will succeed later. */
+export const busy = (message: string, retryAfterSeconds: number) =>
+  new ApiError(503, 'busy', message, { headers: { 'retry-after': String(retryAfterSeconds) } })

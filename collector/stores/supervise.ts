@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { packageRoot } from '../paths.ts'
+
+export interface LocalStore {
+  /** Where it listens; stays the same when it is restarted. */
+  readonly port: number
+  /** Its own process (the launcher), for tests that kill it. */
+  pid(): number | undefined
+  /** Ends it and waits until it is gone. */
+  stop(): Promise<void>
+}
+
+export interface LocalStoreOptions {
+  name: string
+  /** The launcher's bundle below dist/collector: its main argument is JSON of `settings` and the port. */
+  launcher: string
+  settings: Record<string, unknown>
+  /** Resolves when the server answers queries; rejects or throws while it doesn't. */
+  ready: (port: number) => Promise<void>
+  readyTimeoutMs: number
+  onRestart: (reason: string) => void
+}
+
+const restartDelayMs = 250
+const readyPollMs = 40
+
+/**
+ * Runs a store as a child process for as long as this process lives. The child's standard input is its lifeline:
+ * the kernel closes it when we end, however we end, and the launcher then stops its server. A child that dies
+ * is started again on the same port and data. Rejects when it does not answer within `readyTimeoutMs`.
+ */
+export async function superviseLocalStore(options: LocalStoreOptions): Promise<LocalStore> {
+  const port = await freePort()
+  let child: ChildProcess
+  let stopping = false
+  let lastWords = ''
+
+  const start = () => {
+    // Detached: a Ctrl-C in the terminal must reach the collector only, which stops its stores last.
+    child = spawn(process.execPath, [launcherPath(options.launcher), JSON.stringify({ ...options.settings, port })], {
+      stdio: ['pipe', 'ignore', 'pipe'],
+      detached: true,
+    })
+    child.stdin!.on('error', () => {})
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      lastWords = (lastWords + text).slice(-2000)
+    })
+    child.once('exit', (code, signal) => {
+      if (stopping) return
+      options.onRestart(`${options.name} ended (${signal ?? `exit ${code}`}); starting it again`)
+      setTimeout(() => stopping || start(), restartDelayMs)
+    })
+  }
+
+  const stop = async () => {
+    stopping = true
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const exited = new Promise((resolve) => child.once('exit', resolve))
+    child.stdin!.end()
+    await exited
+  }
+
+  start()
+  const deadline = Date.now() + options.readyTimeoutMs
+  for (;;) {
+    try {
+      await options.ready(port)
+      return { port, pid: () => child.pid, stop }
+    } catch (error) {
+      if (Date.now() > deadline) {
+        await stop()
+        throw new Error(`${options.name} did not start: ${lastWords.trim() || (error as Error).message}`)
+      }
+      await new Promise((resolve) => setTimeout(resolve, readyPollMs))
+    }
+  }
+}
+
+function launcherPath(launcher: string): string {
+  const path = join(packageRoot, 'dist/collector', launcher)
+  if (!existsSync(path)) throw new Error(`${path} is missing: run npm run build`)
+  return path
+}
+
+/** A TCP port of 127.0.0.1 that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** Calls `stop` when the process that started this one is gone: see the lifeline above. */
+export function onParentGone(stop: () => void): void {
+  process.stdin.on('end', stop).on('error', stop).resume()
+}

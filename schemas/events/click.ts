@@ -1,0 +1,14 @@
+import { type Static, Type } from 'typebox'
+import { Nullable, Text, Timestamp, Url } from './common.ts'
+
+export const click = Type.Object({
+  url: Url,
+  /** Attributes of the clicked element; any further keys are kept. */
+  element: Type.Object({ ariaLabel: Nullable(Text), className: Text }),
+  /** Short and stable: an id, a data attribute, or a path. */
+  elementIdentifier: Text,
+  elementText: Text,
+  coordinates: Type.Object({ x: Type.Number(), y: Type.Number() }),
+  timestamp: Timestamp,
+})
+export type Click = Static<typeof click>

@@ -1,0 +1,17 @@
+import { type TSchema, Type } from 'typebox'
+
+/** ISO 8601 with milliseconds, UTC (spec: event_type values and their event_data). */
+export const Timestamp = Type.String({
+  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
+  description: 'ISO 8601 with milliseconds, UTC: 2026-01-31T12:00:00.000Z',
+})
+
+/** A page or resource address, as the browser gave it. */
+export const Url = Type.String({ minLength: 1, maxLength: 8192 })
+
+/** Text taken from a page: titles, labels, copied words. */
+export const Text = Type.String({ maxLength: 10_000 })
+
+export const Size = Type.Object({ height: Type.Number(), width: Type.Number() })
+
+export const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])

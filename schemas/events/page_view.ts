@@ -1,0 +1,13 @@
+import { type Static, Type } from 'typebox'
+import { Nullable, Size, Text, Timestamp, Url } from './common.ts'
+
+/** One per load, history navigation, bfcache restore or prerender activation. */
+export const page_view = Type.Object({
+  url: Url,
+  title: Text,
+  referrer: Nullable(Url),
+  screen: Size,
+  viewport: Size,
+  timestamp: Timestamp,
+})
+export type PageView = Static<typeof page_view>

@@ -1,0 +1,22 @@
+import { type Static, Type } from 'typebox'
+import { Nullable, Text, Timestamp, Url } from './common.ts'
+
+export const video = Type.Object({
+  url: Url,
+  src: Text,
+  title: Nullable(Text),
+  action: Type.Union([
+    Type.Literal('play'),
+    Type.Literal('pause'),
+    Type.Literal('progress'),
+    Type.Literal('ended'),
+  ]),
+  /** Seconds from the start. */
+  position: Type.Number({ minimum: 0 }),
+  /** Seconds; null while unknown, or for a live stream. */
+  duration: Nullable(Type.Number({ minimum: 0 })),
+  /** 0 to 100; 0 while the duration is unknown. */
+  percent: Type.Number({ minimum: 0, maximum: 100 }),
+  timestamp: Timestamp,
+})
+export type Video = Static<typeof video>
