@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { StartError } from './errors.ts'
 
 /** Everything the environment can set. Only this file reads it; the README's table lists the same variables. */
 export interface Config {
@@ -24,19 +25,16 @@ export interface Config {
   trustedProxies: string[]
   /** FOOTFALL_SPOOL_MB_MAX, default 10240: past this the collector answers 503 busy. */
   spoolBytesMax: number
-  /** LOG_LEVEL, default info. */
+  /** LOG_LEVEL, default warn. */
   logLevel: string
 }
-
-/** A setting that cannot be used. Its message is one line that names the variable. */
-export class ConfigError extends Error {}
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 const roles = ['all', 'ingest', 'api'] as const
 
-/** Reads and checks the environment. Throws ConfigError for the first variable that cannot be used. */
+/** Reads and checks the environment. Throws StartError for the first variable that cannot be used. */
 export function readConfig(env: Environment): Config {
   const port = integer(env, 'PORT', 8787, 1, 65_535)
   const host = env.HOST || '127.0.0.1'
@@ -56,9 +54,12 @@ export function readConfig(env: Environment): Config {
     databaseUrl,
     role: oneOf(env, 'FOOTFALL_ROLE', roles, 'all'),
     demo: flag(env, 'FOOTFALL_DEMO', clickhouseUrl === null && databaseUrl === null),
-    trustedProxies: (env.FOOTFALL_TRUSTED_PROXIES ?? '').split(',').map((part) => part.trim()).filter(Boolean),
+    trustedProxies: (env.FOOTFALL_TRUSTED_PROXIES ?? '')
+      .split(',')
+      .map((part) => part.trim())
+      .filter(Boolean),
     spoolBytesMax: integer(env, 'FOOTFALL_SPOOL_MB_MAX', 10_240, 16, 10_000_000) * 1024 * 1024,
-    logLevel: oneOf(env, 'LOG_LEVEL', logLevels, 'info'),
+    logLevel: oneOf(env, 'LOG_LEVEL', logLevels, 'warn'),
   }
 }
 
@@ -67,7 +68,7 @@ function integer(env: Environment, name: string, fallback: number, least: number
   if (!given) return fallback
   const value = Number(given)
   if (!Number.isInteger(value) || value < least || value > most) {
-    throw new ConfigError(`${name} must be a whole number from ${least} to ${most}, not "${given}"`)
+    throw new StartError(`${name} must be a whole number from ${least} to ${most}, not "${given}"`)
   }
   return value
 }
@@ -76,7 +77,7 @@ function oneOf<T extends string>(env: Environment, name: string, values: readonl
   const given = env[name]
   if (!given) return fallback
   const value = values.find((candidate) => candidate === given)
-  if (!value) throw new ConfigError(`${name} must be one of ${values.join(', ')}, not "${given}"`)
+  if (!value) throw new StartError(`${name} must be one of ${values.join(', ')}, not "${given}"`)
   return value
 }
 
@@ -85,13 +86,13 @@ function flag(env: Environment, name: string, fallback: boolean): boolean {
   if (!given) return fallback
   if (given === '1' || given === 'true') return true
   if (given === '0' || given === 'false') return false
-  throw new ConfigError(`${name} must be true or false, not "${given}"`)
+  throw new StartError(`${name} must be true or false, not "${given}"`)
 }
 
 function identifier(env: Environment, name: string, fallback: string): string {
   const given = env[name] || fallback
   if (!/^[a-z_][a-z0-9_]{0,50}$/i.test(given)) {
-    throw new ConfigError(`${name} must be letters, digits and underscores, not "${given}"`)
+    throw new StartError(`${name} must be letters, digits and underscores, not "${given}"`)
   }
   return given
 }
@@ -101,7 +102,7 @@ function url(env: Environment, name: string, protocols: readonly string[]): stri
   const given = env[name]
   if (!given) return null
   if (!URL.canParse(given) || !protocols.includes(new URL(given).protocol)) {
-    throw new ConfigError(`${name} must be an address that starts with ${protocols.join('// or ')}//`)
+    throw new StartError(`${name} must be an address that starts with ${protocols.join('// or ')}//`)
   }
   return given
 }

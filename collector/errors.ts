@@ -48,3 +48,10 @@ export const pixelInactive = () => new ApiError(403, 'pixel inactive', 'This pix
 /** 503: nothing was accepted; the same request will succeed later. */
 export const busy = (message: string, retryAfterSeconds: number) =>
   new ApiError(503, 'busy', message, { headers: { 'retry-after': String(retryAfterSeconds) } })
+
+/** The service cannot start, for a reason whoever started it can mend. The message is one line that says how. */
+export class StartError extends Error {}
+
+/** 406: the Accept header rules out every form the answer could have. */
+export const notAcceptable = (types: readonly string[]) =>
+  new ApiError(406, 'not_acceptable', `Accept: this answer is to be had as ${types.join(', ')}.`)

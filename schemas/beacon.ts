@@ -7,7 +7,7 @@ export interface Beacon {
   cookie_id?: string
   /** Who this cookie belongs to: SHA-256, hex, of the trimmed, lower-cased e-mail address. */
   hem?: string
-  /** False: no consent; set no cookie, keep no id. Absent means granted. */
+  /** False: set no cookie, keep no id. Absent: granted, unless the pixel's settings wait for consent. */
   consent?: boolean
   /** The sender's clock when it sent, ISO 8601; the measure of how far that clock is off. */
   sent_at: string
@@ -63,7 +63,31 @@ export const defaultPixelSettings: PixelSettings = {
   honour_gpc: true,
   text_length_max: 500,
   search_parameters: ['q', 'query', 's', 'search', 'keyword'],
-  download_extensions: ['pdf', 'zip', 'csv', 'xls', 'xlsx', 'doc', 'docx', 'ppt', 'pptx', 'dmg', 'exe', 'pkg', 'deb', 'rpm', 'apk', 'gz', 'tar', 'rar', '7z', 'mp3', 'wav', 'epub', 'txt'],
+  download_extensions: [
+    'pdf',
+    'zip',
+    'csv',
+    'xls',
+    'xlsx',
+    'doc',
+    'docx',
+    'ppt',
+    'pptx',
+    'dmg',
+    'exe',
+    'pkg',
+    'deb',
+    'rpm',
+    'apk',
+    'gz',
+    'tar',
+    'rar',
+    '7z',
+    'mp3',
+    'wav',
+    'epub',
+    'txt',
+  ],
 }
 
 /** What stands in the built pixel until the collector bakes in a pixel's id and settings. */

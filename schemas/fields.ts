@@ -43,8 +43,7 @@ export const fields: readonly Field[] = [
     nullable: false,
     tier: 'web_event',
     group: 'event',
-    description:
-      'page_view, click, scroll_depth, copy, form_submission, search, video, download or custom.',
+    description: 'page_view, click, scroll_depth, copy, form_submission, search, video, download or custom.',
   },
   {
     name: 'ts_millis',

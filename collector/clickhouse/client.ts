@@ -1,6 +1,6 @@
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { createClient, type ClickHouseSettings } from '@clickhouse/client'
+import { type ClickHouseSettings, createClient } from '@clickhouse/client'
 
 /** SQL with its bound values: `{name:Type}` in `sql` is filled from `params` by ClickHouse itself. */
 export interface Query {
@@ -39,6 +39,7 @@ export interface ClickHouse {
 const outputSettings: ClickHouseSettings = {
   date_time_output_format: 'iso',
   output_format_json_quote_64bit_integers: 0,
+  output_format_json_escape_forward_slashes: 0,
   format_csv_null_representation: '',
 }
 
@@ -71,7 +72,11 @@ export function openClickHouse(url: string, database: string): ClickHouse {
     database,
 
     async rows<Row>(query: Query) {
-      const result = await client.query({ query: query.sql, query_params: { ...query.params }, format: 'JSONEachRow' })
+      const result = await client.query({
+        query: query.sql,
+        query_params: { ...query.params },
+        format: 'JSONEachRow',
+      })
       return result.json<Row>()
     },
 

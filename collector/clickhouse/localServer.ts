@@ -72,6 +72,7 @@ function libraryPath(): string {
   const require = createRequire(import.meta.url)
   const platforms = join(dirname(require.resolve('chdb/package.json')), '../@chdb')
   const [platform] = readdirSync(platforms).filter((name) => name.startsWith('lib-'))
-  if (!platform) throw new Error(`chdb has no build for ${process.platform} ${process.arch}; set CLICKHOUSE_URL`)
+  if (!platform)
+    throw new Error(`chdb has no build for ${process.platform} ${process.arch}; set CLICKHOUSE_URL`)
   return join(platforms, platform, 'libchdb.so')
 }

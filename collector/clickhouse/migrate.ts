@@ -24,9 +24,13 @@ export async function migrateClickHouse(url: string, database: string): Promise<
       params: {},
     })
     const done = new Set(
-      (await clickhouse.rows<{ name: string }>({ sql: 'SELECT name FROM migrations', params: {} })).map((row) => row.name),
+      (await clickhouse.rows<{ name: string }>({ sql: 'SELECT name FROM migrations', params: {} })).map(
+        (row) => row.name,
+      ),
     )
-    for (const name of readdirSync(directory).filter((file) => file.endsWith('.sql')).sort()) {
+    for (const name of readdirSync(directory)
+      .filter((file) => file.endsWith('.sql'))
+      .sort()) {
       if (done.has(name)) continue
       const template = readFileSync(join(directory, name), 'utf8')
       const sql = fill(template, {
@@ -37,7 +41,10 @@ export async function migrateClickHouse(url: string, database: string): Promise<
         password: decodeURIComponent(password).replaceAll('\\', '\\\\').replaceAll("'", "\\'"),
       })
       for (const statement of statementsOf(sql)) await clickhouse.command({ sql: statement, params: {} })
-      await clickhouse.command({ sql: 'INSERT INTO migrations (name) VALUES ({name:String})', params: { name } })
+      await clickhouse.command({
+        sql: 'INSERT INTO migrations (name) VALUES ({name:String})',
+        params: { name },
+      })
     }
     await addMissingFields()
   } finally {
@@ -55,7 +62,10 @@ export async function migrateClickHouse(url: string, database: string): Promise<
     )
     for (const field of fields) {
       if (present.has(field.name)) continue
-      await clickhouse.command({ sql: `ALTER TABLE events ADD COLUMN IF NOT EXISTS ${columnDefinition(field)}`, params: {} })
+      await clickhouse.command({
+        sql: `ALTER TABLE events ADD COLUMN IF NOT EXISTS ${columnDefinition(field)}`,
+        params: {},
+      })
     }
   }
 }

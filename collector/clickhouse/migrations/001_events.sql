@@ -9,7 +9,9 @@ CREATE TABLE IF NOT EXISTS events
     seq UInt64 CODEC(Delta, ZSTD(1)),
     INDEX event_type_set event_type TYPE set(16) GRANULARITY 4,
     INDEX cookie_id_bloom cookie_id TYPE bloom_filter(0.01) GRANULARITY 4,
-    INDEX seq_minmax seq TYPE minmax GRANULARITY 1
+    INDEX received_at_minmax received_at TYPE minmax GRANULARITY 1,
+    -- Answers "is this event here already?" for the shipper, whatever its time.
+    PROJECTION by_event_id (SELECT event_id, project_id ORDER BY event_id)
 )
 ENGINE = {engine}MergeTree
 PARTITION BY toYYYYMM(fromUnixTimestamp64Milli(ts_millis, 'UTC'))

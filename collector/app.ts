@@ -1,0 +1,87 @@
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import Fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
+import type { Config } from './config.ts'
+import type { ReadDeps } from './deps.ts'
+import { ApiError, notFound } from './errors.ts'
+import { eventsRoutes } from './events/routes.ts'
+import { healthRoutes, type Readiness } from './health.ts'
+import type { IngestDeps } from './ingest/intake.ts'
+import { rejectedRoutes } from './ingest/rejectedRoutes.ts'
+import { ingestRoutes } from './ingest/routes.ts'
+
+export interface AppDeps {
+  config: Config
+  ready: Readiness
+  /** Absent where FOOTFALL_ROLE is api. */
+  ingest?: IngestDeps | undefined
+  /** Absent where FOOTFALL_ROLE is ingest. */
+  read?: ReadDeps | undefined
+}
+
+/** The service as a Fastify instance: the list of what it mounts is the table of contents. */
+export async function createApp({ config, ready, ingest, read }: AppDeps): Promise<FastifyInstance> {
+  const app = Fastify({
+    logger: { level: config.logLevel },
+    // One line per request would cost more than taking the beacon; /metrics counts them.
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
+    requestIdHeader: false,
+    genReqId: () => crypto.randomUUID(),
+    connectionTimeout: 60_000,
+    requestTimeout: 30_000,
+    routerOptions: { ignoreTrailingSlash: true },
+  })
+  app.setErrorHandler(answerError)
+  app.setNotFoundHandler((request) => {
+    throw notFound.route(request.method, request.url.split('?')[0]!)
+  })
+
+  await app.register(swagger, {
+    openapi: { info: { title: 'Footfall', version: '0.1.0' }, components: { securitySchemes } },
+  })
+  await app.register(swaggerUi, { routePrefix: '/docs' })
+
+  await app.register(healthRoutes(ready))
+  if (ingest) await app.register(ingestRoutes(ingest))
+  if (read) {
+    await app.register(eventsRoutes(read))
+    await app.register(rejectedRoutes(read))
+  }
+  return app
+}
+
+const securitySchemes = {
+  key: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
+  secret: { type: 'apiKey', in: 'header', name: 'X-Api-Secret' },
+} as const
+
+/** Turns whatever was thrown into an answer; what is internal stays in the log. */
+function answerError(error: FastifyError | ApiError, request: FastifyRequest, reply: FastifyReply) {
+  const known = error instanceof ApiError ? error : fromFastify(error)
+  if (known.status >= 500 && known.code !== 'busy') request.log.error(error)
+  return reply
+    .code(known.status)
+    .headers({ ...known.extra.headers })
+    .send({ error: known.code, message: known.message, request_id: request.id, ...known.extra.body })
+}
+
+/** Fastify's own refusals in the catalogue's words. */
+function fromFastify(error: FastifyError): ApiError {
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ApiError(413, 'too_large', 'The body is larger than this route takes.')
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ApiError(415, 'unsupported_media_type', 'Send text/plain or application/json.')
+  }
+  const status = error.statusCode ?? 500
+  return status < 500
+    ? new ApiError(status, 'malformed', error.message)
+    : new ApiError(500, 'internal_error', 'Something went wrong on our side. Try again.')
+}

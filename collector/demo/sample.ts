@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { ClickHouse } from '../clickhouse/client.ts'
+import { deviceMembers } from '../ingest/device.ts'
+import { eventRow, sharedMembers } from '../ingest/row.ts'
+import { planDay, type SampleEvent } from './sampleTraffic.ts'
+import { sampleVisitors } from './sampleVisitors.ts'
+
+/** Whose the sample rows are: the one organization, project and pixel that test keys read. */
+export const sampleIdentity = {
+  organizationId: '5a3b1e00-0000-4000-8000-000000000001',
+  projectId: '5a3b1e00-0000-4000-8000-000000000002',
+  pixelId: '5a3b1e00-0000-4000-8000-000000000003',
+} as const
+
+const dayMs = 86_400_000
+const daysBefore = 30
+const daysAfter = 1
+
+/** How often a running process looks whether a day is missing: well within the day that is there in advance. */
+const lookEveryMs = 60 * 60_000
+
+/** Where sample rows say that they lay in a spool; no spool has this id. */
+const spoolId = '5a3b1e00-0000-4000-8000-000000000000'
+
+/** The rows of one sample day (UTC midnight), in the order they happened: the same bytes whenever it is asked. */
+export function sampleRows(day: Date): string[] {
+  const dayNumber = Math.floor(day.getTime() / dayMs)
+  return planDay(dayNumber).map((planned, index) => {
+    const seq = dayNumber * 10_000 + index
+    return `{"spool_id":"${spoolId}","seq":${seq},${sampleRow(planned).slice(1)}`
+  })
+}
+
+function sampleRow({ visitor, event }: SampleEvent): string {
+  const shared = sharedMembers({
+    ...sampleIdentity,
+    cookieId: visitor.cookieId,
+    clientIp: visitor.clientIp,
+    deviceMembers: deviceMembers(visitor.userAgent),
+    receivedMillis: event.sentMillis + visitor.latencyMs,
+    clockCorrectionMs: 0,
+  })
+  return eventRow(event, shared, event.sentMillis)
+}
+
+/** Which visitors of the sample are known, as rows of identity_links: about one in three. */
+export function sampleLinks(observedAt: Date): string[] {
+  return sampleVisitors
+    .filter(({ email }) => email !== null)
+    .map(({ cookieId, email }, index) =>
+      JSON.stringify({
+        organization_id: sampleIdentity.organizationId,
+        cookie_id: cookieId,
+        hem: createHash('sha256').update(email!).digest('hex'),
+        pixel_id: sampleIdentity.pixelId,
+        observed_at: observedAt.toISOString(),
+        spool_id: spoolId,
+        seq: index,
+      }),
+    )
+}
+
+/**
+ * Makes sure that the sample database has the thirty days before `now`, today and tomorrow. Days that are there
+ * are left alone. Two processes may do it at once: a day's rows are the same bytes under the same token from both,
+ * so ClickHouse stores them once.
+ */
+export async function fillSampleDatabase(clickhouse: ClickHouse, now: Date): Promise<void> {
+  const today = Math.floor(now.getTime() / dayMs)
+  const firstDay = today - daysBefore
+  const { days, links } = await present(clickhouse, firstDay)
+  // Observed now, for the dictionary of links reads only what is new; a second copy replaces the first.
+  if (links === 0)
+    await insert(clickhouse, 'identity_links', sampleLinks(now), `sample-links-${now.getTime()}`)
+  for (let day = firstDay; day <= today + daysAfter; day++) {
+    if (days.includes(day)) continue
+    const midnight = new Date(day * dayMs)
+    await insert(clickhouse, 'events', sampleRows(midnight), `sample-${midnight.toISOString().slice(0, 10)}`)
+  }
+}
+
+/** Which days from `firstDay` on the database has, and how many links. */
+async function present(clickhouse: ClickHouse, firstDay: number): Promise<{ days: number[]; links: number }> {
+  const { projectId, organizationId } = sampleIdentity
+  const [found] = await clickhouse.rows<{ days: number[]; links: number }>({
+    sql: `SELECT
+            (SELECT groupUniqArray(intDiv(ts_millis, {dayMs:Int64})) FROM events
+             WHERE project_id = {projectId:UUID} AND ts_millis >= {fromMs:Int64}) AS days,
+            (SELECT count() FROM identity_links WHERE organization_id = {organizationId:UUID}) AS links`,
+    params: { dayMs, projectId, organizationId, fromMs: firstDay * dayMs },
+  })
+  return found!
+}
+
+const insert = (clickhouse: ClickHouse, table: string, rows: string[], token: string) =>
+  clickhouse.insertLines(table, Readable.from([`${rows.join('\n')}\n`], { objectMode: false }), token)
+
+/** Fills the sample database and, for as long as the process runs, adds the days that come. */
+export async function keepSampleDatabase(
+  clickhouse: ClickHouse,
+  log: { warn(message: string): void },
+): Promise<{ stop(): void }> {
+  const fill = () =>
+    fillSampleDatabase(clickhouse, new Date()).catch((error: Error) =>
+      log.warn(`the sample database could not be filled: ${error.message}`),
+    )
+  await fill()
+  const timer = setInterval(fill, lookEveryMs)
+  timer.unref()
+  return { stop: () => clearInterval(timer) }
+}

@@ -1,0 +1,113 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fastifyStatic from '@fastify/static'
+import type { FastifyPluginAsync } from 'fastify'
+import { ApiError, invalidParameter } from '../errors.ts'
+import { isUuid } from '../ingest/validate.ts'
+import { packageRoot } from '../paths.ts'
+
+/** The demo's pixel, and a live key that reads what it captured. */
+export interface ShopDemo {
+  pixelId: string
+  apiKey: string
+  apiSecret: string
+}
+
+const shop = join(packageRoot, 'examples/shop')
+
+const idsMost = 50
+/** Most rows looked through for the asked ids: the newest of the window. */
+const rowsMost = 1_000
+const windowMs = 10 * 60_000
+/** A visitor's clock may be off by less than what the collector corrects. */
+const clockMarginMs = 2 * 60_000
+
+/** The demo shop under /demo (examples/shop), and GET /demo/rows for its panel. */
+export const shopRoutes =
+  (demo: ShopDemo): FastifyPluginAsync =>
+  async (app) => {
+    const pages = readPages(demo.pixelId)
+    const page = (name: string, path: string) =>
+      app.get(path, hidden, async (_request, reply) =>
+        reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(pages.get(name)),
+      )
+
+    await app.register(fastifyStatic, {
+      root: join(shop, 'assets'),
+      prefix: '/demo/assets/',
+      decorateReply: false,
+    })
+    for (const name of pages.keys()) page(name, name === 'index' ? '/demo' : `/demo/${name}`)
+    // The studio's own routes: whichever of them is loaded first, the same page answers.
+    page('studio', '/demo/studio/:step')
+
+    // The checkout form: a page with a POST form of its own, whose fields nobody reads.
+    app.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'string' },
+      (_request, _body, done) => done(null),
+    )
+    app.post('/demo/order', hidden, async (_request, reply) => reply.redirect('/demo/thanks', 303))
+
+    app.get<{ Querystring: { event_id?: string; start_ms?: string } }>(
+      '/demo/rows',
+      hidden,
+      async (request, reply) => {
+        const ids = idsOf(request.query.event_id)
+        const since = sinceOf(request.query.start_ms)
+        // The answer of the real route, asked with the demo's key, which stays here.
+        const answer = await app.inject({
+          url: '/api/v3/events/web_event',
+          query: {
+            start_ms: String(since - clockMarginMs),
+            end_ms: String(Date.now() + 1_000),
+            ...(ids.length === 1 ? { filter: `event_id:eq:${ids[0]}` } : { limit: String(rowsMost) }),
+          },
+          headers: { 'x-api-key': demo.apiKey, 'x-api-secret': demo.apiSecret },
+        })
+        if (answer.statusCode !== 200) {
+          const { error, message } = answer.json<{ error: string; message: string }>()
+          throw new ApiError(answer.statusCode, error, message)
+        }
+        const wanted = new Set(ids)
+        const { rows } = answer.json<{ rows: { event_id: string }[] }>()
+        return reply
+          .header('cache-control', 'no-store')
+          .send({ rows: rows.filter((row) => wanted.has(row.event_id)) })
+      },
+    )
+  }
+
+/** Kept out of the API documentation. */
+const hidden = { schema: { hide: true } }
+
+/** Page name → HTML, its placeholders filled: the pixel's id, and the parts that all pages share. */
+function readPages(pixelId: string): Map<string, string> {
+  const read = (path: string) => readFileSync(join(shop, path), 'utf8')
+  const values: Record<string, string> = {
+    pixel_id: pixelId,
+    header: read('parts/header.html'),
+    footer: read('parts/footer.html'),
+  }
+  const names = readdirSync(shop).filter((name) => name.endsWith('.html'))
+  return new Map(
+    names.map((name) => [
+      name.replace(/\.html$/, ''),
+      read(name).replace(/\{\{(\w+)\}\}/g, (whole, key: string) => values[key] ?? whole),
+    ]),
+  )
+}
+
+function idsOf(given: string | undefined): string[] {
+  const ids = typeof given === 'string' ? given.toLowerCase().split(',') : []
+  if (ids.length === 0 || ids.length > idsMost || !ids.every(isUuid)) {
+    throw invalidParameter('event_id', `must be 1 to ${idsMost} uuids, separated by commas`)
+  }
+  return ids
+}
+
+function sinceOf(given: string | undefined): number {
+  if (given === undefined) return Date.now() - windowMs
+  if (!/^\d{1,15}$/.test(given)) throw invalidParameter('start_ms', 'must be epoch milliseconds')
+  return Math.min(Number(given), Date.now())
+}

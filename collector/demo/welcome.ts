@@ -1,0 +1,26 @@
+import { join } from 'node:path'
+import type { Demo } from './demo.ts'
+
+/** What `npm start` prints when everything is up. */
+export function welcome(demo: Demo, dataDir: string): string {
+  const { collector_url, api_key, api_secret, test_api_key, test_api_secret } = demo
+  const read = (key: string, secret: string, query: string) =>
+    `  curl -H 'X-Api-Key: ${key}' \\
+       -H 'X-Api-Secret: ${secret}' \\
+       '${collector_url}/api/v3/events/web_event?${query}'`
+  return `
+Footfall is up.
+
+  Shop to click on    ${demo.demo_url}
+  API documentation   ${collector_url}/docs
+  Keys and ids        ${join(dataDir, 'demo.json')}
+
+Click something in the shop, and read it back within two seconds:
+
+${read(api_key, api_secret, 'select=timestamp,event_type,page_path,event_data&limit=5')}
+
+Sample data, with a test key:
+
+${read(test_api_key, test_api_secret, 'limit=2')}
+`
+}

@@ -1,0 +1,30 @@
+import type { Query } from '../clickhouse/client.ts'
+import type { CountsPlan } from './plan.ts'
+import { bindings, conditions } from './where.ts'
+
+/** The column of countsQuery that holds the count of all groups together, the same in every row. */
+export const totalColumn = '_total'
+
+/**
+ * Counts per group, largest first, and one group more than the limit, by which the caller knows that there are more.
+ * `distinct` counts what the tier route would return with the same `distinct`, so a null counts as a value.
+ */
+export function countsQuery(plan: CountsPlan): Query {
+  const { bind, params } = bindings()
+  const where = conditions(plan, bind).join('\n  AND ')
+  const groups = plan.groups.map(({ name, sql }) => (sql === name ? name : `${sql} AS ${name}`))
+  const names = plan.groups.map(({ name }) => name)
+  const distinct = plan.distinct.map(({ name }) => name).join(', ')
+  const columns = [
+    ...groups,
+    'count() AS count',
+    ...(distinct ? [`uniqExact(tuple(${distinct})) AS \`distinct\``] : []),
+    `sum(count()) OVER () AS ${totalColumn}`,
+  ]
+  const sql = `SELECT ${columns.join(', ')}
+FROM events
+WHERE ${where}${names.length > 0 ? `\nGROUP BY ${names.join(', ')}` : ''}
+ORDER BY ${['count DESC', ...names].join(', ')}
+LIMIT ${bind('UInt32', plan.limit + 1)}`
+  return { sql, params }
+}

@@ -1,0 +1,39 @@
+import { invalidParameter } from '../errors.ts'
+import type { Window } from './window.ts'
+
+/** The place of a row in the order of a page: newest first, then by id. */
+export interface RowKey {
+  readonly tsMillis: number
+  readonly eventId: string
+}
+
+/**
+ * Where a page begins: the key of its first row. The window travels along, so that paging through "the last 24
+ * hours" reads the same 24 hours to the end, however long it takes.
+ */
+export interface Cursor {
+  readonly from: RowKey
+  readonly window: Window
+}
+
+const cursorPattern =
+  /^(-?\d{1,16})\.(-?\d{1,16})\.(-?\d{1,16})\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+
+/** Writes a cursor as callers see it: opaque, safe in a URL. */
+export const encodeCursor = ({ from, window }: Cursor): string =>
+  Buffer.from(`${window.startMs}.${window.endMs}.${from.tsMillis}.${from.eventId}`).toString('base64url')
+
+/** Reads what encodeCursor wrote. Throws 400 for anything else. */
+export function decodeCursor(text: string): Cursor {
+  const bytes = Buffer.from(text, 'base64url')
+  const parts = cursorPattern.exec(bytes.toString('latin1'))
+  // Node skips characters that base64url does not have, so only a cursor that encodes back is ours.
+  if (!parts || bytes.toString('base64url') !== text) {
+    throw invalidParameter('cursor', 'is not a next_cursor of this service')
+  }
+  const [, startMs, endMs, tsMillis, eventId] = parts
+  return {
+    from: { tsMillis: Number(tsMillis), eventId: eventId! },
+    window: { startMs: Number(startMs), endMs: Number(endMs) },
+  }
+}

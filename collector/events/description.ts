@@ -1,0 +1,260 @@
+import type { FastifySchema } from 'fastify'
+import { type DataType, type Field, fieldsAt, type Tier } from '../../schemas/fields.ts'
+import { formats } from './accept.ts'
+import { filtersMax, operators } from './filter.ts'
+import {
+  countsParameters,
+  eventsParameters,
+  limitDefault,
+  limitMax,
+  schemaParameters,
+  sources,
+} from './plan.ts'
+
+/**
+ * What OpenAPI says about the events routes. Nothing is validated by these schemas (plan.ts does that), but the
+ * parameters are listed by the same names that plan.ts accepts.
+ */
+
+const parameters = {
+  project_id: {
+    type: 'string',
+    format: 'uuid',
+    description: 'All pixels of this project. The header X-Project-Id says the same; both must not differ.',
+  },
+  pixel_id: { type: 'string', format: 'uuid', description: 'One pixel.' },
+  campaign_id: { type: 'string', description: 'One DSP campaign.' },
+  source: { type: 'string', enum: sources, description: 'Only events of the pixel, or only DSP events.' },
+  start_ms: {
+    type: 'integer',
+    format: 'int64',
+    description: 'First millisecond of the window since 1970. Default: 24 hours before its end.',
+  },
+  end_ms: {
+    type: 'integer',
+    format: 'int64',
+    description: 'First millisecond after the window since 1970. Default: now.',
+  },
+  start_time: {
+    type: 'string',
+    description:
+      'The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 ' +
+      'on in milliseconds). Not together with start_ms.',
+  },
+  end_time: {
+    type: 'string',
+    description: 'The same as end_ms, written like start_time. Not together with end_ms.',
+  },
+  filter: {
+    type: 'string',
+    description:
+      `Comma-separated field:op:value; all of them must hold, ${filtersMax} at most. Operators: ` +
+      `${operators.join(', ')}. A comma separates only where field:op: follows it, so values may hold commas and ` +
+      'colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a ' +
+      'backslash escapes. event_data.element.className and other dotted paths reach into the payload, where eq, ' +
+      'ne and like compare text and gt, gte, lt, lte numbers.',
+    examples: ['event_type:eq:click,page_path:like:/checkout%'],
+  },
+  distinct: {
+    type: 'string',
+    description: 'Comma-separated fields. Of the events that share their values only the newest is returned.',
+  },
+  limit: {
+    type: 'integer',
+    minimum: 1,
+    maximum: limitMax,
+    default: limitDefault.events,
+    description: 'Most rows of the page.',
+  },
+  select: {
+    type: 'string',
+    description: 'Comma-separated fields, in the order they are wanted. Default: every field of the tier.',
+  },
+  cursor: {
+    type: 'string',
+    description:
+      'next_cursor of the page before, with the other parameters unchanged. Without a window of its own the ' +
+      'request reads the window of the first page.',
+  },
+} as const
+
+const countsOnly = {
+  distinct: {
+    type: 'string',
+    description:
+      'Comma-separated fields whose distinct combinations are counted in each group, as `distinct`.',
+  },
+  group_by: {
+    type: 'string',
+    description:
+      'Comma-separated: hour, day (both UTC), url (the same as page_url), or any field of the tier. Without it ' +
+      'there is one count.',
+  },
+  limit: {
+    type: 'integer',
+    minimum: 1,
+    maximum: limitMax,
+    default: limitDefault.counts,
+    description: 'Most groups in the answer, largest first.',
+  },
+} as const
+
+const described = <Name extends string>(names: readonly Name[], from: Readonly<Record<Name, object>>) => ({
+  type: 'object',
+  properties: Object.fromEntries(names.map((name) => [name, from[name]])),
+})
+
+const headers = {
+  type: 'object',
+  properties: { 'X-Project-Id': { type: 'string', format: 'uuid', description: 'The same as project_id.' } },
+}
+
+const security = [{ key: [], secret: [] }]
+
+const windowMeta = {
+  start_ms: { type: 'integer', description: 'Start of the window, inclusive.' },
+  end_ms: { type: 'integer', description: 'End of the window, exclusive.' },
+  has_more: { type: 'boolean', description: 'True when the limit cut the answer.' },
+  request_id: { type: 'string' },
+}
+
+/** GET /api/v3/events/{tier}. */
+export const describeEvents = (tier: Tier): FastifySchema => ({
+  tags: ['Events'],
+  security,
+  summary: `Events, one row each (${tier})`,
+  description:
+    'Newest first, by ts_millis and then event_id. Accept: application/x-ndjson and text/csv give the same rows as ' +
+    'lines; what meta says stands in the headers X-Footfall-Records, X-Footfall-Has-More and X-Footfall-Next-Cursor ' +
+    'then.',
+  headers,
+  querystring: described(eventsParameters, parameters),
+  response: {
+    200: {
+      description: 'A page of events.',
+      content: {
+        [formats.json]: {
+          schema: {
+            type: 'object',
+            properties: {
+              rows: { type: 'array', items: rowOf(fieldsAt(tier)) },
+              meta: {
+                type: 'object',
+                properties: {
+                  tier: { type: 'string' },
+                  meter: { type: 'string', description: 'What the rows are charged as.' },
+                  records: { type: 'integer', description: 'Rows in this page.' },
+                  charged: { type: 'integer', description: 'Records charged.' },
+                  next_cursor: {
+                    type: 'string',
+                    description: 'Where the next page begins; absent on the last.',
+                  },
+                  ...windowMeta,
+                },
+              },
+            },
+          },
+        },
+        [formats.ndjson]: { schema: rowOf(fieldsAt(tier)) },
+        [formats.csv]: {
+          schema: { type: 'string', description: 'A line of field names, then a line per row.' },
+        },
+      },
+    },
+  },
+})
+
+/** GET /api/v3/events/{tier}/counts. */
+export const describeCounts = (tier: Tier): FastifySchema => ({
+  tags: ['Events'],
+  security,
+  summary: `Counts of events (${tier}), not billed`,
+  description:
+    'The number of events that the tier route would return with the same scope, window and filter.',
+  headers,
+  querystring: described(countsParameters, { ...parameters, ...countsOnly }),
+  response: {
+    200: {
+      description: 'Counts, largest first.',
+      content: {
+        [formats.json]: {
+          schema: {
+            type: 'object',
+            properties: {
+              counts: {
+                type: 'array',
+                items: {
+                  type: 'object',
+                  additionalProperties: true,
+                  properties: {
+                    count: { type: 'integer', description: 'Events in the group.' },
+                    distinct: {
+                      type: 'integer',
+                      description: 'Rows the tier route would return of the group with the same distinct.',
+                    },
+                  },
+                },
+              },
+              total: { type: 'integer', description: 'Events in all groups, also those the limit cut.' },
+              meta: { type: 'object', properties: windowMeta },
+            },
+          },
+        },
+      },
+    },
+  },
+})
+
+/** GET /api/v3/events/{tier}/schema; null describes /api/v3/events_schema, the fields of every tier. */
+export const describeSchema = (tier: Tier | null): FastifySchema => ({
+  tags: ['Events'],
+  security,
+  summary: tier ? `Fields of an event (${tier}), not billed` : 'Fields of an event at every tier, not billed',
+  description: 'Both sources have the same fields, so source changes nothing.',
+  headers,
+  querystring: described(schemaParameters, parameters),
+  response: {
+    200: {
+      description: 'The fields, in the order in which rows have them.',
+      content: {
+        [formats.json]: {
+          schema: {
+            type: 'object',
+            properties: {
+              fields: {
+                type: 'array',
+                items: {
+                  type: 'object',
+                  properties: {
+                    name: { type: 'string' },
+                    data_type: { type: 'string', description: 'Utf8, Int64, Float64, Boolean or Timestamp.' },
+                    nullable: { type: 'boolean' },
+                    tier: { type: 'string', description: 'The cheapest tier that returns the field.' },
+                    group: { type: 'string' },
+                    description: { type: 'string' },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+})
+
+const jsonTypes: Record<DataType, { type: string; format?: string }> = {
+  Utf8: { type: 'string' },
+  Int64: { type: 'integer', format: 'int64' },
+  Float64: { type: 'number' },
+  Boolean: { type: 'boolean' },
+  Timestamp: { type: 'string', format: 'date-time' },
+}
+
+function rowOf(fields: readonly Field[]) {
+  const properties = fields.map(({ name, dataType, nullable, description }) => {
+    const { type, ...format } = jsonTypes[dataType]
+    return [name, { type: nullable ? [type, 'null'] : type, ...format, description }]
+  })
+  return { type: 'object', properties: Object.fromEntries(properties) }
+}

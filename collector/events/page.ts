@@ -1,0 +1,139 @@
+import type { Readable } from 'node:stream'
+import type { ClickHouse, OutputFormat } from '../clickhouse/client.ts'
+import type { Format } from './accept.ts'
+import type { RowKey } from './cursor.ts'
+import { eventsQuery, eventsQueryCarryingNext, nextColumn, rowsShowTheirKey } from './eventsQuery.ts'
+import type { EventsPlan } from './plan.ts'
+import { joinRows } from './rows.ts'
+
+/** A page of events on its way from ClickHouse: the rows are bytes that nothing here parses. */
+export interface Page {
+  /** Rows in the page, known before they are read. */
+  readonly records: number
+  readonly hasMore: boolean
+  /** The rows, joined as `format` joins them, without what stands before and after them. Read once. */
+  readonly rows: AsyncIterable<Buffer>
+  /** Where the next page begins; null when there is none. A JSON page knows it only after its rows were read. */
+  next(): RowKey | null
+}
+
+const outputFormats: Record<Format, OutputFormat> = {
+  json: 'JSONEachRow',
+  ndjson: 'JSONEachRow',
+  csv: 'CSVWithNames',
+}
+
+const joints: Record<Format, string> = { json: ',', ndjson: '\n', csv: '\n' }
+
+/**
+ * Asks for the page of a plan. Where the next page begins is the key of the one row too many that was asked for. A
+ * JSON answer says it last, so when its columns hold the key it is read from that row, and the query stays plain. In
+ * all other cases ClickHouse puts the key in front of every row, and it is cut off again.
+ */
+export async function readPage(
+  clickhouse: ClickHouse,
+  plan: EventsPlan,
+  format: Format,
+  signal: AbortSignal,
+): Promise<Page> {
+  const isPlain = format === 'json' && rowsShowTheirKey(plan)
+  const query = isPlain ? eventsQuery(plan) : eventsQueryCarryingNext(plan)
+  const { body, rows } = await clickhouse.stream(query, outputFormats[format], signal)
+  signal.addEventListener('abort', () => body.destroy(), { once: true })
+
+  const records = Math.min(rows, plan.limit)
+  const hasMore = rows > plan.limit
+  if (records === 0) {
+    body.resume()
+    return { records, hasMore, rows: noRows(), next: () => null }
+  }
+  return isPlain ? plainPage(body, records, hasMore) : carryingPage(body, records, hasMore, format)
+}
+
+/** JSONEachRow escapes newlines, so each one ends a row. */
+function plainPage(body: Readable, records: number, hasMore: boolean): Page {
+  const rest: Buffer[] = []
+  const rows = joinRows(
+    body,
+    { separator: Buffer.from('\n'), joint: Buffer.from(joints.json), rows: records },
+    rest,
+  )
+  return {
+    records,
+    hasMore,
+    rows,
+    next() {
+      if (!hasMore) return null
+      const row = JSON.parse(Buffer.concat(rest).toString()) as { ts_millis: number; event_id: string }
+      return { tsMillis: row.ts_millis, eventId: row.event_id }
+    },
+  }
+}
+
+/**
+ * Every row begins with the same bytes, `{"_next":"(…)",` or in CSV `"(…)",`. A newline with these bytes after it is
+ * the end of a row and nothing else, also in CSV: there a quotation mark inside a value is doubled.
+ */
+async function carryingPage(
+  body: Readable,
+  records: number,
+  hasMore: boolean,
+  format: Format,
+): Promise<Page> {
+  const isCsv = format === 'csv'
+  const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]()
+  let head = Buffer.alloc(0)
+  let lead: Lead | undefined
+  while (!lead) {
+    const { value, done } = await chunks.next()
+    if (done) throw new Error('The answer of ClickHouse ended before its first row')
+    head = Buffer.concat([head, value])
+    lead = findLead(head, isCsv)
+  }
+
+  const opening = isCsv ? '' : '{'
+  const rows = joinRows(
+    startingWith(head.subarray(lead.end), chunks),
+    {
+      separator: Buffer.concat([Buffer.from('\n'), head.subarray(lead.start, lead.end)]),
+      joint: Buffer.from(joints[format] + opening),
+      rows: records,
+    },
+    [],
+  )
+  const { next } = lead
+  return {
+    records,
+    hasMore,
+    rows: startingWith(Buffer.from(opening), rows[Symbol.asyncIterator]()),
+    next: () => (hasMore ? next : null),
+  }
+}
+
+interface Lead {
+  start: number
+  end: number
+  next: RowKey
+}
+
+const leadPattern = new RegExp(`^(?:\\{"${nextColumn}":)?"\\((-?\\d+),'([0-9a-f-]{36})'\\)",`)
+
+/** Finds the first row's lead; undefined while too few bytes are there. CSV has a line of names before it. */
+function findLead(head: Buffer, isCsv: boolean): Lead | undefined {
+  const start = isCsv ? head.indexOf('\n') + 1 : 0
+  if (isCsv && start === 0) return undefined
+  const parts = leadPattern.exec(head.toString('latin1', start, start + 128))
+  if (!parts) return undefined
+  return {
+    start,
+    end: start + parts[0].length,
+    next: { tsMillis: Number(parts[1]), eventId: parts[2]! },
+  }
+}
+
+async function* startingWith(first: Buffer, others: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  yield first
+  yield* { [Symbol.asyncIterator]: () => others }
+}
+
+async function* noRows(): AsyncGenerator<Buffer> {}

@@ -1,0 +1,206 @@
+import { type Field, fieldNamed, fieldsAt, isReadableAt, type Tier } from '../../schemas/fields.ts'
+import type { AskedScope, Scope } from '../deps.ts'
+import { invalidParameter } from '../errors.ts'
+import { type Cursor, decodeCursor } from './cursor.ts'
+import { type Filter, readFilters } from './filter.ts'
+import { isUuid } from './uuid.ts'
+import { readWindow, type Window } from './window.ts'
+
+/** The spec's values of `source`. */
+export const sources = ['pixel', 'svcdsp'] as const
+export type Source = (typeof sources)[number]
+
+/** Which events a read is about. The scope comes from the principal, never from the request alone. */
+export interface Selection {
+  readonly scope: Scope
+  /** Null reads both. */
+  readonly source: Source | null
+  readonly window: Window
+  readonly filters: readonly Filter[]
+}
+
+/** A page of events. */
+export interface EventsPlan extends Selection {
+  /** In the order of the answer. */
+  readonly columns: readonly Field[]
+  /** Of the events that share these fields only the newest is returned; empty returns all. */
+  readonly distinct: readonly Field[]
+  readonly limit: number
+  readonly cursor: Cursor | null
+}
+
+/** What counts are grouped by; `name` is the key in the answer. */
+export interface Group {
+  readonly name: string
+  readonly sql: string
+}
+
+/** Counts of events. */
+export interface CountsPlan extends Selection {
+  readonly groups: readonly Group[]
+  /** Distinct combinations of these fields are counted too; empty counts events only. */
+  readonly distinct: readonly Field[]
+  /** Most groups in the answer. */
+  readonly limit: number
+}
+
+/** A plan that still lacks its scope, and the scope parameters the request came with. */
+export interface Asked<Plan extends Selection> {
+  readonly asked: AskedScope
+  readonly plan: Omit<Plan, 'scope'>
+}
+
+/** The parts of a request that a plan is read from. */
+export interface ReadRequest {
+  readonly query: unknown
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+}
+
+export const limitDefault = { events: 100, counts: 1000 } as const
+export const limitMax = 10_000
+
+/** Groupings that are not fields, and what they are computed from. */
+const groupings: readonly Group[] = [
+  { name: 'hour', sql: 'toStartOfHour(timestamp)' },
+  { name: 'day', sql: 'toDate(timestamp)' },
+  { name: 'url', sql: 'page_url' },
+]
+
+const scopeParameters = ['project_id', 'pixel_id', 'campaign_id'] as const
+const windowParameters = ['start_ms', 'end_ms', 'start_time', 'end_time'] as const
+const selectionParameters = [
+  ...scopeParameters,
+  ...windowParameters,
+  'source',
+  'filter',
+  'distinct',
+  'limit',
+] as const
+
+export const eventsParameters = [...selectionParameters, 'select', 'cursor'] as const
+export const countsParameters = [...selectionParameters, 'group_by'] as const
+export const schemaParameters = [...scopeParameters, 'source'] as const
+
+/** Reads a request for a page of events at `tier`. Throws 400 that names the parameter. */
+export function readEventsRequest(request: ReadRequest, tier: Tier, nowMs: number): Asked<EventsPlan> {
+  const given = readParameters(request.query, eventsParameters)
+  const cursor = given.cursor === undefined ? null : decodeCursor(given.cursor)
+  const isWindowGiven = windowParameters.some((name) => given[name] !== undefined)
+  return {
+    asked: readScope(given, request),
+    plan: {
+      source: readSource(given.source),
+      window: cursor && !isWindowGiven ? cursor.window : readWindow(given, nowMs),
+      filters: given.filter === undefined ? [] : readFilters(given.filter, tier),
+      columns: given.select === undefined ? fieldsAt(tier) : readFields('select', given.select, tier),
+      distinct: given.distinct === undefined ? [] : readFields('distinct', given.distinct, tier),
+      limit: readLimit(given.limit, limitDefault.events),
+      cursor,
+    },
+  }
+}
+
+/** Reads a request for counts of events at `tier`. Throws 400 that names the parameter. */
+export function readCountsRequest(request: ReadRequest, tier: Tier, nowMs: number): Asked<CountsPlan> {
+  const given = readParameters(request.query, countsParameters)
+  return {
+    asked: readScope(given, request),
+    plan: {
+      source: readSource(given.source),
+      window: readWindow(given, nowMs),
+      filters: given.filter === undefined ? [] : readFilters(given.filter, tier),
+      groups: given.group_by === undefined ? [] : readGroups(given.group_by, tier),
+      distinct: given.distinct === undefined ? [] : readFields('distinct', given.distinct, tier),
+      limit: readLimit(given.limit, limitDefault.counts),
+    },
+  }
+}
+
+/**
+ * Reads a request for a schema. Both sources share one table, so `source` is checked and changes nothing. Throws 400
+ * that names the parameter.
+ */
+export function readSchemaRequest(request: ReadRequest): AskedScope {
+  const given = readParameters(request.query, schemaParameters)
+  readSource(given.source)
+  return readScope(given, request)
+}
+
+/** The query as a record of single strings. Throws 400 for a parameter that is not `allowed`, or given twice. */
+function readParameters<Name extends string>(
+  query: unknown,
+  allowed: readonly Name[],
+): Partial<Record<Name, string>> {
+  const given: Partial<Record<Name, string>> = {}
+  for (const [name, value] of Object.entries(query as Record<string, string | string[]>)) {
+    const known = allowed.find((candidate) => candidate === name)
+    if (!known) throw invalidParameter(name, 'there is no such parameter here')
+    if (typeof value !== 'string') throw invalidParameter(name, 'is given more than once')
+    given[known] = value
+  }
+  return given
+}
+
+function readScope(
+  given: Partial<Record<(typeof scopeParameters)[number], string>>,
+  { headers }: ReadRequest,
+): AskedScope {
+  const headerProjectId = readUuid('X-Project-Id', headers['x-project-id']?.toString())
+  const projectId = readUuid('project_id', given.project_id)
+  if (projectId && headerProjectId && projectId !== headerProjectId) {
+    throw invalidParameter('project_id', 'differs from the X-Project-Id header')
+  }
+  if (given.campaign_id === '') throw invalidParameter('campaign_id', 'is empty')
+  return {
+    projectId: projectId ?? headerProjectId,
+    pixelId: readUuid('pixel_id', given.pixel_id),
+    campaignId: given.campaign_id,
+  }
+}
+
+function readUuid(parameter: string, text: string | undefined): string | undefined {
+  if (text !== undefined && !isUuid(text)) throw invalidParameter(parameter, 'must be a uuid')
+  return text?.toLowerCase()
+}
+
+function readSource(text: string | undefined): Source | null {
+  if (text === undefined) return null
+  const source = sources.find((candidate) => candidate === text)
+  if (!source) throw invalidParameter('source', `must be ${sources.join(' or ')}`)
+  return source
+}
+
+function readLimit(text: string | undefined, fallback: number): number {
+  if (text === undefined) return fallback
+  const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0
+  if (limit < 1 || limit > limitMax)
+    throw invalidParameter('limit', `must be a whole number from 1 to ${limitMax}`)
+  return limit
+}
+
+function readFields(parameter: string, list: string, tier: Tier): readonly Field[] {
+  return readNames(parameter, list).map((name) => readField(parameter, name, tier))
+}
+
+function readGroups(list: string, tier: Tier): readonly Group[] {
+  return readNames('group_by', list).map((name) => {
+    const grouping = groupings.find((candidate) => candidate.name === name)
+    return grouping ?? { name, sql: readField('group_by', name, tier).name }
+  })
+}
+
+function readNames(parameter: string, list: string): readonly string[] {
+  const names = list.split(',')
+  const repeated = names.find((name, index) => names.indexOf(name) !== index)
+  if (repeated !== undefined) throw invalidParameter(parameter, `names "${repeated}" twice`)
+  return names
+}
+
+function readField(parameter: string, name: string, tier: Tier): Field {
+  const field = fieldNamed(name)
+  if (!field) throw invalidParameter(parameter, `there is no field "${name}"`)
+  if (!isReadableAt(field, tier)) {
+    throw invalidParameter(parameter, `"${name}" is not part of ${tier}: it takes ${field.tier}`)
+  }
+  return field
+}

@@ -1,0 +1,158 @@
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { type Field, fields, fieldsAt, type Tier } from '../../schemas/fields.ts'
+import type { ReadDeps } from '../deps.ts'
+import { chooseFormat, type Format, formats } from './accept.ts'
+import { countsQuery, totalColumn } from './countsQuery.ts'
+import { encodeCursor } from './cursor.ts'
+import { describeCounts, describeEvents, describeSchema } from './description.ts'
+import { type Page, readPage } from './page.ts'
+import { type EventsPlan, readCountsRequest, readEventsRequest, readSchemaRequest } from './plan.ts'
+
+/** The tiers that are routed: those whose fields the field table holds. */
+const routedTiers: readonly Tier[] = ['web_event']
+
+/** The tier whose events are counted (spec: counts exist for web_event only). */
+const countsTier: Tier = 'web_event'
+
+/** Events, version 3: pages of events, their counts, and the fields they have. */
+export const eventsRoutes =
+  (deps: ReadDeps): FastifyPluginAsync =>
+  async (app) => {
+    // Queries are checked in plan.ts, whose errors name the parameter; the schemas here describe, for OpenAPI.
+    app.setValidatorCompiler(() => () => true)
+    app.setSerializerCompiler(() => (data) => JSON.stringify(data))
+    // HEAD would read, and later charge for, rows that it does not deliver.
+    const exposeHeadRoute = false
+
+    /** Who is asking; answers of test keys are marked (spec: Authentication, 7). */
+    const authenticate = async (request: FastifyRequest, reply: FastifyReply) => {
+      const principal = await deps.authenticate(request)
+      if (principal.mode === 'test') reply.header('x-svc-mode', 'test')
+      return principal
+    }
+
+    for (const tier of routedTiers) {
+      app.get(
+        `/api/v3/events/${tier}`,
+        { schema: describeEvents(tier), exposeHeadRoute },
+        async (request, reply) => {
+          const signal = untilClosed(reply)
+          const principal = await authenticate(request, reply)
+          const { asked, plan: unscoped } = readEventsRequest(request, tier, Date.now())
+          const format = chooseFormat(request.headers.accept)
+          const plan = { ...unscoped, scope: await deps.scopeOf(principal, asked) }
+          try {
+            const page = await readPage(deps.clickhouse[principal.mode], plan, format, signal)
+            return answer(request, reply, { tier, plan, page, format })
+          } catch (error) {
+            if (!signal.aborted) throw error
+            // Nobody is left to answer, and nothing went wrong here.
+            return reply.hijack()
+          }
+        },
+      )
+
+      app.get(
+        `/api/v3/events/${tier}/schema`,
+        { schema: describeSchema(tier), exposeHeadRoute },
+        async (request, reply) => {
+          await deps.scopeOf(await authenticate(request, reply), readSchemaRequest(request))
+          return { fields: fieldsAt(tier).map(publicField) }
+        },
+      )
+    }
+
+    app.get(
+      '/api/v3/events_schema',
+      { schema: describeSchema(null), exposeHeadRoute },
+      async (request, reply) => {
+        await deps.scopeOf(await authenticate(request, reply), readSchemaRequest(request))
+        return { fields: fields.map(publicField) }
+      },
+    )
+
+    app.get(
+      `/api/v3/events/${countsTier}/counts`,
+      { schema: describeCounts(countsTier), exposeHeadRoute },
+      async (request, reply) => {
+        const principal = await authenticate(request, reply)
+        const { asked, plan: unscoped } = readCountsRequest(request, countsTier, Date.now())
+        const plan = { ...unscoped, scope: await deps.scopeOf(principal, asked) }
+        const groups = await deps.clickhouse[principal.mode].rows<Record<string, unknown>>(countsQuery(plan))
+        return {
+          counts: groups.slice(0, plan.limit).map(({ [totalColumn]: _, ...group }) => group),
+          total: groups[0]?.[totalColumn] ?? 0,
+          meta: {
+            start_ms: plan.window.startMs,
+            end_ms: plan.window.endMs,
+            has_more: groups.length > plan.limit,
+            request_id: request.id,
+          },
+        }
+      },
+    )
+  }
+
+/** A field as schema responses show it (spec: Schema field metadata); tier, group and description are additions. */
+const publicField = ({ name, dataType, nullable, tier, group, description }: Field) => ({
+  name,
+  data_type: dataType,
+  nullable,
+  tier,
+  group,
+  description,
+})
+
+/** Aborts when the connection closes, which after a finished answer changes nothing. */
+function untilClosed(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController()
+  reply.raw.once('close', () => controller.abort())
+  return controller.signal
+}
+
+interface EventsAnswer {
+  tier: Tier
+  plan: EventsPlan
+  page: Page
+  format: Format
+}
+
+function answer(request: FastifyRequest, reply: FastifyReply, { tier, plan, page, format }: EventsAnswer) {
+  const nextCursor = () => {
+    const next = page.next()
+    return next && encodeCursor({ from: next, window: plan.window })
+  }
+  reply.header('content-type', `${formats[format]}; charset=utf-8`).header('vary', 'accept')
+  if (format === 'json') return reply.send(Readable.from(jsonBody(), { objectMode: false }))
+
+  const cursor = nextCursor()
+  reply.header('x-footfall-records', page.records).header('x-footfall-has-more', String(page.hasMore))
+  if (cursor) reply.header('x-footfall-next-cursor', cursor)
+  return reply.send(Readable.from(lines(), { objectMode: false }))
+
+  async function* jsonBody() {
+    yield '{"rows":['
+    yield* page.rows
+    const cursor = nextCursor()
+    const meta = {
+      tier,
+      meter: 'events',
+      records: page.records,
+      // There is no ledger yet to charge.
+      charged: 0,
+      start_ms: plan.window.startMs,
+      end_ms: plan.window.endMs,
+      has_more: page.hasMore,
+      ...(cursor && { next_cursor: cursor }),
+      request_id: request.id,
+    }
+    yield `],"meta":${JSON.stringify(meta)}}`
+  }
+
+  async function* lines() {
+    if (format === 'csv') yield `${plan.columns.map(({ name }) => `"${name}"`).join(',')}\n`
+    yield* page.rows
+    if (page.records > 0) yield '\n'
+  }
+}

@@ -1,0 +1,80 @@
+import type { Query } from '../clickhouse/client.ts'
+import type { Filter } from './filter.ts'
+import type { Selection } from './plan.ts'
+import { isUuidField } from './uuid.ts'
+
+/** Binds a value and returns the placeholder that stands for it in SQL: the only way a value gets into a query. */
+export type Bind = (type: string, value: string | number | boolean) => string
+
+/** A fresh set of parameters, p0, p1, …, and the function that fills it. */
+export function bindings(): { bind: Bind; params: Query['params'] } {
+  const params: Record<string, string | number | boolean> = {}
+  const bind: Bind = (type, value) => {
+    const name = `p${Object.keys(params).length}`
+    params[name] = value
+    return `{${name}:${type}}`
+  }
+  return { bind, params }
+}
+
+/**
+ * The conditions of a selection. The scope comes first and is never left out; project_id and ts_millis are the
+ * table's primary key, so they are compared bare.
+ */
+export function conditions({ scope, source, window, filters }: Selection, bind: Bind): readonly string[] {
+  return [
+    `organization_id = ${bind('UUID', scope.organizationId)}`,
+    ...(scope.projectId === null ? [] : [`project_id = ${bind('UUID', scope.projectId)}`]),
+    ...(scope.pixelId === null ? [] : [`pixel_id = ${bind('UUID', scope.pixelId)}`]),
+    ...(scope.campaignId === null ? [] : [`campaign_id = ${bind('String', scope.campaignId)}`]),
+    ...(source === null ? [] : [`source = ${bind('String', source)}`]),
+    `ts_millis >= ${bind('Int64', window.startMs)}`,
+    `ts_millis < ${bind('Int64', window.endMs)}`,
+    ...filters.map((filter) => condition(filter, bind)),
+  ]
+}
+
+const sqlOperators = { eq: '=', ne: '!=', gt: '>', gte: '>=', lt: '<', lte: '<=', like: 'LIKE' } as const
+
+function condition(filter: Filter, bind: Bind): string {
+  const left = leftSide(filter, bind)
+  const comparison = `${left} ${sqlOperators[filter.op]} ${rightSide(filter, bind)}`
+  // In SQL null differs from nothing; to a caller a missing value does differ from the given one.
+  const isNullable = filter.path !== undefined || filter.field.nullable
+  return filter.op === 'ne' && isNullable ? `(${comparison} OR ${left} IS NULL)` : comparison
+}
+
+function leftSide(filter: Filter, bind: Bind): string {
+  if (filter.path) {
+    const type = filter.as === 'number' ? 'Float64' : 'String'
+    const segments = filter.path.map((segment) => bind('String', segment)).join(', ')
+    return `JSONExtract(event_data, ${segments}, 'Nullable(${type})')`
+  }
+  const { name } = filter.field
+  // timestamp is computed from ts_millis, which the primary key holds.
+  if (name === 'timestamp') return 'ts_millis'
+  return filter.as === 'text' && isUuidField(filter.field) ? `toString(${name})` : name
+}
+
+function rightSide(filter: Filter, bind: Bind): string {
+  switch (filter.as) {
+    case 'text':
+      return bind('String', filter.op === 'like' ? likePattern(filter.value) : filter.value)
+    case 'uuid':
+      return bind('UUID', filter.value)
+    case 'integer':
+      return bind('Int64', filter.value)
+    case 'number':
+      return bind('Float64', filter.value)
+    case 'boolean':
+      return bind('Bool', filter.value)
+    case 'time': {
+      const ms = bind('Int64', filter.value)
+      return filter.field?.name === 'timestamp' ? ms : `fromUnixTimestamp64Milli(${ms}, 'UTC')`
+    }
+  }
+}
+
+/** A backslash escapes %, _ and itself; any other stands for itself, which ClickHouse would refuse at the end. */
+const likePattern = (pattern: string): string =>
+  pattern.replace(/\\[%_\\]|\\/g, (part) => (part === '\\' ? '\\\\' : part))

@@ -1,0 +1,51 @@
+import { isUtf8 } from 'node:buffer'
+import type { Beacon } from '../../schemas/beacon.ts'
+import { malformed } from '../errors.ts'
+import { isObject, isUuid } from './validate.ts'
+
+/** Most events one beacon may carry. */
+export const beaconEventsMax = 500
+
+/** A beacon whose envelope is right; its events are still to be checked, one by one. */
+export interface Envelope extends Omit<Beacon, 'events'> {
+  events: unknown[]
+  sentAtMillis: number
+  /** The text holds a `__proto__`: the events must be searched for such a key. */
+  mayHoldProtoKey: boolean
+}
+
+const hem = /^[0-9a-f]{64}$/
+
+/** Reads the body of `POST /e` (design: The ingest contract). Throws 400 "malformed", naming what is wrong. */
+export function parseBeacon(body: Buffer): Envelope {
+  if (!isUtf8(body)) throw malformed('The body is not valid UTF-8.')
+  const text = body.toString()
+  const beacon = parseJson(text)
+  if (!isObject(beacon)) throw malformed('The body must be a JSON object.')
+  const { pixel_id, cookie_id, hem: givenHem, consent, sent_at, events } = beacon
+  if (!isUuid(pixel_id)) throw malformed('pixel_id must be a uuid.')
+  if (cookie_id !== undefined && !isUuid(cookie_id)) throw malformed('cookie_id must be a uuid.')
+  if (givenHem !== undefined && !(typeof givenHem === 'string' && hem.test(givenHem))) {
+    throw malformed('hem must be 64 lower-case hexadecimal characters.')
+  }
+  if (consent !== undefined && typeof consent !== 'boolean') throw malformed('consent must be true or false.')
+  const sentAtMillis = typeof sent_at === 'string' ? Date.parse(sent_at) : Number.NaN
+  if (Number.isNaN(sentAtMillis)) throw malformed('sent_at must be an ISO 8601 time.')
+  if (!Array.isArray(events)) throw malformed('events must be an array.')
+  if (events.length > beaconEventsMax) throw malformed(`events must hold at most ${beaconEventsMax} events.`)
+  return {
+    ...(beacon as unknown as Beacon),
+    pixel_id: pixel_id.toLowerCase(),
+    events,
+    sentAtMillis,
+    mayHoldProtoKey: text.includes('__proto__') || text.includes('\\u005f'),
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw malformed('The body is not valid JSON.')
+  }
+}

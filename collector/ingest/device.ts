@@ -1,0 +1,53 @@
+import { isbotMatch } from 'isbot'
+import { UAParser } from 'ua-parser-js'
+
+/** What a User-Agent header says about the device; the columns of the field table's group "device". */
+export interface Device {
+  user_agent: string
+  browser: string | null
+  browser_version: string | null
+  os: string | null
+  os_version: string | null
+  device_type: string
+  is_bot: boolean
+  bot_reason: string | null
+}
+
+const userAgentCharsMax = 1024
+const cachedMost = 5_000
+/** User agent → its columns as JSON members, without braces: the form that rows need, made once per user agent. */
+const cache = new Map<string, string>()
+
+/** The device columns of `userAgent` as JSON members: `"user_agent":"…","browser":…`. */
+export function deviceMembers(userAgent: string): string {
+  const known = cache.get(userAgent)
+  if (known !== undefined) return known
+  const members = JSON.stringify(readDevice(userAgent)).slice(1, -1)
+  // Full: forget the one that came first. Common agents come back at once.
+  if (cache.size >= cachedMost) cache.delete(cache.keys().next().value!)
+  cache.set(userAgent, members)
+  return members
+}
+
+/** Reads a User-Agent header. An empty one is a bot's: every browser sends one. */
+export function readDevice(userAgent: string): Device {
+  const text = userAgent.slice(0, userAgentCharsMax).toWellFormed()
+  const parsed = new UAParser(text).getResult()
+  const bot = botReason(text)
+  return {
+    user_agent: text,
+    browser: parsed.browser.name ?? null,
+    browser_version: parsed.browser.version ?? null,
+    os: parsed.os.name ?? null,
+    os_version: parsed.os.version ?? null,
+    device_type: parsed.device.type ?? 'desktop',
+    is_bot: bot !== null,
+    bot_reason: bot,
+  }
+}
+
+function botReason(userAgent: string): string | null {
+  if (userAgent === '') return 'no user agent'
+  const match = isbotMatch(userAgent)
+  return match === null ? null : `user agent: ${match}`
+}

@@ -1,0 +1,158 @@
+import type { FastifyRequest } from 'fastify'
+import type { BeaconReceipt, RejectedEvent } from '../../schemas/beacon.ts'
+import { ApiError, busy, notFound, pixelInactive } from '../errors.ts'
+import { type Spool, SpoolUnavailable } from '../spool/spool.ts'
+import type { Envelope } from './beacon.ts'
+import { deviceMembers } from './device.ts'
+import type { Pixel, PixelRegistry } from './pixels.ts'
+import { type BeaconContext, clockCorrectionMs, eventMillis, eventRow, sharedMembers } from './row.ts'
+import {
+  eventAgeDaysMax,
+  type Fault,
+  findProtoKey,
+  isObject,
+  type ValidEvent,
+  validateEvent,
+} from './validate.ts'
+import { type DailySalt, type Visitor, visitorOf } from './visitor.ts'
+
+/** What ingest is built from. */
+export interface IngestDeps {
+  pixels: PixelRegistry
+  salt: DailySalt
+  /** One spool per table that ingest writes. */
+  spools: { events: Spool; rejected: Spool; links: Spool }
+}
+
+export interface Taken {
+  receipt: BeaconReceipt
+  visitor: Visitor
+}
+
+const dayMs = 86_400_000
+const rejectedEventCharsMax = 4096
+const busyRetrySeconds = 5
+
+/**
+ * Takes a beacon in: validates each event, encodes those that pass, and resolves when all that was accepted, and
+ * what was turned away, is on disk. Throws 404 "pixel not found", 403 "pixel inactive" or "origin not allowed",
+ * 503 "busy"; then nothing of the beacon was kept.
+ */
+export async function takeIn(deps: IngestDeps, request: FastifyRequest, envelope: Envelope): Promise<Taken> {
+  const pixel = activePixel(deps.pixels, envelope.pixel_id)
+  requireAllowedOrigin(pixel, originOf(request))
+  const receivedMillis = Date.now()
+  const visitor = visitorOf(
+    request,
+    pixel,
+    { cookieId: envelope.cookie_id, consent: envelope.consent },
+    deps.salt.current(),
+  )
+  const context: BeaconContext = {
+    organizationId: pixel.organizationId,
+    projectId: pixel.projectId,
+    pixelId: pixel.pixelId,
+    cookieId: visitor.cookieId,
+    clientIp: request.ip,
+    deviceMembers: deviceMembers(request.headers['user-agent'] ?? ''),
+    receivedMillis,
+    clockCorrectionMs: clockCorrectionMs(receivedMillis, envelope.sentAtMillis),
+  }
+  const shared = sharedMembers(context)
+
+  const eventRows: string[] = []
+  const rejectedRows: string[] = []
+  const rejected: RejectedEvent[] = []
+  envelope.events.forEach((event, index) => {
+    const checked = check(event, context, envelope.mayHoldProtoKey)
+    if ('path' in checked) {
+      rejected.push({ index, event_id: givenText(event, 'event_id'), ...checked })
+      rejectedRows.push(rejectedRow(event, checked, context))
+    } else eventRows.push(eventRow(checked.event, shared, checked.tsMillis))
+  })
+
+  const { spools } = deps
+  const commits: Promise<void>[] = []
+  if (eventRows.length > 0) commits.push(spools.events.append(eventRows))
+  if (rejectedRows.length > 0) commits.push(spools.rejected.append(rejectedRows))
+  if (envelope.hem && visitor.consented) commits.push(spools.links.append([linkRow(envelope.hem, context)]))
+  try {
+    await Promise.all(commits)
+  } catch (error) {
+    if (error instanceof SpoolUnavailable)
+      throw busy('The collector cannot keep more events now.', busyRetrySeconds)
+    throw error
+  }
+  return { receipt: { cookie_id: visitor.cookieId, accepted: eventRows.length, rejected }, visitor }
+}
+
+/** The pixel of that id. Throws 404 "pixel not found", 403 "pixel inactive". */
+export function activePixel(pixels: PixelRegistry, pixelId: string): Pixel {
+  const pixel = pixels.get(pixelId)
+  if (!pixel) throw notFound.pixel()
+  if (!pixel.active) throw pixelInactive()
+  return pixel
+}
+
+function requireAllowedOrigin({ allowedOrigins }: Pixel, origin: string | null): void {
+  if (allowedOrigins.length > 0 && (origin === null || !allowedOrigins.includes(origin))) {
+    throw new ApiError(
+      403,
+      'origin not allowed',
+      `This pixel takes no events from ${origin ?? 'an unknown origin'}.`,
+    )
+  }
+}
+
+/** The page's origin: browsers send it with every POST; an image request has only a Referer. */
+function originOf(request: FastifyRequest): string | null {
+  const { origin, referer } = request.headers
+  if (origin !== undefined) return origin
+  return referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : null
+}
+
+function check(
+  event: unknown,
+  context: BeaconContext,
+  mayHoldProtoKey: boolean,
+): { event: ValidEvent; tsMillis: number } | Fault {
+  const protoKey = mayHoldProtoKey ? findProtoKey(event) : null
+  if (protoKey !== null) return { path: protoKey, message: 'must not be a key' }
+  const valid = validateEvent(event)
+  if ('path' in valid) return valid
+  const tsMillis = eventMillis(valid, context)
+  if (tsMillis < context.receivedMillis - eventAgeDaysMax * dayMs) {
+    return { path: '/event_data/timestamp', message: `must be at most ${eventAgeDaysMax} days ago` }
+  }
+  return { event: valid, tsMillis }
+}
+
+function rejectedRow(event: unknown, fault: Fault, context: BeaconContext): string {
+  return JSON.stringify({
+    received_at: new Date(context.receivedMillis).toISOString(),
+    organization_id: context.organizationId,
+    project_id: context.projectId,
+    pixel_id: context.pixelId,
+    event_id: givenText(event, 'event_id'),
+    event_type: givenText(event, 'event_type'),
+    path: fault.path.toWellFormed(),
+    message: fault.message.toWellFormed(),
+    event: JSON.stringify(event).slice(0, rejectedEventCharsMax).toWellFormed(),
+  })
+}
+
+function linkRow(hem: string, context: BeaconContext): string {
+  return JSON.stringify({
+    organization_id: context.organizationId,
+    cookie_id: context.cookieId,
+    hem,
+    pixel_id: context.pixelId,
+    observed_at: new Date(context.receivedMillis).toISOString(),
+  })
+}
+
+/** A text of an event that may not be one. */
+function givenText(event: unknown, key: 'event_id' | 'event_type'): string | null {
+  const value = isObject(event) ? event[key] : undefined
+  return typeof value === 'string' ? value.slice(0, 100).toWellFormed() : null
+}

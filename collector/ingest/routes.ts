@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+import cors from '@fastify/cors'
+import type { FastifyPluginAsync } from 'fastify'
+import { beaconBytesMax } from '../../schemas/beacon.ts'
+import { ApiError, malformed, notFound } from '../errors.ts'
+import { parseBeacon } from './beacon.ts'
+import { activePixel, type IngestDeps, takeIn } from './intake.ts'
+import { createPixelScripts } from './pixelScript.ts'
+import { isUuid } from './validate.ts'
+
+/** The smallest GIF: one transparent pixel. */
+const transparentGif = Buffer.from('R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==', 'base64')
+
+/** POST /e, GET /e.gif and GET /p/{pixel_id}.js: what pages load and send to. */
+export const ingestRoutes =
+  (deps: IngestDeps): FastifyPluginAsync =>
+  async (app) => {
+    const pixelScript = createPixelScripts()
+
+    // Credentials: the visitor's cookie travels with the beacon. Which origins may send is the pixel's setting.
+    await app.register(cors, { origin: true, credentials: true, maxAge: 86_400, methods: ['GET', 'POST'] })
+
+    // text/plain spares browsers the preflight; both are read as bytes and parsed once, in parseBeacon.
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser(
+      ['text/plain', 'application/json'],
+      { parseAs: 'buffer', bodyLimit: beaconBytesMax },
+      (_request, body, done) => done(null, body),
+    )
+
+    app.post(
+      '/e',
+      { schema: { tags: ['Ingest'], summary: 'Take a batch of events', description: beaconDescription } },
+      async (request, reply) => {
+        if (!(request.body instanceof Buffer))
+          throw malformed('Send a body as text/plain or application/json.')
+        const { receipt, visitor } = await takeIn(deps, request, parseBeacon(request.body))
+        if (visitor.setCookie) reply.header('set-cookie', visitor.setCookie)
+        reply.header('content-type', 'application/json; charset=utf-8')
+        return reply.send(JSON.stringify(receipt))
+      },
+    )
+
+    app.get<{ Querystring: Record<string, string | undefined> }>(
+      '/e.gif',
+      {
+        schema: {
+          tags: ['Ingest'],
+          summary: 'Page view of a browser without scripts',
+          description: gifDescription,
+        },
+      },
+      async (request, reply) => {
+        const { pixel_id, url, title, referrer } = request.query
+        const sentAt = new Date()
+        const { receipt, visitor } = await takeIn(deps, request, {
+          pixel_id: isUuid(pixel_id) ? pixel_id.toLowerCase() : '',
+          sent_at: sentAt.toISOString(),
+          sentAtMillis: sentAt.getTime(),
+          mayHoldProtoKey: false,
+          events: [
+            {
+              event_id: randomUUID(),
+              event_type: 'page_view',
+              event_data: {
+                url: url ?? request.headers.referer,
+                title: title ?? '',
+                referrer: referrer || null,
+                screen: { height: 0, width: 0 },
+                viewport: { height: 0, width: 0 },
+                timestamp: sentAt.toISOString(),
+              },
+            },
+          ],
+        })
+        const [fault] = receipt.rejected
+        if (fault) throw new ApiError(400, 'malformed', `${fault.path} ${fault.message}`)
+        if (visitor.setCookie) reply.header('set-cookie', visitor.setCookie)
+        return reply.header('cache-control', 'no-store').type('image/gif').send(transparentGif)
+      },
+    )
+
+    app.get<{ Params: { file: string } }>(
+      '/p/:file',
+      { schema: { tags: ['Ingest'], summary: 'The pixel, with one pixel’s settings baked in' } },
+      async (request, reply) => {
+        const [, pixelId] = /^(.*)\.js$/.exec(request.params.file) ?? []
+        if (pixelId === undefined) throw notFound.route('GET', request.url)
+        const pixel = activePixel(deps.pixels, pixelId.toLowerCase())
+        const script = await pixelScript(pixel)
+        reply.headers({
+          'cache-control': 'public, max-age=300, stale-while-revalidate=86400',
+          etag: script.etag,
+          vary: 'accept-encoding',
+          'cross-origin-resource-policy': 'cross-origin',
+        })
+        if (request.headers['if-none-match'] === script.etag) return reply.code(304).send()
+        const accepted = request.headers['accept-encoding'] ?? ''
+        const encoding = accepted.includes('br') ? 'br' : accepted.includes('gzip') ? 'gzip' : 'identity'
+        if (encoding !== 'identity') reply.header('content-encoding', encoding)
+        return reply.type('text/javascript; charset=utf-8').send(script[encoding])
+      },
+    )
+  }
+
+const beaconDescription = `Body, as text/plain or application/json, at most 64 KiB:
+\`{ "pixel_id": uuid, "cookie_id": uuid?, "hem": 64 hex?, "consent": boolean?, "sent_at": ISO 8601,
+"events": [{ "event_id": uuid, "event_type": "…", "event_data": {…} }] }\`.
+Answered when the events are on disk: \`{ "cookie_id", "accepted", "rejected": [{ "index", "event_id", "path",
+"message" }] }\`. A bad event never costs its neighbours theirs. The same event_id sent again is stored once.`
+
+const gifDescription = 'Query: pixel_id, and url (else the Referer header), title, referrer.'

@@ -1,0 +1,63 @@
+import type { ValidEvent } from './validate.ts'
+
+/** What all events of one beacon share. */
+export interface BeaconContext {
+  organizationId: string
+  projectId: string
+  pixelId: string
+  cookieId: string
+  clientIp: string
+  /** JSON members of the device columns (device.ts). */
+  deviceMembers: string
+  receivedMillis: number
+  /** Added to event times: the sender's clock error, 0 when it is small. */
+  clockCorrectionMs: number
+}
+
+const clockToleranceMs = 60_000
+
+/** How far to move a sender's times (design: The ingest contract, Clock): only a clock over a minute off is moved. */
+export function clockCorrectionMs(receivedMillis: number, sentAtMillis: number): number {
+  const offset = receivedMillis - sentAtMillis
+  return Math.abs(offset) > clockToleranceMs ? offset : 0
+}
+
+/** When an event happened by our clock, epoch milliseconds; never in the future. */
+export const eventMillis = (event: ValidEvent, context: BeaconContext): number =>
+  Math.min(event.sentMillis + context.clockCorrectionMs, context.receivedMillis)
+
+/** The columns that all rows of one beacon share, as JSON members with a trailing comma. */
+export function sharedMembers(context: BeaconContext): string {
+  return (
+    `"organization_id":"${context.organizationId}","project_id":"${context.projectId}",` +
+    `"pixel_id":"${context.pixelId}","cookie_id":"${context.cookieId}","client_ip":${JSON.stringify(context.clientIp)},` +
+    `"received_at":"${new Date(context.receivedMillis).toISOString()}",${context.deviceMembers},`
+  )
+}
+
+/**
+ * One line for the `events` table, without line end: the JSON object ClickHouse stores, encoded once. It begins
+ * with event_id and ts_millis, where the shipper finds them without parsing (collector/spool/lines.ts).
+ */
+export function eventRow(event: ValidEvent, shared: string, tsMillis: number): string {
+  const { url, referrer } = event.event_data
+  const { host, path } = placeOf(url)
+  const eventData = JSON.stringify(event.event_data)
+  return (
+    `{"event_id":"${event.event_id}","ts_millis":${tsMillis},${shared}"event_type":"${event.event_type}",` +
+    `"page_url":${columnText(url)},"page_host":${columnText(host)},"page_path":${columnText(path)},` +
+    `"referrer_url":${referrer == null ? 'null' : columnText(referrer)},"event_data":${JSON.stringify(eventData)}}`
+  )
+}
+
+/** A JSON string for a text column. Half a surrogate pair would make ClickHouse refuse the whole row. */
+export const columnText = (text: string): string =>
+  JSON.stringify(text.isWellFormed() ? text : text.toWellFormed())
+
+const absoluteUrl = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]*)([^?#]*)/i
+
+/** Host (with port) and path of a page address; empty for what is not an absolute URL. */
+function placeOf(url: string): { host: string; path: string } {
+  const match = absoluteUrl.exec(url)
+  return match ? { host: match[1]!.toLowerCase(), path: match[2] || '/' } : { host: '', path: '' }
+}

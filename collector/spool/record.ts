@@ -1,0 +1,50 @@
+import { crc32 } from 'node:zlib'
+
+/**
+ * The form of a spool segment: records, each one commit group. A record is a header line of fixed length,
+ * "#length crc32 rows", all hexadecimal, and then `length` bytes of JSONEachRow lines, exactly as ClickHouse takes
+ * them. Length and checksum (which starts from the row count) make a torn write visible; shipping hands on the bytes between the headers.
+ */
+export const headerBytes = 28
+
+/** A record of `rows` lines, header and payload in one buffer, ready to be written. */
+export function encodeRecord(lines: string, rows: number): Buffer {
+  const record = Buffer.allocUnsafe(headerBytes + Buffer.byteLength(lines))
+  record.write(lines, headerBytes)
+  const payload = record.subarray(headerBytes)
+  record.write(`#${hex(payload.length)} ${hex(crc32(payload, rows))} ${hex(rows)}\n`, 'latin1')
+  return record
+}
+
+export interface SegmentContent {
+  /** The JSONEachRow lines of each whole record, in order; views into the segment's bytes. */
+  payloads: Buffer[]
+  rows: number
+  /** Bytes up to the end of the last whole record: what follows is a torn write, never acknowledged. */
+  wholeBytes: number
+}
+
+/** Reads a segment's records up to the first that is not whole. Never throws: any bytes have a longest whole prefix. */
+export function decodeSegment(segment: Buffer): SegmentContent {
+  const payloads: Buffer[] = []
+  let rows = 0
+  let position = 0
+  while (position + headerBytes <= segment.length) {
+    const header = /^#([0-9a-f]{8}) ([0-9a-f]{8}) ([0-9a-f]{8})\n$/.exec(
+      segment.toString('latin1', position, position + headerBytes),
+    )
+    if (!header) break
+    const start = position + headerBytes
+    const end = start + Number.parseInt(header[1]!, 16)
+    if (end > segment.length) break
+    const payload = segment.subarray(start, end)
+    const payloadRows = Number.parseInt(header[3]!, 16)
+    if (crc32(payload, payloadRows) !== Number.parseInt(header[2]!, 16)) break
+    payloads.push(payload)
+    rows += payloadRows
+    position = end
+  }
+  return { payloads, rows, wholeBytes: position }
+}
+
+const hex = (value: number): string => value.toString(16).padStart(8, '0')

@@ -1,0 +1,3 @@
+export function buildPixel(options: {
+  outDir: string
+}): Promise<{ raw: number; gzip: number; brotli: number }>

@@ -1,0 +1,2 @@
+export const stub: string
+export function snippet(scriptUrl: string): string

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { InjectOptions } from 'fastify'
+import { inject } from 'vitest'
+import { createApp } from '../../../collector/app.ts'
+import { type ClickHouse, openClickHouse } from '../../../collector/clickhouse/client.ts'
+import { migrateClickHouse } from '../../../collector/clickhouse/migrate.ts'
+import { readConfig } from '../../../collector/config.ts'
+import { randomName } from '../../harness/databases.ts'
+
+export type Row = Record<string, unknown>
+
+export interface PageBody {
+  rows: Row[]
+  meta: { next_cursor?: string; has_more: boolean; records: number } & Row
+}
+
+export const organizationId = randomUUID()
+export const projectId = randomUUID()
+export const pixelId = randomUUID()
+
+/** An event as the collector stores it, `agoMs` before `now`. */
+export const eventOf = (now: number, agoMs: number, more: Row = {}): Row => ({
+  organization_id: organizationId,
+  project_id: projectId,
+  pixel_id: pixelId,
+  event_id: randomUUID(),
+  event_type: 'page_view',
+  ts_millis: now - agoMs,
+  event_data: '{}',
+  cookie_id: randomUUID(),
+  client_ip: '203.0.113.7',
+  page_url: 'https://shop.example/',
+  device_type: 'desktop',
+  received_at: new Date(now - agoMs + 5).toISOString(),
+  spool_id: randomUUID(),
+  ...more,
+})
+
+/**
+ * The app's read side on a database of its own in a real ClickHouse. Requests come from `organizationId`, or with
+ * `x-test-mode: test` from a test key; whatever scope they ask for is theirs.
+ */
+export async function openEvents() {
+  const url = inject('clickhouseUrl')
+  const open = async (): Promise<ClickHouse> => {
+    const database = randomName()
+    await migrateClickHouse(url, database)
+    return openClickHouse(url, database)
+  }
+  const clickhouse = { live: await open(), test: await open() }
+  const app = await createApp({
+    config: readConfig({ LOG_LEVEL: 'silent' }),
+    ready: async () => null,
+    read: {
+      clickhouse,
+      authenticate: async ({ headers }) => ({
+        organizationId,
+        projectId: null,
+        keyId: randomUUID(),
+        mode: headers['x-test-mode'] === 'test' ? 'test' : 'live',
+      }),
+      scopeOf: async (principal, asked) => ({
+        organizationId: principal.organizationId,
+        projectId: asked.projectId ?? null,
+        pixelId: asked.pixelId ?? null,
+        campaignId: asked.campaignId ?? null,
+      }),
+    },
+  })
+
+  const get = (path: string, query: Record<string, string> = {}, headers: InjectOptions['headers'] = {}) =>
+    app.inject({ url: `/api/v3/${path}?${new URLSearchParams(query)}`, headers })
+
+  return {
+    app,
+    clickhouse,
+    get,
+    async page(
+      query: Record<string, string> = {},
+      headers: InjectOptions['headers'] = {},
+    ): Promise<PageBody> {
+      const answer = await get('events/web_event', query, headers)
+      if (answer.statusCode !== 200) throw new Error(`${answer.statusCode} ${answer.body}`)
+      return answer.json()
+    },
+    async insert(rows: readonly Row[], into: 'live' | 'test' = 'live') {
+      const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+      await clickhouse[into].insertLines(
+        'events',
+        Readable.from([lines], { objectMode: false }),
+        randomUUID(),
+      )
+    },
+    async close() {
+      await app.close()
+      for (const one of Object.values(clickhouse)) {
+        await one.command({ sql: `DROP DATABASE ${one.database}`, params: {} })
+        await one.close()
+      }
+    },
+  }
+}

@@ -1,0 +1,83 @@
+import pg from 'pg'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { ask, beaconOf, customEvent, postBeacon, readEvent } from '../../harness/api.ts'
+import { newPostgresDatabase, randomName } from '../../harness/databases.ts'
+import { type Service, startService, waitFor } from '../../harness/service.ts'
+
+let service: Service
+let postgres: pg.Client
+beforeAll(async () => {
+  const databaseUrl = await newPostgresDatabase()
+  service = await startService({
+    env: {
+      DATABASE_URL: databaseUrl,
+      CLICKHOUSE_URL: inject('clickhouseUrl'),
+      CLICKHOUSE_DATABASE: randomName(),
+      FOOTFALL_DEMO: 'true',
+    },
+  })
+  postgres = new pg.Client({ connectionString: databaseUrl })
+  await postgres.connect()
+})
+afterAll(async () => {
+  await postgres.end()
+  await service.stop()
+})
+
+const set = (column: string, value: unknown) =>
+  postgres.query(`UPDATE pixels SET ${column} = $1 WHERE pixel_id = $2`, [value, service.demo.pixel_id])
+
+const send = (headers: Record<string, string> = {}) =>
+  postBeacon(service.url, beaconOf(service, [customEvent()]), headers)
+
+const refusal = async (answer: Response) =>
+  `${answer.status} ${((await answer.json()) as { error: string }).error}`
+
+test('servers named by CLICKHOUSE_URL and DATABASE_URL are used', async () => {
+  const event = customEvent()
+  await postBeacon(service.url, beaconOf(service, [event]))
+  await readEvent(service, event.event_id)
+})
+
+test('an inactive pixel takes nothing from the moment it is switched off, and says so', async () => {
+  await set('active', false)
+  const answer = await waitFor('the refusal', async () => {
+    const tried = await send()
+    return tried.ok ? null : tried
+  })
+  expect(await refusal(answer)).toBe('403 pixel inactive')
+  const script = await fetch(`${service.url}/p/${service.demo.pixel_id}.js`)
+  expect(await refusal(script)).toBe('403 pixel inactive')
+  const read = await ask(service, `/api/v3/events/web_event?pixel_id=${service.demo.pixel_id}`)
+  expect(await refusal(read)).toBe('403 pixel inactive')
+
+  await set('active', true)
+  await waitFor('the pixel to be back', async () => (await send()).ok)
+})
+
+test('a pixel with allowed origins takes events from those alone', async () => {
+  await set('allowed_origins', ['https://shop.example'])
+  await waitFor('the refusal', async () => !(await send()).ok)
+  expect(await refusal(await send({ origin: 'https://evil.example' }))).toBe('403 origin not allowed')
+  expect((await send({ origin: 'https://shop.example' })).status).toBe(200)
+  await set('allowed_origins', [])
+  await waitFor('any origin again', async () => (await send()).ok)
+})
+
+test('a pixel’s settings are baked into its script', async () => {
+  await set('settings', JSON.stringify({ text_length_max: 123 }))
+  await waitFor('the settings', async () => {
+    const script = await (await fetch(`${service.url}/p/${service.demo.pixel_id}.js`)).text()
+    return script.includes('"text_length_max":123')
+  })
+})
+
+test('changes are followed again after PostgreSQL closed the connection', async () => {
+  await postgres.query(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+  )
+  await set('active', false)
+  await waitFor('the refusal', async () => (await send()).status === 403)
+  await set('active', true)
+  await waitFor('the pixel to be back', async () => (await send()).ok)
+})

@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Demo } from '../../collector/demo/demo.ts'
+import { packageRoot } from '../../collector/paths.ts'
+import { freePort } from '../../collector/stores/supervise.ts'
+
+export interface Service {
+  /** http://127.0.0.1:PORT */
+  url: string
+  dataDir: string
+  /** What demo.json tells. */
+  demo: Demo
+  process: ChildProcess
+  /** All that it printed so far. */
+  output(): string
+  /** Ends it with a signal and waits until it is gone; the data directory stays. */
+  end(signal: NodeJS.Signals): Promise<number | null>
+  /** Ends it in order and removes its data directory. */
+  stop(): Promise<void>
+}
+
+const startTimeoutMs = 60_000
+
+/**
+ * Starts the built service as a user would, on a port and in a data directory of its own (or in `dataDir`, to
+ * start it again on the same data), and waits until it is ready.
+ */
+export async function startService(
+  options: { env?: Record<string, string>; dataDir?: string } = {},
+): Promise<Service> {
+  const port = options.env?.PORT ? Number(options.env.PORT) : await freePort()
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'footfall-test-'))
+  const url = `http://127.0.0.1:${port}`
+  const child = spawn(process.execPath, [join(packageRoot, 'dist/collector/main.js')], {
+    env: {
+      ...process.env,
+      LOG_LEVEL: 'warn',
+      ...options.env,
+      PORT: String(port),
+      FOOTFALL_DATA_DIR: dataDir,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => (output += text))
+
+  const gone = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))
+  const end = async (signal: NodeJS.Signals) => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal)
+    return gone
+  }
+  const deadline = Date.now() + startTimeoutMs
+  while (!(await isReady(url))) {
+    if (child.exitCode !== null || Date.now() > deadline) {
+      await end('SIGKILL')
+      throw new Error(`the service did not start:\n${output}`)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  const demoFile = join(dataDir, 'demo.json')
+  return {
+    url,
+    dataDir,
+    demo: existsSync(demoFile) ? JSON.parse(readFileSync(demoFile, 'utf8')) : ({} as Demo),
+    process: child,
+    output: () => output,
+    end,
+    async stop() {
+      await end('SIGTERM')
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+const isReady = (url: string): Promise<boolean> =>
+  fetch(`${url}/readyz`).then(
+    (answer) => answer.ok,
+    () => false,
+  )
+
+/** Calls `check` until it returns something truthy; fails with `what` after `timeoutMs`. */
+export async function waitFor<T>(
+  what: string,
+  check: () => Promise<T> | T,
+  timeoutMs = 10_000,
+): Promise<NonNullable<T>> {
+  const deadline = Date.now() + timeoutMs
+  for (;;) {
+    const found = await check()
+    if (found) return found
+    if (Date.now() > deadline) throw new Error(`timed out waiting for ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+}

@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto'
+import { expect, it, vi } from 'vitest'
+import { usePixel } from './harness.ts'
+import { pixelId } from './receiver.ts'
+
+const pixel = usePixel()
+
+const lastBeacon = () => pixel.receiver.state.received.at(-1)!.beacon
+const idCookie = async () =>
+  (await pixel.context.cookies()).find(
+    ({ name, domain }) => name === 'footfall_id' && /localhost/.test(domain),
+  )
+const stored = () => pixel.page.evaluate('Object.keys(localStorage)')
+
+it('the page keeps the id the collector answers, for 13 months', async () => {
+  pixel.receiver.state.cookieId = '11111111-2222-4333-8444-555555555555'
+  await pixel.visit()
+  await pixel.events('page_view', 1)
+  await vi.waitFor(async () => expect((await idCookie())?.value).toBe(pixel.receiver.state.cookieId))
+  expect(await idCookie()).toMatchObject({ sameSite: 'Lax', path: '/', secure: false })
+  expect((await idCookie())!.expires).toBeGreaterThan(Date.now() / 1000 + 394 * 86_400)
+  await pixel.page.reload()
+  await pixel.events('page_view', 2)
+  expect(lastBeacon().cookie_id).toBe(pixel.receiver.state.cookieId)
+})
+
+it('without cookies the id is kept in localStorage', async () => {
+  await pixel.page.addInitScript(`Object.defineProperty(document, 'cookie', { get: () => '', set() {} })`)
+  await pixel.visit()
+  await pixel.events('page_view', 1)
+  const id = lastBeacon().cookie_id
+  await pixel.page.reload()
+  await pixel.events('page_view', 2)
+  expect(lastBeacon().cookie_id).toBe(id)
+})
+
+it('cookieless: events at once and nothing kept, until consent is given', async () => {
+  await pixel.visit({ settings: { consent: 'cookieless' } })
+  await pixel.events('page_view', 1)
+  expect(lastBeacon()).toMatchObject({ consent: false })
+  expect(lastBeacon()).not.toHaveProperty('cookie_id')
+  expect(await idCookie()).toBeUndefined()
+  expect(await stored()).toEqual([])
+  await pixel.page.evaluate(`footfall('consent', 'granted')`)
+  await pixel.settled()
+  expect(lastBeacon().consent).toBe(true)
+  expect((await idCookie())?.value).toBe(lastBeacon().cookie_id)
+})
+
+it('hold: nothing leaves before consent; then everything does', async () => {
+  await pixel.visit({ settings: { consent: 'hold' }, body: '<button>x</button>' })
+  await pixel.page.click('button')
+  await pixel.page.evaluate(`footfall('flush')`)
+  await pixel.hide()
+  expect(pixel.receiver.state.requests).toEqual([`GET /p/${pixelId}.js`])
+  expect(await stored()).toEqual([])
+  await pixel.page.evaluate(`delete document.visibilityState; footfall('consent', 'granted')`)
+  await pixel.events('page_view', 1)
+  await pixel.events('click', 1)
+})
+
+it('hold and denied: what happened is forgotten', async () => {
+  await pixel.visit({ settings: { consent: 'hold' }, body: '<button>x</button>' })
+  await pixel.page.evaluate(`footfall('consent', 'denied')`)
+  await pixel.page.click('button')
+  await pixel.page.evaluate(`footfall('consent', 'granted')`)
+  await pixel.settled()
+  expect(pixel.receiver.events().map(({ event_type }) => event_type)).toEqual(['custom'])
+})
+
+it('denied: ids are removed and events go on without', async () => {
+  await pixel.visit()
+  await pixel.events('page_view', 1)
+  expect(await idCookie()).toBeDefined()
+  await pixel.page.evaluate(
+    `footfall('consent', 'denied'); footfall('identify', { hem: '${'a'.repeat(64)}' })`,
+  )
+  expect(await idCookie()).toBeUndefined()
+  await pixel.settled()
+  expect(lastBeacon()).toMatchObject({ consent: false })
+  expect(lastBeacon()).not.toHaveProperty('cookie_id')
+  expect(lastBeacon()).not.toHaveProperty('hem')
+  expect(await idCookie()).toBeUndefined()
+  expect(await stored()).toEqual([])
+})
+
+for (const [signal, value] of [
+  ['globalPrivacyControl', 'true'],
+  ['doNotTrack', "'1'"],
+] as const) {
+  it(`${signal} is a no that the page cannot turn; where it is not honoured it is nothing`, async () => {
+    await pixel.context.addCookies([
+      { name: 'footfall_id', value: '11111111-2222-4333-8444-555555555555', url: pixel.receiver.pageOrigin },
+    ])
+    await pixel.page.addInitScript(
+      `Object.defineProperty(Navigator.prototype, '${signal}', { get: () => ${value} })`,
+    )
+    await pixel.visit()
+    await pixel.page.waitForFunction('footfall.on')
+    await pixel.page.evaluate(`footfall('consent', 'granted')`)
+    await pixel.events('page_view', 1)
+    expect(lastBeacon()).toMatchObject({ consent: false })
+    expect(await idCookie()).toBeUndefined()
+    await pixel.visit({ settings: { honour_gpc: false } })
+    await pixel.events('page_view', 2)
+    expect(lastBeacon().cookie_id).toBeDefined()
+  })
+}
+
+it('identify sends the hash of an address, never the address', async () => {
+  await pixel.visit()
+  await pixel.events('page_view', 1)
+  await pixel.page.evaluate(`footfall('identify', { email: ' Ann@Example.org ' })`)
+  await vi.waitFor(() => expect(lastBeacon().hem).toBeDefined())
+  expect(lastBeacon().hem).toBe(createHash('sha256').update('ann@example.org').digest('hex'))
+  expect(JSON.stringify(pixel.receiver.state.received).toLowerCase()).not.toContain('ann@example')
+  await pixel.settled()
+  expect(lastBeacon()).not.toHaveProperty('hem')
+  await pixel.page.evaluate(`footfall('identify', { hem: '${'A'.repeat(64)}' })`)
+  await vi.waitFor(() => expect(lastBeacon().hem).toBe('a'.repeat(64)))
+})

@@ -1,0 +1,137 @@
+import { expect, it, vi } from 'vitest'
+import { usePixel } from './harness.ts'
+
+const pixel = usePixel()
+
+const posts = () => pixel.receiver.state.requests.filter((request) => request === 'POST /e').length
+const names = () => pixel.receiver.events('custom').map(({ event_data }) => event_data.name)
+
+it('a click that leaves the page arrives', async () => {
+  pixel.receiver.state.answerDelayMs = 300
+  pixel.put({ path: '/next' })
+  await pixel.visit({ body: '<a href="/next">next</a>' })
+  await pixel.page.waitForFunction('footfall.on')
+  await pixel.page.click('a')
+  const [click] = await pixel.events('click', 1)
+  expect(click!.elementText).toBe('next')
+  await pixel.events('page_view', 2)
+})
+
+it('a page that is hidden sends at once, by beacon', async () => {
+  await pixel.page.addInitScript(`
+    window.beacons = 0
+    const original = navigator.sendBeacon
+    navigator.sendBeacon = function (...args) { beacons++; return original.apply(this, args) }`)
+  await pixel.visit()
+  await pixel.events('page_view', 1)
+  expect(await pixel.page.evaluate('beacons')).toBe(0)
+  await pixel.page.evaluate(`footfall('track', 'last')`)
+  await pixel.hide()
+  await pixel.events('custom', 1)
+  expect(await pixel.page.evaluate('beacons')).toBe(1)
+})
+
+it('a refused batch is sent again with the same events', async () => {
+  pixel.receiver.state.statuses = [503, 429]
+  await pixel.visit()
+  await pixel.events('page_view', 1)
+  expect(posts()).toBe(3)
+})
+
+it('a batch the collector calls wrong is dropped', async () => {
+  pixel.receiver.state.statuses = [400]
+  await pixel.visit()
+  await vi.waitFor(() => expect(posts()).toBe(1))
+  await pixel.settled()
+  expect(pixel.receiver.events('page_view')).toEqual([])
+})
+
+it('what could not be sent waits in storage, and the next page sends it', async () => {
+  pixel.receiver.state.statuses = [503]
+  await pixel.visit()
+  await vi.waitFor(() => expect(posts()).toBe(1))
+  await vi.waitFor(async () => expect(await pixel.page.evaluate('localStorage.length')).toBe(1))
+  await pixel.page.evaluate('navigator.sendBeacon = () => false; window.fetch = () => Promise.reject()')
+  await pixel.page.evaluate(`footfall('track', 'refused')`)
+  await pixel.page.reload()
+  await pixel.events('custom', 1)
+  const views = await pixel.events('page_view', 2)
+  expect(String(views[0]!.timestamp) < String(views[1]!.timestamp)).toBe(true)
+  await vi.waitFor(async () => expect(await pixel.page.evaluate('localStorage.length')).toBe(0))
+})
+
+it('bursts larger than the keepalive budget all arrive, each body below 64 KiB', async () => {
+  await pixel.visit()
+  await pixel.page.waitForFunction('footfall.on')
+  await pixel.page.evaluate(`
+    for (let n = 0; n < 5; n++) footfall('track', 'big' + n, { text: 'é'.repeat(15_000) })
+    for (let n = 0; n < 30; n++) footfall('track', 'small' + n, { text: 'x'.repeat(3000) })`)
+  await pixel.events('custom', 35)
+  expect(Math.max(...pixel.receiver.state.received.map(({ bytes }) => bytes))).toBeLessThan(65_536)
+  expect(new Set(names()).size).toBe(35)
+})
+
+it('an event too large for any body costs its neighbours nothing', async () => {
+  await pixel.visit()
+  await pixel.page.waitForFunction('footfall.on')
+  await pixel.page.evaluate(
+    `footfall('track', 'huge', { text: 'x'.repeat(70_000) }); footfall('track', 'other')`,
+  )
+  await pixel.events('custom', 1)
+  expect(names()).toEqual(['other'])
+})
+
+const hostilePages = {
+  'storage and cookies that throw': `
+    Object.defineProperty(window, 'localStorage', { get() { throw new Error('denied') } })
+    Object.defineProperty(document, 'cookie', { get() { throw new Error('denied') }, set() { throw new Error('no') } })`,
+  'no requestIdleCallback, ResizeObserver, randomUUID or sendBeacon': `
+    for (const name of ['requestIdleCallback', 'ResizeObserver']) window[name] = undefined
+    crypto.randomUUID = undefined
+    navigator.sendBeacon = undefined`,
+  'frozen history': 'Object.freeze(history)',
+  'a null currentScript': `Object.defineProperty(document, 'currentScript', { get: () => null })`,
+}
+
+for (const [hostility, script] of Object.entries(hostilePages)) {
+  it(`works with ${hostility}`, async () => {
+    await pixel.page.addInitScript(script)
+    await pixel.visit({ body: '<button>x</button>' })
+    await pixel.page.click('button')
+    await pixel.events('click', 1)
+    await pixel.events('page_view', 1)
+    await pixel.page.evaluate(`footfall('track', 'last')`)
+    await pixel.hide()
+    await pixel.events('custom', 1)
+  })
+}
+
+for (const patch of [
+  'undefined',
+  '() => undefined',
+  '() => { throw new Error() }',
+  '() => Promise.reject()',
+]) {
+  it(`with window.fetch = ${patch} events go when the page does`, async () => {
+    await pixel.page.addInitScript(`window.fetch = ${patch}`)
+    await pixel.visit()
+    await vi.waitFor(async () => expect(await pixel.page.evaluate('localStorage.length')).toBe(1))
+    await pixel.hide()
+    // Twice is right here: nobody can know whether a beacon arrived while fetch fails. The id is the same.
+    await vi.waitFor(() => {
+      expect(new Set(pixel.receiver.events('page_view').map(({ event_id }) => event_id)).size).toBe(1)
+    })
+  })
+}
+
+it('odd event targets do no harm', async () => {
+  await pixel.visit({ body: '<p>text</p>' })
+  await pixel.page.waitForFunction('footfall.on')
+  await pixel.page.evaluate(`
+    for (const type of ['click', 'copy', 'submit', 'play', 'timeupdate', 'popstate', 'pageshow', 'scroll']) {
+      for (const target of [window, document, document.querySelector('p').firstChild]) {
+        target.dispatchEvent(new Event(type, { bubbles: true }))
+      }
+    }`)
+  await pixel.settled()
+})

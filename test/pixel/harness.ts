@@ -1,0 +1,141 @@
+/** One browser and one receiver for a test file; a fresh profile and clean receiver for each test. */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest'
+import { buildPixel } from '../../pixel/build.mjs'
+import { snippet } from '../../pixel/stub.mjs'
+import { defaultPixelSettings, type PixelSettings } from '../../schemas/beacon.ts'
+import { pixelId, startReceiver } from './receiver.ts'
+
+const executablePath = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/google-chrome'].find(
+  (path) => path && existsSync(path),
+)
+
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+  '--disable-blink-features=AutomationControlled',
+  '--autoplay-policy=no-user-gesture-required',
+]
+
+export interface Visit {
+  /** HTML of the body. */
+  body?: string
+  /** HTML before the snippet. */
+  head?: string
+  path?: string
+  settings?: Partial<PixelSettings>
+  /** Where the browser goes; the path when not given. */
+  url?: string
+}
+
+export function usePixel() {
+  const directory = mkdtempSync(join(tmpdir(), 'footfall-pixel-'))
+  let browser: Browser
+  let context: BrowserContext
+  let receiver: Awaited<ReturnType<typeof startReceiver>>
+  let page: Page
+  /** Errors on the page that nobody caught. */
+  let errors: string[]
+
+  beforeAll(async () => {
+    await buildPixel({ outDir: directory })
+    receiver = await startReceiver(directory)
+    browser = await chromium.launch({
+      ...(executablePath && { executablePath }),
+      args: flags,
+      // Playwright turns this cache off; a visitor's browser has it.
+      ignoreDefaultArgs: ['--disable-back-forward-cache'],
+    })
+  }, 60_000)
+
+  beforeEach(async () => {
+    Object.assign(receiver.state, {
+      pages: new Map(),
+      settings: defaultPixelSettings,
+      received: [],
+      requests: [],
+      invalid: [],
+      statuses: [],
+      cookieId: undefined,
+      answerDelayMs: 0,
+    })
+    context = await browser.newContext({ viewport: { width: 1000, height: 800 } })
+    page = await context.newPage()
+    errors = []
+    page.on('pageerror', (error) => errors.push(error.message))
+  })
+
+  afterEach(async () => {
+    await context.close()
+    expect(errors).toEqual([])
+    expect(receiver.state.invalid).toEqual([])
+  })
+
+  afterAll(async () => {
+    await browser?.close()
+    await receiver?.close()
+    rmSync(directory, { recursive: true, force: true })
+  })
+
+  const put = ({ body = '', head = '', path = '/page', settings = {} }: Visit) => {
+    receiver.state.settings = { ...defaultPixelSettings, ...settings }
+    const pixel = snippet(`${receiver.collectorOrigin}/p/${pixelId}.js`)
+    receiver.state.pages.set(
+      path,
+      `<!doctype html><html><head><title>A page</title>${head}${pixel}</head><body>${body}</body></html>`,
+    )
+  }
+
+  return {
+    get page() {
+      return page
+    },
+    get context() {
+      return context
+    },
+    get receiver() {
+      return receiver
+    },
+    put,
+    async visit(visit: Visit = {}) {
+      put(visit)
+      await page.goto(`${receiver.pageOrigin}${visit.url ?? visit.path ?? '/page'}`)
+    },
+    /** Waits until the receiver has this many events of the type, and answers them. */
+    async events<T extends Parameters<typeof receiver.events>[0]>(type: T, count: number) {
+      await vi.waitFor(
+        () => {
+          expect(receiver.events(type).length).toBeGreaterThanOrEqual(count)
+        },
+        { timeout: 8000, interval: 20 },
+      )
+      const events = receiver.events(type as NonNullable<T>)
+      expect(events).toHaveLength(count)
+      return events.map(({ event_data }) => event_data as Record<string, unknown> & { url: string })
+    },
+    /** Sends a last custom event and waits for it: whatever was to be sent before it has arrived. */
+    async settled(name = 'settled') {
+      await page.evaluate(`footfall('track', ${JSON.stringify(name)}); footfall('flush')`)
+      await vi.waitFor(
+        () => {
+          const names = receiver.events('custom').map(({ event_data }) => event_data.name)
+          expect(names).toContain(name)
+        },
+        { timeout: 8000, interval: 20 },
+      )
+    },
+    /** As browsers do when the visitor looks at another tab. */
+    async hide() {
+      await page.evaluate(`
+        Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true })
+        document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`)
+    },
+  }
+}

@@ -1,0 +1,61 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { joinRows } from '../../../collector/events/rows.ts'
+
+async function* cut(text: string, sizes: readonly number[]) {
+  const bytes = Buffer.from(text)
+  for (let from = 0, i = 0; from < bytes.length; i += 1) {
+    const size = sizes[i % sizes.length]!
+    yield bytes.subarray(from, from + size)
+    from += size
+  }
+}
+
+async function join(
+  text: string,
+  separator: string,
+  joint: string,
+  rows: number,
+  sizes: readonly number[] = [7],
+) {
+  const rest: Buffer[] = []
+  const joined: Buffer[] = []
+  const joining = { separator: Buffer.from(separator), joint: Buffer.from(joint), rows }
+  for await (const bytes of joinRows(cut(text, sizes), joining, rest)) joined.push(bytes)
+  return { joined: Buffer.concat(joined).toString(), rest: Buffer.concat(rest).toString() }
+}
+
+const lines = fc.array(fc.string({ unit: fc.constantFrom('a', '"', '\r', 'é', '😀', ',') }), {
+  minLength: 1,
+  maxLength: 20,
+})
+const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 })
+
+test('lines are joined anew wherever the chunks end, and what is too many is left over', () =>
+  fc.assert(
+    fc.asyncProperty(lines, sizes, fc.nat(), async (rows, chunkSizes, n) => {
+      const wanted = 1 + (n % rows.length)
+      const text = rows.map((row) => `${row}\n`).join('')
+      expect(await join(text, '\n', ', ', wanted, chunkSizes)).toEqual({
+        joined: rows.slice(0, wanted).join(', '),
+        rest: rows
+          .slice(wanted)
+          .map((row) => `${row}\n`)
+          .join(''),
+      })
+    }),
+  ))
+
+test('a long separator is found wherever the chunks end', () =>
+  fc.assert(
+    fc.asyncProperty(lines, sizes, fc.nat(), async (rows, chunkSizes, n) => {
+      const wanted = 1 + (n % rows.length)
+      const { joined } = await join(`${rows.join('\n<key>')}\n`, '\n<key>', '\n', wanted, chunkSizes)
+      expect(joined).toBe(rows.slice(0, wanted).join('\n'))
+    }),
+  ))
+
+test('a stream that ends before its last row is an error, not a short page', async () => {
+  await expect(join('a\nb\n', '\n', ',', 3)).rejects.toThrow('ended before its last row')
+  await expect(join('a\n<key>b', '\n<key>', '\n', 2)).rejects.toThrow('ended before its last row')
+})

@@ -1,0 +1,101 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { ApiError } from '../../../collector/errors.ts'
+import { isoToMs, readWindow, type WindowParameters } from '../../../collector/events/window.ts'
+
+const now = Date.UTC(2026, 0, 31, 12)
+const day = 86_400_000
+const noon = Date.UTC(2026, 0, 30, 12)
+
+describe('a window', () => {
+  test.each<[string, WindowParameters, number, number]>([
+    ['is the last 24 hours by default', {}, now - day, now],
+    ['reaches up to now without an end', { start_ms: String(noon) }, noon, now],
+    ['is 24 hours long without a start', { end_ms: String(noon) }, noon - day, noon],
+    ['takes milliseconds', { start_ms: '0', end_ms: '1' }, 0, 1],
+    ['reaches before 1970', { start_ms: '-5', end_ms: '5' }, -5, 5],
+    [
+      'takes dates as midnights in UTC',
+      { start_time: '2026-01-30', end_time: '2026-01-31' },
+      noon - day / 2,
+      noon + day / 2,
+    ],
+    ['takes RFC 3339 in UTC', { start_time: '2026-01-30T12:00:00Z' }, noon, now],
+    ['takes fractions, cut to milliseconds', { start_time: '2026-01-30T12:00:00.1239Z' }, noon + 123, now],
+    ['takes short fractions', { start_time: '2026-01-30T12:00:00.5Z' }, noon + 500, now],
+    ['takes offsets', { start_time: '2026-01-30T14:30:00+02:30' }, noon, now],
+    [
+      'takes an offset whose plus was decoded to a space',
+      { start_time: '2026-01-30T14:30:00 02:30' },
+      noon,
+      now,
+    ],
+    ['takes Unix seconds', { start_time: String(noon / 1000) }, noon, now],
+    ['takes Unix seconds with a fraction', { start_time: `${noon / 1000}.25` }, noon + 250, now],
+    ['takes Unix milliseconds', { start_time: String(noon) }, noon, now],
+    [
+      'mixes milliseconds and times',
+      { start_ms: String(noon), end_time: '2026-01-31' },
+      noon,
+      noon + day / 2,
+    ],
+  ])('%s', (_, given, startMs, endMs) => expect(readWindow(given, now)).toEqual({ startMs, endMs }))
+
+  test('takes numbers for milliseconds from 1e11 on', () => {
+    expect(readWindow({ start_time: '100000000000' }, now).startMs).toBe(1e11)
+    expect(readWindow({ end_time: '99999999999' }, now).endMs).toBe(99_999_999_999_000)
+  })
+
+  test.each<[string, WindowParameters, string]>([
+    ['start_ms with start_time', { start_ms: '1', start_time: '2026-01-30' }, 'start_time'],
+    ['end_ms with end_time', { end_ms: '1', end_time: '2026-01-30' }, 'end_time'],
+    ['an end before the start', { start_ms: '5', end_ms: '4' }, 'start_ms'],
+    ['an end at the start', { start_time: '2026-01-30', end_time: '2026-01-30' }, 'start_time'],
+    ['a start in the future', { start_ms: String(now + 1) }, 'start_ms'],
+    ['a fraction of a millisecond', { start_ms: '1.5' }, 'start_ms'],
+    ['words for milliseconds', { end_ms: 'now' }, 'end_ms'],
+    ['nothing for milliseconds', { end_ms: '' }, 'end_ms'],
+    ['words for a time', { start_time: 'yesterday' }, 'start_time'],
+    ['nothing for a time', { start_time: '' }, 'start_time'],
+    ['a time without an offset', { start_time: '2026-01-30T12:00:00' }, 'start_time'],
+    ['30 February', { start_time: '2026-02-30' }, 'start_time'],
+    ['24 o’clock', { start_time: '2026-01-30T24:00:00Z' }, 'start_time'],
+    ['an offset that does not exist', { start_time: '2026-01-30T12:00:00+99:00' }, 'start_time'],
+    ['a year beyond all years', { end_ms: '9999999999999999' }, 'end_ms'],
+  ])('cannot have %s', (_, given, parameter) => {
+    expect(() => readWindow(given, now)).toThrow(
+      expect.objectContaining({ status: 400, code: 'invalid_parameter', extra: { body: { parameter } } }),
+    )
+  })
+
+  test('never fails but with an error for the caller', () => {
+    const text = fc.option(
+      fc.oneof(fc.string({ unit: 'binary' }), fc.date().map(String), fc.integer().map(String)),
+      { nil: undefined },
+    )
+    const given = fc.record({ start_ms: text, end_ms: text, start_time: text, end_time: text })
+    fc.assert(
+      fc.property(given, (parameters) => {
+        try {
+          const { startMs, endMs } = readWindow(parameters, now)
+          expect(startMs).toBeLessThan(endMs)
+        } catch (error) {
+          expect(error).toBeInstanceOf(ApiError)
+        }
+      }),
+    )
+  })
+})
+
+test('every time that JavaScript writes is read back', () => {
+  const dates = fc.date({
+    min: new Date('0000-01-01'),
+    max: new Date('9999-12-31T23:59:59.999Z'),
+    noInvalidDate: true,
+  })
+  fc.assert(
+    fc.property(dates, (date) => {
+      expect(isoToMs(date.toISOString())).toBe(date.getTime())
+    }),
+  )
+})

@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, sep } from 'node:path'
+import { expect, test } from 'vitest'
+import { packageRoot } from '../../collector/paths.ts'
+
+/** Which areas an area may import from, besides itself and the collector's own top-level files. */
+const foundations = ['clickhouse', 'postgres', 'stores']
+const rules: Record<string, string[]> = {
+  stores: foundations,
+  clickhouse: ['stores'],
+  postgres: ['stores'],
+  spool: ['clickhouse'],
+  access: ['postgres'],
+  accounts: ['access', 'postgres'],
+  ingest: ['access', 'spool', 'postgres'],
+  events: ['access', 'clickhouse'],
+  demo: ['accounts', 'ingest', 'clickhouse', 'postgres'],
+}
+/** Files that put the areas together: they may import any of them. */
+const composers = ['main.ts', 'app.ts', 'deps.ts']
+
+interface Import {
+  file: string
+  target: string
+  isTypeOnly: boolean
+}
+
+const importsBelow = (folder: string): Import[] =>
+  readdirSync(join(packageRoot, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /(?<!\.d)\.m?ts$|\.mjs$/.test(name))
+    .map((name) => join(folder, name))
+    .flatMap((file) =>
+      [
+        ...readFileSync(join(packageRoot, file), 'utf8').matchAll(
+          /^(?:import|export)(\s+type)?[^'"]*?from\s+'(\.[^']+)'/gms,
+        ),
+      ].map((match) => ({
+        file,
+        target: relative(packageRoot, join(packageRoot, dirname(file), match[2]!)),
+        isTypeOnly: match[1] !== undefined,
+      })),
+    )
+
+test('schemas import nothing of ours', () => {
+  expect(importsBelow('schemas').filter(({ target }) => !target.startsWith(`schemas${sep}`))).toEqual([])
+})
+
+test('the pixel takes only types from schemas, and nothing else of ours', () => {
+  const outside = importsBelow('pixel').filter(({ target }) => !target.startsWith(`pixel${sep}`))
+  expect(
+    outside.filter(({ target, isTypeOnly }) => !isTypeOnly || !target.startsWith(`schemas${sep}`)),
+  ).toEqual([])
+})
+
+test('nothing but tests imports from test', () => {
+  const all = ['schemas', 'pixel', 'collector'].flatMap(importsBelow)
+  expect(all.filter(({ target }) => target.startsWith(`test${sep}`))).toEqual([])
+})
+
+test('areas of the collector import only what lies below them', () => {
+  const wrong = importsBelow('collector').filter(({ file, target }) => {
+    const [, from, ...rest] = file.split(sep)
+    if (rest.length === 0)
+      return !composers.includes(from!) && target.split(sep).length > 2 && target.startsWith('collector')
+    const [top, area, ...inside] = target.split(sep)
+    if (top === 'schemas' || inside.length === 0) return false
+    return top !== 'collector' || (area !== from && !(rules[from!] ?? []).includes(area!))
+  })
+  expect(wrong.filter(({ file }) => !file.endsWith('build.mjs'))).toEqual([])
+})
+
+test('every area has a rule', () => {
+  const areas = new Set(
+    importsBelow('collector')
+      .map(({ file }) => file.split(sep))
+      .filter((parts) => parts.length > 2)
+      .map((parts) => parts[1]),
+  )
+  expect([...areas].filter((area) => !(area! in rules))).toEqual([])
+})

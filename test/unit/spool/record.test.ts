@@ -1,0 +1,66 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { decodeSegment, encodeRecord } from '../../../collector/spool/record.ts'
+
+const lines = fc.array(
+  fc.string({ unit: 'binary' }).map((text) => `${JSON.stringify({ text })}\n`),
+  { minLength: 1 },
+)
+const segments = fc.array(lines, { minLength: 1, maxLength: 8 })
+
+const encode = (groups: string[][]) => groups.map((group) => encodeRecord(group.join(''), group.length))
+
+test('a segment gives back the lines that went in, and how many', () => {
+  fc.assert(
+    fc.property(segments, (groups) => {
+      const { payloads, rows, wholeBytes } = decodeSegment(Buffer.concat(encode(groups)))
+      expect(Buffer.concat(payloads).toString()).toBe(groups.flat().join(''))
+      expect(rows).toBe(groups.flat().length)
+      expect(wholeBytes).toBe(Buffer.concat(encode(groups)).length)
+    }),
+  )
+})
+
+test('a segment cut anywhere gives back exactly the records that are whole', () => {
+  fc.assert(
+    fc.property(segments, fc.double({ min: 0, max: 1, noNaN: true }), (groups, share) => {
+      const records = encode(groups)
+      const all = Buffer.concat(records)
+      const cut = Math.floor(all.length * share)
+      let whole = 0
+      let end = 0
+      while (whole < records.length && end + records[whole]!.length <= cut) end += records[whole++]!.length
+      const decoded = decodeSegment(all.subarray(0, cut))
+      expect(decoded.payloads).toHaveLength(whole)
+      expect(decoded.wholeBytes).toBe(end)
+    }),
+  )
+})
+
+test('a changed byte ends the segment before its record', () => {
+  fc.assert(
+    fc.property(segments, fc.nat(), fc.integer({ min: 1, max: 255 }), (groups, at, change) => {
+      const records = encode(groups)
+      const all = Buffer.concat(records)
+      const position = at % all.length
+      all[position]! ^= change
+      let damaged = 0
+      for (let end = 0; ; damaged++) {
+        end += records[damaged]!.length
+        if (position < end) break
+      }
+      expect(decodeSegment(all).payloads.length).toBe(damaged)
+    }),
+  )
+})
+
+test('zeros and noise after the last record are not records', () => {
+  const record = encodeRecord('{"a":1}\n', 1)
+  for (const tail of [
+    Buffer.alloc(4096),
+    Buffer.from('#zzzz'),
+    Buffer.from('#00000001 00000000 00000001\nx'),
+  ]) {
+    expect(decodeSegment(Buffer.concat([record, tail])).wholeBytes).toBe(record.length)
+  }
+})

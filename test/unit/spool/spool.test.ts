@@ -1,0 +1,107 @@
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { decodeSegment } from '../../../collector/spool/record.ts'
+import { Spool, type SpoolOptions, SpoolUnavailable } from '../../../collector/spool/spool.ts'
+import { waitFor } from '../../harness/service.ts'
+
+let directory: string
+let sealed: string[]
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'footfall-spool-'))
+  sealed = []
+})
+afterEach(() => rmSync(directory, { recursive: true }))
+
+const open = (options: Partial<SpoolOptions> = {}) =>
+  new Spool({
+    directory,
+    segmentBytesMax: 1_000_000,
+    sealAfterMs: 60_000,
+    bytesMax: 10_000_000,
+    isBehind: () => false,
+    onSealed: (path) => sealed.push(path),
+    ...options,
+  })
+
+const linesOf = (path: string) =>
+  Buffer.concat(decodeSegment(readFileSync(path)).payloads)
+    .toString()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+
+const onlyFile = () => join(directory, readdirSync(directory)[0]!)
+
+test('an appended row is in the file when append resolves, with its place in the spool', async () => {
+  const spool = open()
+  await spool.append(['{"a":1}', '{"a":2}'])
+  expect(linesOf(onlyFile())).toEqual([
+    { spool_id: spool.spoolId, seq: 1, a: 1 },
+    { spool_id: spool.spoolId, seq: 2, a: 2 },
+  ])
+})
+
+test('appends that arrive together share one record', async () => {
+  const spool = open()
+  await Promise.all(Array.from({ length: 50 }, (_, n) => spool.append([`{"n":${n}}`])))
+  const { payloads, rows } = decodeSegment(readFileSync(onlyFile()))
+  expect(rows).toBe(50)
+  expect(payloads.length).toBeLessThan(5)
+})
+
+test('a full segment is sealed and the next begins', async () => {
+  const spool = open({ segmentBytesMax: 200 })
+  for (let n = 0; n < 3; n++) await spool.append([`{"text":"${'x'.repeat(200)}"}`])
+  expect(sealed).toHaveLength(3)
+  expect(sealed.flatMap(linesOf).map((row) => row.seq)).toEqual([1, 2, 3])
+})
+
+test('a segment is sealed when it is old enough, but not while others wait to be shipped', async () => {
+  let isBehind = true
+  const spool = open({ sealAfterMs: 20, isBehind: () => isBehind })
+  await spool.append(['{"a":1}'])
+  await new Promise((resolve) => setTimeout(resolve, 80))
+  expect(sealed).toHaveLength(0)
+  isBehind = false
+  await waitFor('the seal', () => sealed.length === 1)
+})
+
+test('what a killed process left is sealed without its torn tail', async () => {
+  await open().append(['{"kept":true}'])
+  appendFileSync(onlyFile(), '#000000ff 00000000 00000001\n{"torn":')
+  open()
+  expect(sealed.flatMap(linesOf)).toMatchObject([{ kept: true }])
+})
+
+test('a segment with nothing whole in it is removed at the next start', () => {
+  writeFileSync(join(directory, 'x.0000000000000001.open'), '#0000')
+  open()
+  expect(readdirSync(directory)).toEqual([])
+})
+
+test('no two starts give the same place to two rows', async () => {
+  const first = open()
+  await first.append(['{"a":1}'])
+  await first.close()
+  const second = open()
+  await second.append(['{"a":1}'])
+  await second.close()
+  const places = [...new Set(sealed)].flatMap(linesOf).map((row) => `${row.spool_id} ${row.seq}`)
+  expect(new Set(places).size).toBe(2)
+})
+
+test('a full spool refuses, and takes again when segments are gone', async () => {
+  const spool = open({ bytesMax: 300, segmentBytesMax: 200 })
+  await spool.append([`{"text":"${'x'.repeat(300)}"}`])
+  await expect(spool.append(['{"a":1}'])).rejects.toBeInstanceOf(SpoolUnavailable)
+  spool.released(spool.bytes)
+  await spool.append(['{"a":1}'])
+})
+
+test('a closed spool refuses', async () => {
+  const spool = open()
+  await spool.close()
+  await expect(spool.append(['{"a":1}'])).rejects.toBeInstanceOf(SpoolUnavailable)
+})
