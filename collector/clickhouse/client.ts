@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { type ClickHouseSettings, createClient } from '@clickhouse/client'
+import { ClickHouseError, type ClickHouseSettings, createClient } from '@clickhouse/client'
 
 /** SQL with its bound values: `{name:Type}` in `sql` is filled from `params` by ClickHouse itself. */
 export interface Query {
@@ -17,6 +17,17 @@ export interface ResultStream {
   readonly rows: number
 }
 
+/** ClickHouse got the statement and refused it. Everything else that goes wrong is thrown as it came: no connection, no answer. */
+export class ClickHouseRefused extends Error {
+  constructor(
+    message: string,
+    /** ClickHouse's error code: 27 is CANNOT_PARSE_INPUT_ASSERTION_FAILED, and so on. */
+    readonly code: number,
+  ) {
+    super(message)
+  }
+}
+
 /** The only door to ClickHouse: nothing outside this file knows the driver. */
 export interface ClickHouse {
   readonly database: string
@@ -30,7 +41,7 @@ export interface ClickHouse {
    * Inserts JSONEachRow bytes as one block. The same bytes with the same token are stored once, within the
    * table's deduplication window, so a retry after a lost answer is harmless.
    */
-  insertLines(table: string, lines: Readable, deduplicationToken: string): Promise<void>
+  insertLines(table: string, lines: Readable, deduplicationToken: string, queryId?: string): Promise<void>
   ping(): Promise<boolean>
   close(): Promise<void>
 }
@@ -76,7 +87,7 @@ export function openClickHouse(url: string, database: string): ClickHouse {
         query: query.sql,
         query_params: { ...query.params },
         format: 'JSONEachRow',
-      })
+      }).catch(translate)
       return result.json<Row>()
     },
 
@@ -86,24 +97,25 @@ export function openClickHouse(url: string, database: string): ClickHouse {
         query_params: { ...query.params },
         clickhouse_settings: { wait_end_of_query: 1 },
         ...(signal && { abort_signal: signal }),
-      })
+      }).catch(translate)
       return { body: answer.stream, rows: Number(answer.summary?.result_rows ?? 0) }
     },
 
     async command(query) {
-      await client.command({ query: query.sql, query_params: { ...query.params } })
+      await client.command({ query: query.sql, query_params: { ...query.params } }).catch(translate)
     },
 
-    async insertLines(table, lines, deduplicationToken) {
+    async insertLines(table, lines, deduplicationToken, queryId) {
       const answer = await client.exec({
         query: `INSERT INTO ${table} FORMAT JSONEachRow`,
         values: lines,
+        ...(queryId && { query_id: queryId }),
         clickhouse_settings: {
           ...insertSettings,
           insert_deduplication_token: deduplicationToken,
           wait_end_of_query: 1,
         },
-      })
+      }).catch(translate)
       await text(answer.stream)
     },
 
@@ -113,4 +125,9 @@ export function openClickHouse(url: string, database: string): ClickHouse {
 
     close: () => client.close(),
   }
+}
+
+/** The driver's error in our words. */
+function translate(error: unknown): never {
+  throw error instanceof ClickHouseError ? new ClickHouseRefused(error.message, Number(error.code)) : error
 }

@@ -5,6 +5,9 @@ import { bindings, conditions } from './where.ts'
 /** The column of countsQuery that holds the count of all groups together, the same in every row. */
 export const totalColumn = '_total'
 
+/** ClickHouse would take uniqExact(tuple(a)) for uniqExact(a), which passes over nulls. */
+const keepTuples = '\nSETTINGS optimize_injective_functions_inside_uniq = 0'
+
 /**
  * Counts per group, largest first, and one group more than the limit, by which the caller knows that there are more.
  * `distinct` counts what the tier route would return with the same `distinct`, so a null counts as a value.
@@ -25,6 +28,6 @@ export function countsQuery(plan: CountsPlan): Query {
 FROM events
 WHERE ${where}${names.length > 0 ? `\nGROUP BY ${names.join(', ')}` : ''}
 ORDER BY ${['count DESC', ...names].join(', ')}
-LIMIT ${bind('UInt32', plan.limit + 1)}`
+LIMIT ${bind('UInt32', plan.limit + 1)}${distinct ? keepTuples : ''}`
   return { sql, params }
 }

@@ -1,6 +1,6 @@
 import { settings } from './config.ts'
 
-/** What the page said last; until then, what the settings say. Not remembered: the page says it on each load. */
+/** What the page said last; until then the settings hold. Not remembered: the page says it on each load. */
 let choice: string | undefined
 
 export const choose = (value: string): void => {

@@ -12,7 +12,7 @@ export const closest = (element: Element, selector: string): Element | null => {
   return element.closest(selector) || (host ? closest(host, selector) : null)
 }
 
-/** The innermost element an event happened at, inside open shadow roots too; none where we must not look. */
+/** The innermost element of an event, inside open shadow roots too; none where we must not look. */
 export const targetOf = (event: Event): Element | null => {
   const target = event.composedPath()[0] as Element
   return closest(target, ignored) ? null : target
@@ -50,22 +50,17 @@ export const textOf = (element: Element): string => {
 }
 
 /** Short and stable: `#cart`, `[data-testid=buy]`, or up to five steps of a path that may begin with one. */
-export const identifierOf = (element: Element): string => {
-  const steps: string[] = []
-  for (let at: Element | null = element; at && steps.length < 5; at = at.parentElement) {
-    const id = attribute(at, 'id')
-    const testId = attribute(at, 'data-testid')
-    // Ids with long numbers or odd characters are made anew by frameworks on each load.
-    const isStable = id && /^(?!.*\d{3})[a-z][\w-]*$/i.test(id)
-    if (isStable || testId) {
-      steps.unshift(isStable ? `#${id}` : `[data-testid=${testId}]`)
-      break
-    }
-    let place = 1
-    for (let before = at.previousElementSibling; before; before = before.previousElementSibling) {
-      if (before.tagName === at.tagName) place++
-    }
-    steps.unshift(at.localName + (place > 1 ? `:nth-of-type(${place})` : ''))
+export const identifierOf = (element: Element, stepsBefore = 4): string => {
+  const id = attribute(element, 'id') || ''
+  const testId = attribute(element, 'data-testid')
+  // Ids with long numbers or odd characters are made anew by frameworks on each load.
+  if (/^(?!.*\d{3})[a-z][\w-]{0,99}$/i.test(id)) return `#${id}`
+  if (testId) return `[data-testid=${cut(testId, 100)}]`
+  const parent = stepsBefore && element.parentElement
+  let place = 1
+  for (let before = element.previousElementSibling; before; before = before.previousElementSibling) {
+    if (before.tagName === element.tagName) place++
   }
-  return cut(steps.join('>'), 500)
+  const step = element.localName + (place > 1 ? `:nth-of-type(${place})` : '')
+  return parent ? `${identifierOf(parent, stepsBefore - 1)}>${step}` : step
 }

@@ -9,8 +9,8 @@ import { uuid } from './uuid.ts'
 /** Browsers let 64 KiB leave a page that closes; the envelope takes some three hundred bytes of them. */
 const bytesMax = 65_000
 
-/** Captured, at most 500, not yet encoded: getters in event_data are read when it is. */
-let captured: BeaconEvent[] = []
+/** Captured, at most 500, not yet encoded: event_data's getters and its Date become text when it is. */
+let captured: Omit<BeaconEvent, 'event_id'>[] = []
 /** Encoded, one event's JSON each, not yet sent. */
 let lines: string[] = []
 
@@ -23,8 +23,8 @@ export const capture = <T extends EventType, D extends Own<EventData<T>>>(event_
   if (isOff() || captured.length > 500) return
   const event_data = own as unknown as EventData<T>
   event_data.url ||= location.href.slice(0, 8192)
-  event_data.timestamp = new Date().toISOString()
-  captured.push({ event_id: uuid(), event_type, event_data })
+  event_data.timestamp = new Date() as unknown as string
+  captured.push({ event_type, event_data })
   // A page view waits for the scroll depth that its first screen already shows: one request, not two.
   const pageViewMs = 1700
   if (event_type === 'page_view') setTimeout(schedule, pageViewMs)
@@ -35,7 +35,7 @@ export const capture = <T extends EventType, D extends Own<EventData<T>>>(event_
 export const gather = (): number => {
   lines.unshift(...unpark())
   for (const event of captured.splice(0)) {
-    const line = safely(JSON.stringify)(event)
+    const line = safely(JSON.stringify)({ event_id: uuid(), ...event })
     if (line && bytesOf(line) < bytesMax) lines.push(line)
   }
   lines = lines.slice(-500)

@@ -67,7 +67,7 @@ const send = async (batch: string[]) => {
   }
 }
 
-/** A beacon outlives its page but brings no answer: while the collector refuses, its events stay queued too. */
+/** A beacon outlives its page but brings no answer: while the collector refuses, its events stay queued. */
 const leaveBehind = (batch: string[]) => {
   const body = bodyOf(batch)
   if (safely(() => navigator.sendBeacon(config.endpoint, body))()) {

@@ -41,11 +41,17 @@ describe('page_view', () => {
     await pixel.events('page_view', 4)
   })
 
-  it('a jump to a heading is none', async () => {
-    await pixel.visit({ body: '<a href="#part">jump</a><h2 id="part">Part</h2>' })
+  it('a jump to a heading or to the top is none', async () => {
+    await pixel.visit({
+      body: '<a href="#">top</a><a id="jump" href="#part">jump</a><h2 id="part">Part</h2>',
+    })
     await pixel.page.click('a')
+    await pixel.page.click('a')
+    await pixel.page.click('#jump')
     await pixel.page.waitForURL(/#part/)
-    await pixel.events('click', 1)
+    await pixel.page.evaluate('history.back()')
+    await pixel.page.waitForURL(/#$/)
+    await pixel.events('click', 3)
     await pixel.settled()
     await pixel.events('page_view', 1)
   })

@@ -1,4 +1,4 @@
-/** A stand-in for the collector that the pixel's tests look into: serves pages and the built pixel, keeps bodies. */
+/** A stand-in for the collector that tests look into: serves pages and the built pixel, keeps bodies. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'

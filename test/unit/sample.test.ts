@@ -1,9 +1,12 @@
 import { Check } from 'typebox/value'
-import { describe, expect, test } from 'vitest'
-import { sampleIdentity, sampleLinks, sampleRows } from '../../collector/demo/sample.ts'
+import { describe, expect, inject, test } from 'vitest'
+import { openClickHouse } from '../../collector/clickhouse/client.ts'
+import { migrateClickHouse } from '../../collector/clickhouse/migrate.ts'
+import { fillSampleDatabase, sampleIdentity, sampleLinks, sampleRows } from '../../collector/demo/sample.ts'
 import { validateEvent } from '../../collector/ingest/validate.ts'
 import { type EventType, eventDataSchemas, eventTypes } from '../../schemas/events/index.ts'
 import { fields } from '../../schemas/fields.ts'
+import { randomName } from '../harness/databases.ts'
 
 const dayMs = 86_400_000
 const monday = new Date('2026-03-02T00:00:00.000Z')
@@ -96,6 +99,36 @@ describe('sample rows', () => {
     expect(share((row) => known.has(row.cookie_id))).toBeGreaterThan(0.15)
     expect(share((row) => known.has(row.cookie_id))).toBeLessThan(0.45)
   })
+})
+
+test('the sample database is filled once, by however many processes at once, and goes on with the days', async () => {
+  const database = randomName()
+  await migrateClickHouse(inject('clickhouseUrl'), database)
+  const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
+  const stored = async () => {
+    const [counts] = await clickhouse.rows<{ events: number; ids: number; days: number; resolved: number }>({
+      sql: `SELECT count() AS events, uniqExact(event_id) AS ids, uniqExact(intDiv(ts_millis, ${dayMs})) AS days,
+              countIf(resolved) AS resolved FROM events`,
+      params: {},
+    })
+    return counts!
+  }
+  const eventsFrom = (day: number) =>
+    Array.from({ length: 32 }, (_, at) =>
+      sampleRows(new Date(monday.getTime() + (day - 30 + at) * dayMs)),
+    ).flat().length
+
+  await Promise.all([1, 2, 3].map(() => fillSampleDatabase(clickhouse, monday)))
+  const first = await stored()
+  expect(first).toMatchObject({ events: eventsFrom(0), ids: eventsFrom(0), days: 32 })
+  expect(first.resolved).toBeGreaterThan(first.events * 0.15)
+
+  await fillSampleDatabase(clickhouse, new Date(monday.getTime() + dayMs / 2))
+  expect(await stored()).toEqual(first)
+
+  await fillSampleDatabase(clickhouse, new Date(monday.getTime() + dayMs))
+  expect(await stored()).toMatchObject({ days: 33, ids: (await stored()).events })
+  await clickhouse.close()
 })
 
 const isPageView = (row: SampleRow) => row.event_type === 'page_view'

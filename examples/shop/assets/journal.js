@@ -29,7 +29,7 @@
     keep(entries().map((entry) => (ids.includes(entry.id) ? { ...entry, ...change(entry) } : entry)))
 
   /** Notes the events of one body, newest first; what is sent again is no new event. Returns the entries' ids. */
-  const note = (body, by) => {
+  const note = (body) => {
     const { events, hem, consent, sent_at } = JSON.parse(body)
     const left = Date.now()
     const sent = events.map(({ event_id, event_type, event_data }) => ({
@@ -38,7 +38,6 @@
       data: event_data,
       happened: Date.parse(event_data.timestamp),
       left,
-      by,
       state: 'left',
     }))
     if (hem)
@@ -48,7 +47,6 @@
         data: { hem, consent },
         happened: left,
         left,
-        by,
         state: 'left',
       })
     const known = new Set(entries().map(({ id }) => id))
@@ -75,7 +73,7 @@
 
   const originalFetch = window.fetch
   window.fetch = (input, init) => {
-    const ids = quietly(() => init?.method === 'POST' && isBeacon(input) && note(init.body, 'fetch'))
+    const ids = quietly(() => init?.method === 'POST' && isBeacon(input) && note(init.body))
     const answer = originalFetch.call(window, input, init)
     if (ids) {
       answer
@@ -87,7 +85,7 @@
 
   const originalBeacon = navigator.sendBeacon
   navigator.sendBeacon = (url, body) => {
-    quietly(() => isBeacon(url) && note(body, 'beacon'))
+    quietly(() => isBeacon(url) && note(body))
     return originalBeacon.call(navigator, url, body)
   }
 

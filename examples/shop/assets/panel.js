@@ -120,10 +120,7 @@ const fill = (item, entry) => {
   setText(item.querySelector('.entry-text'), words(entry))
   setText(item.querySelector('.entry-state'), state)
   item.querySelector('.entry-state').className = `entry-state ${className}`
-  setText(
-    item.querySelector('.left h3'),
-    `As it left, after ${seconds(entry.left - entry.happened)}`,
-  )
+  setText(item.querySelector('.left h3'), `As it left, after ${seconds(entry.left - entry.happened)}`)
   const sent =
     entry.type === 'identify'
       ? entry.data

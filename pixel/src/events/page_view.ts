@@ -27,10 +27,14 @@ const navigated = (referrer?: string) => {
   restartScroll()
 }
 
-/** A jump to a heading changes the URL and fires popstate, but shows no other page. */
+/** A jump to a heading, to `#` or to where the page is already fires popstate, but shows no other page. */
 const isJump = (from: string, to: string) =>
-  from.split('#')[0] === to.split('#')[0] &&
-  [from, to].some((url) => document.getElementById(decoded(url.split('#')[1] || '')))
+  from === to ||
+  (from.split('#')[0] === to.split('#')[0] &&
+    [from, to].some((url) => {
+      const anchor = url.split('#')[1]
+      return anchor === '' || document.getElementById(decoded(`${anchor}`))
+    }))
 
 /** A page may forbid the patch (a frozen history): then pages inside it go uncounted. */
 const patch = safely((name: 'pushState' | 'replaceState') => {

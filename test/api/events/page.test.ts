@@ -144,7 +144,7 @@ describe('a page in other forms', () => {
   test('as NDJSON is the same rows as lines', async () => {
     const { rows } = await events.page()
     expect(await text('application/x-ndjson', {})).toEqual({
-      body: rows.map((row) => `${JSON.stringify(row).replaceAll('/', '\\/')}\n`).join(''),
+      body: rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
       type: 'application/x-ndjson; charset=utf-8',
       records: '3',
       hasMore: 'false',

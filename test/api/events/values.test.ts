@@ -7,7 +7,7 @@ const now = Date.now()
 const values = [
   `it's "quoted" and \`ticked\``,
   "'; DROP TABLE events; --",
-  'a,b:c,d:eq:e',
+  'a,b:c,d:is:e,f.g:eq:h',
   '100 % of _',
   'C:\\new\\table\\',
   '\\N',

@@ -175,7 +175,8 @@ WHERE organization_id = {p0:UUID}
   AND ts_millis < {p2:Int64}
 GROUP BY event_type, hour, day, url
 ORDER BY count DESC, event_type, hour, day, url
-LIMIT {p3:UInt32}`,
+LIMIT {p3:UInt32}
+SETTINGS optimize_injective_functions_inside_uniq = 0`,
     )
   })
 })
