@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import Fastify, {
+  type FastifyBaseLogger,
   type FastifyError,
   type FastifyInstance,
   type FastifyReply,
@@ -9,16 +10,21 @@ import Fastify, {
 } from 'fastify'
 import type { Config } from './config.ts'
 import type { ReadDeps } from './deps.ts'
-import { ApiError, notFound } from './errors.ts'
+import { ApiError, busy, notFound } from './errors.ts'
 import { eventsRoutes } from './events/routes.ts'
-import { healthRoutes, type Readiness } from './health.ts'
+import { healthRoutes } from './health.ts'
 import type { IngestDeps } from './ingest/intake.ts'
 import { rejectedRoutes } from './ingest/rejectedRoutes.ts'
 import { ingestRoutes } from './ingest/routes.ts'
+import { isStoreAway } from './storeAway.ts'
 
 export interface AppDeps {
   config: Config
-  ready: Readiness
+  log: FastifyBaseLogger
+  /** Why the process should get no requests now; null when it should. */
+  notReady: () => string | null
+  /** The numbers of all processes of this machine, as Prometheus text. */
+  metrics: () => Promise<string>
   /** Absent where FOOTFALL_ROLE is api. */
   ingest?: IngestDeps | undefined
   /** Absent where FOOTFALL_ROLE is ingest. */
@@ -26,9 +32,16 @@ export interface AppDeps {
 }
 
 /** The service as a Fastify instance: the list of what it mounts is the table of contents. */
-export async function createApp({ config, ready, ingest, read }: AppDeps): Promise<FastifyInstance> {
+export async function createApp({
+  config,
+  log,
+  notReady,
+  metrics,
+  ingest,
+  read,
+}: AppDeps): Promise<FastifyInstance> {
   const app = Fastify({
-    logger: { level: config.logLevel },
+    loggerInstance: log,
     // One line per request would cost more than taking the beacon; /metrics counts them.
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
@@ -36,6 +49,9 @@ export async function createApp({ config, ready, ingest, read }: AppDeps): Promi
     genReqId: () => crypto.randomUUID(),
     connectionTimeout: 60_000,
     requestTimeout: 30_000,
+    bodyLimit: bodyBytesMax,
+    // A client that does not read its answer must not hold up the end.
+    forceCloseConnections: 'idle',
     routerOptions: { ignoreTrailingSlash: true },
   })
   app.setErrorHandler(answerError)
@@ -48,7 +64,7 @@ export async function createApp({ config, ready, ingest, read }: AppDeps): Promi
   })
   await app.register(swaggerUi, { routePrefix: '/docs' })
 
-  await app.register(healthRoutes(ready))
+  await app.register(healthRoutes(notReady, metrics))
   if (ingest) await app.register(ingestRoutes(ingest))
   if (read) {
     await app.register(eventsRoutes(read))
@@ -57,6 +73,11 @@ export async function createApp({ config, ready, ingest, read }: AppDeps): Promi
   return app
 }
 
+const storeRetrySeconds = 2
+
+/** Most bytes of a body, where a route does not say otherwise. */
+const bodyBytesMax = 1024 * 1024
+
 const securitySchemes = {
   key: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
   secret: { type: 'apiKey', in: 'header', name: 'X-Api-Secret' },
@@ -64,7 +85,7 @@ const securitySchemes = {
 
 /** Turns whatever was thrown into an answer; what is internal stays in the log. */
 function answerError(error: FastifyError | ApiError, request: FastifyRequest, reply: FastifyReply) {
-  const known = error instanceof ApiError ? error : fromFastify(error)
+  const known = error instanceof ApiError ? error : inOurWords(error)
   if (known.status >= 500 && known.code !== 'busy') request.log.error(error)
   return reply
     .code(known.status)
@@ -72,8 +93,9 @@ function answerError(error: FastifyError | ApiError, request: FastifyRequest, re
     .send({ error: known.code, message: known.message, request_id: request.id, ...known.extra.body })
 }
 
-/** Fastify's own refusals in the catalogue's words. */
-function fromFastify(error: FastifyError): ApiError {
+/** What others threw, in the catalogue's words. */
+function inOurWords(error: FastifyError): ApiError {
+  if (isStoreAway(error)) return busy('A database is not reachable now.', storeRetrySeconds)
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ApiError(413, 'too_large', 'The body is larger than this route takes.')

@@ -9,7 +9,7 @@ const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url))
 export async function buildAll() {
   rmSync(at('dist/collector'), { recursive: true, force: true })
   await build({
-    entryPoints: ['main', 'clickhouse/localServer', 'postgres/localServer'].map((entry) =>
+    entryPoints: ['main', 'worker', 'cli', 'clickhouse/localServer', 'postgres/localServer'].map((entry) =>
       at(`collector/${entry}.ts`),
     ),
     outbase: at('collector'),

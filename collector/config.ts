@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { StartError } from './errors.ts'
 
@@ -25,6 +26,14 @@ export interface Config {
   trustedProxies: string[]
   /** FOOTFALL_SPOOL_MB_MAX, default 10240: past this the collector answers 503 busy. */
   spoolBytesMax: number
+  /** FOOTFALL_WORKERS, default one for each core but one, at least one: processes that answer requests. */
+  workers: number
+  /** FOOTFALL_CONNECTIONS_MAX, default 10000: open connections of one worker. */
+  connectionsMax: number
+  /** FOOTFALL_BEACONS_PER_IP, default 1000: beacons a second that one worker takes from one address; 0: any. */
+  beaconsPerIp: number
+  /** FOOTFALL_BEACONS_PER_PIXEL, default 20000: beacons a second that one worker takes for one pixel; 0: any. */
+  beaconsPerPixel: number
   /** LOG_LEVEL, default warn. */
   logLevel: string
 }
@@ -59,6 +68,10 @@ export function readConfig(env: Environment): Config {
       .map((part) => part.trim())
       .filter(Boolean),
     spoolBytesMax: integer(env, 'FOOTFALL_SPOOL_MB_MAX', 10_240, 16, 10_000_000) * 1024 * 1024,
+    workers: integer(env, 'FOOTFALL_WORKERS', Math.max(1, availableParallelism() - 1), 1, 256),
+    connectionsMax: integer(env, 'FOOTFALL_CONNECTIONS_MAX', 10_000, 1, 1_000_000),
+    beaconsPerIp: integer(env, 'FOOTFALL_BEACONS_PER_IP', 1_000, 0, 10_000_000),
+    beaconsPerPixel: integer(env, 'FOOTFALL_BEACONS_PER_PIXEL', 20_000, 0, 10_000_000),
     logLevel: oneOf(env, 'LOG_LEVEL', logLevels, 'warn'),
   }
 }

@@ -1,19 +1,21 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { ApiError } from './errors.ts'
 
-/** Why the process should get no requests now; null when it should. */
-export type Readiness = () => Promise<string | null>
-
-/** GET /healthz: the process lives. GET /readyz: send it requests. */
+/** GET /healthz: the process lives. GET /readyz: send it requests. GET /metrics: its numbers, for Prometheus. */
 export const healthRoutes =
-  (ready: Readiness): FastifyPluginAsync =>
+  (notReady: () => string | null, metrics: () => Promise<string>): FastifyPluginAsync =>
   async (app) => {
-    app.get('/healthz', { schema: { tags: ['Health'], summary: 'The process lives' } }, async () => ({
-      status: 'ok',
-    }))
-    app.get('/readyz', { schema: { tags: ['Health'], summary: 'The process takes requests' } }, async () => {
-      const reason = await ready()
+    const schema = (summary: string) => ({ schema: { tags: ['Health'], summary } })
+
+    app.get('/healthz', schema('The process lives'), async () => ({ status: 'ok' }))
+
+    app.get('/readyz', schema('The process takes requests'), async () => {
+      const reason = notReady()
       if (reason !== null) throw new ApiError(503, 'not_ready', reason)
       return { status: 'ok' }
     })
+
+    app.get('/metrics', schema('Prometheus metrics of this machine'), async (_request, reply) =>
+      reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics()),
+    )
   }

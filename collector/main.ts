@@ -1,74 +1,91 @@
-import { accessSync, constants, mkdirSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createAuthenticate } from './access/authenticate.ts'
-import { createScopeOf } from './access/scope.ts'
-import { createApp } from './app.ts'
 import { migrateClickHouse } from './clickhouse/migrate.ts'
 import { type Config, readConfig } from './config.ts'
 import { ensureDemo } from './demo/demo.ts'
-import { keepSampleDatabase, sampleIdentity } from './demo/sample.ts'
-import { shopRoutes } from './demo/shopRoutes.ts'
+import { keepSampleDatabase } from './demo/sample.ts'
 import { welcome } from './demo/welcome.ts'
 import { StartError } from './errors.ts'
-import type { IngestDeps } from './ingest/intake.ts'
-import { openPixelRegistry } from './ingest/pixels.ts'
-import { openDailySalt } from './ingest/visitor.ts'
-import { openSpools } from './spool/spools.ts'
+import { type Log, openLog } from './log.ts'
+import {
+  deadLetters,
+  duplicateEvents,
+  shipLagSeconds,
+  shippedRows,
+  shipRetries,
+  spoolBytes,
+  spoolOldestSeconds,
+} from './metrics.ts'
+import { segmentsIn } from './spool/recover.ts'
+import {
+  openShippers,
+  recoverWorker,
+  type SpooledTable,
+  spooledTables,
+  workerDirectories,
+} from './spool/spools.ts'
 import { lockDirectory } from './stores/lock.ts'
 import { openStores, type Stores } from './stores/open.ts'
+import { startWorkers } from './workers.ts'
 
-interface Log {
-  warn(message: string): void
-}
+const shipOnStopMs = 5_000
+/** How long workers that lost their primary may take to end. */
+const workerLockWaitMs = 5_000
 
-/** Reads the configuration, opens the stores, starts the app, and on a signal closes all of it in order. */
+/**
+ * The primary process: reads the configuration, owns the stores, ships what the workers spool, and on a signal
+ * closes all of it in order. The workers (worker.ts) answer requests.
+ */
 async function main(): Promise<void> {
   const config = readConfig(process.env)
-  const log: Log = { warn: (message) => console.warn(`footfall: ${message}`) }
+  const log = openLog(config)
   makeWritable(config.dataDir)
-  const lock = await lockDirectory(config.dataDir)
+  const lock = await lockDirectory(config.dataDir, 0)
   const stores = await openStores(config, log)
-  const { pool } = stores.postgres
-
-  const ingest = config.role === 'api' ? null : await openIngest(config, stores, log)
+  noteStores(config, stores)
   const migrated = migrateUntilDone(config, stores, log)
-  const app = await createApp({
-    config,
-    ready: async () => (ingest?.isFull() ? 'the spool is full' : null),
-    ingest: ingest?.deps,
-    read:
-      config.role === 'ingest'
-        ? undefined
-        : {
-            clickhouse: stores.clickhouse,
-            authenticate: createAuthenticate(pool),
-            scopeOf: createScopeOf(pool, sampleIdentity.organizationId),
-          },
-  })
+
+  const { live, test } = stores.clickhouse
+  const shippers = openShippers(live, join(config.dataDir, 'dead_letters'), (table) =>
+    observerOf(table, stores, log),
+  )
+  const spoolDirectory = join(config.dataDir, 'spool')
+  const directoryOf = (index: number) => join(spoolDirectory, String(index))
+  const started = new Set<string>()
+  const recover = async (directory: string) => {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    const worker = await lockDirectory(directory, workerLockWaitMs)
+    recoverWorker(directory, shippers, !started.has(directory))
+    started.add(directory)
+    await worker.release()
+  }
+  for (const directory of workerDirectories(spoolDirectory)) await recover(directory)
 
   // A collector takes beacons while ClickHouse is away: they wait in the spool. Reads have nothing to say then.
   if (config.role !== 'ingest') await migrated
-  const sample = config.role === 'ingest' ? null : await keepSampleDatabase(stores.clickhouse.test, log)
-  const demo = config.demo ? await ensureDemo(pool, config.dataDir, config.publicUrl) : null
-  if (demo && config.role === 'all') {
-    await app.register(
-      shopRoutes({ pixelId: demo.pixel_id, apiKey: demo.api_key, apiSecret: demo.api_secret }),
-    )
-  }
+  const sample = config.role === 'ingest' ? null : await keepSampleDatabase(test, log)
+  const demo = config.demo ? await ensureDemo(stores.postgres.pool, config.dataDir, config.publicUrl) : null
+  const workers = await startWorkers({
+    count: config.workers,
+    setupOf: (index) => ({
+      config,
+      clickhouseUrl: stores.clickhouse.url,
+      postgresUrl: stores.postgres.url,
+      spoolDirectory: directoryOf(index),
+      demo,
+    }),
+    recover: (index) => recover(directoryOf(index)),
+    onSealed: (table, path) => shippers[table].add(path),
+    measure: () => measureSpool(spoolDirectory),
+    log,
+  })
 
   const close = async () => {
-    await app.close()
+    await workers.stop()
     sample?.stop()
-    await ingest?.close()
+    await Promise.all(Object.values(shippers).map((shipper) => shipper.stop(shipOnStopMs)))
     await stores.close()
     await lock.release()
-  }
-  try {
-    await app.listen({ port: config.port, host: config.host })
-  } catch (error) {
-    await close()
-    const isBusy = (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
-    throw isBusy ? new StartError(`port ${config.port} is in use; set PORT to another`) : error
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void close().then(() => process.exit(0)))
@@ -76,19 +93,54 @@ async function main(): Promise<void> {
   console.log(demo ? welcome(demo, config.dataDir) : `Footfall listens on ${config.publicUrl}`)
 }
 
-async function openIngest(config: Config, { clickhouse, postgres }: Stores, log: Log) {
-  const spools = openSpools(join(config.dataDir, 'spool'), config.spoolBytesMax, clickhouse.live, log)
-  const pixels = await openPixelRegistry(postgres.pool, postgres.url)
-  const salt = await openDailySalt(postgres.pool)
-  const deps: IngestDeps = { pixels, salt, spools }
+/** Where the stores are, for commands that are run beside the service. */
+function noteStores({ dataDir, clickhouseDatabase }: Config, { clickhouse, postgres }: Stores): void {
+  const facts = {
+    clickhouse_url: clickhouse.url,
+    clickhouse_database: clickhouseDatabase,
+    postgres_url: postgres.url,
+  }
+  writeFileSync(join(dataDir, 'stores.json'), `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 })
+}
+
+function observerOf(table: SpooledTable, { clickhouse }: Stores, log: Log) {
   return {
-    deps,
-    isFull: () => spools.events.bytes >= config.spoolBytesMax,
-    async close() {
-      await spools.close()
-      salt.close()
-      await pixels.close()
+    shipped(rows: number, ageMs: number) {
+      shippedRows.inc({ table }, rows)
+      shipLagSeconds.observe({ table }, ageMs / 1000)
+      // The dictionary reads new links by itself, but not at once, and in a local server not at all.
+      if (table === 'identity_links') {
+        clickhouse.live
+          .command({ sql: 'SYSTEM RELOAD DICTIONARY identity_by_cookie', params: {} })
+          .catch((error: Error) => log.warn(`identity links are not reloaded: ${error.message}`))
+      }
     },
+    duplicates: (rows: number) => duplicateEvents.inc(rows),
+    deadLetter(reason: string) {
+      deadLetters.inc({ table })
+      log.error(`ClickHouse refuses a row for ${table}, see dead_letters in the data directory: ${reason}`)
+    },
+    retry(error: Error, segment: string) {
+      shipRetries.inc({ table })
+      log.warn(`shipping ${segment} to ${table}: ${error.message}`)
+    },
+  }
+}
+
+function measureSpool(spoolDirectory: string): void {
+  for (const table of spooledTables) {
+    const waiting = workerDirectories(spoolDirectory)
+      .flatMap((worker) =>
+        ['open', 'seg'].flatMap((state) => segmentsIn(join(worker, table), state as 'open' | 'seg')),
+      )
+      .map((path) => statSync(path, { throwIfNoEntry: false }))
+      .filter((stat) => stat !== undefined)
+    spoolBytes.set(
+      { table },
+      waiting.reduce((sum, { size }) => sum + size, 0),
+    )
+    const oldest = Math.min(...waiting.map(({ birthtimeMs }) => birthtimeMs), Date.now())
+    spoolOldestSeconds.set({ table }, (Date.now() - oldest) / 1000)
   }
 }
 

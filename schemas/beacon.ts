@@ -50,6 +50,8 @@ export interface PixelSettings {
   consent: 'granted' | 'cookieless' | 'hold'
   /** Treat Global Privacy Control and Do Not Track as no consent. */
   honour_gpc: boolean
+  /** Do not store what bots send; otherwise it is stored and marked. The pixel itself sends either way. */
+  drop_bots: boolean
   /** Longest text of a click or a copy, in characters. */
   text_length_max: number
   /** Query parameters whose value is a search on this site. */
@@ -61,6 +63,7 @@ export interface PixelSettings {
 export const defaultPixelSettings: PixelSettings = {
   consent: 'granted',
   honour_gpc: true,
+  drop_bots: false,
   text_length_max: 500,
   search_parameters: ['q', 'query', 's', 'search', 'keyword'],
   download_extensions: [

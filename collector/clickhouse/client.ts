@@ -83,21 +83,25 @@ export function openClickHouse(url: string, database: string): ClickHouse {
     database,
 
     async rows<Row>(query: Query) {
-      const result = await client.query({
-        query: query.sql,
-        query_params: { ...query.params },
-        format: 'JSONEachRow',
-      }).catch(translate)
+      const result = await client
+        .query({
+          query: query.sql,
+          query_params: { ...query.params },
+          format: 'JSONEachRow',
+        })
+        .catch(translate)
       return result.json<Row>()
     },
 
     async stream(query, format, signal) {
-      const answer = await client.exec({
-        query: `${query.sql}\nFORMAT ${format}`,
-        query_params: { ...query.params },
-        clickhouse_settings: { wait_end_of_query: 1 },
-        ...(signal && { abort_signal: signal }),
-      }).catch(translate)
+      const answer = await client
+        .exec({
+          query: `${query.sql}\nFORMAT ${format}`,
+          query_params: { ...query.params },
+          clickhouse_settings: { wait_end_of_query: 1 },
+          ...(signal && { abort_signal: signal }),
+        })
+        .catch(translate)
       return { body: answer.stream, rows: Number(answer.summary?.result_rows ?? 0) }
     },
 
@@ -106,16 +110,18 @@ export function openClickHouse(url: string, database: string): ClickHouse {
     },
 
     async insertLines(table, lines, deduplicationToken, queryId) {
-      const answer = await client.exec({
-        query: `INSERT INTO ${table} FORMAT JSONEachRow`,
-        values: lines,
-        ...(queryId && { query_id: queryId }),
-        clickhouse_settings: {
-          ...insertSettings,
-          insert_deduplication_token: deduplicationToken,
-          wait_end_of_query: 1,
-        },
-      }).catch(translate)
+      const answer = await client
+        .exec({
+          query: `INSERT INTO ${table} FORMAT JSONEachRow`,
+          values: lines,
+          ...(queryId && { query_id: queryId }),
+          clickhouse_settings: {
+            ...insertSettings,
+            insert_deduplication_token: deduplicationToken,
+            wait_end_of_query: 1,
+          },
+        })
+        .catch(translate)
       await text(answer.stream)
     },
 

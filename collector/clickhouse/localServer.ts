@@ -1,20 +1,19 @@
 /**
  * The process of a local ClickHouse: loads libchdb, which is the whole of ClickHouse, and has its command line
- * open an HTTP port. Started by local.ts with JSON settings as its argument.
+ * open an HTTP port. Started by local.ts.
  */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { arrayConstructor, DataType, load, open } from 'ffi-rs'
-import { onParentGone } from '../stores/supervise.ts'
+import { launcherSettings, onParentGone } from '../stores/supervise.ts'
 
 export interface LocalClickHouseSettings {
   directory: string
-  port: number
   password: string
 }
 
-const { directory, port, password } = JSON.parse(process.argv[2]!) as LocalClickHouseSettings
+const { directory, port, password } = await launcherSettings<LocalClickHouseSettings>()
 
 mkdirSync(directory, { recursive: true, mode: 0o700 })
 const usersFile = join(directory, 'users.xml')

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { ClickHouse } from '../clickhouse/client.ts'
-import { deviceMembers } from '../ingest/device.ts'
+import { knownDevice } from '../ingest/device.ts'
 import { eventRow, sharedMembers } from '../ingest/row.ts'
 import { planDay, type SampleEvent } from './sampleTraffic.ts'
 import { sampleVisitors } from './sampleVisitors.ts'
@@ -37,7 +37,7 @@ function sampleRow({ visitor, event }: SampleEvent): string {
     ...sampleIdentity,
     cookieId: visitor.cookieId,
     clientIp: visitor.clientIp,
-    deviceMembers: deviceMembers(visitor.userAgent),
+    deviceMembers: knownDevice(visitor.userAgent).members,
     receivedMillis: event.sentMillis + visitor.latencyMs,
     clockCorrectionMs: 0,
   })

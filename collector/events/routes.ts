@@ -104,12 +104,17 @@ const publicField = ({ name, dataType, nullable, tier, group, description }: Fie
   description,
 })
 
-/** Aborts when the connection closes, which after a finished answer changes nothing. */
+/** Aborts when the connection closes before the answer is complete. */
 function untilClosed(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
-  reply.raw.once('close', () => controller.abort())
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) controller.abort()
+  })
   return controller.signal
 }
+
+/** Room for a few chunks, so that ClickHouse and the caller wait less for each other. */
+const streaming = { objectMode: false, highWaterMark: 256 * 1024 }
 
 interface EventsAnswer {
   tier: Tier
@@ -124,12 +129,12 @@ function answer(request: FastifyRequest, reply: FastifyReply, { tier, plan, page
     return next && encodeCursor({ from: next, window: plan.window })
   }
   reply.header('content-type', `${formats[format]}; charset=utf-8`).header('vary', 'accept')
-  if (format === 'json') return reply.send(Readable.from(jsonBody(), { objectMode: false }))
+  if (format === 'json') return reply.send(Readable.from(jsonBody(), streaming))
 
   const cursor = nextCursor()
   reply.header('x-footfall-records', page.records).header('x-footfall-has-more', String(page.hasMore))
   if (cursor) reply.header('x-footfall-next-cursor', cursor)
-  return reply.send(Readable.from(lines(), { objectMode: false }))
+  return reply.send(Readable.from(lines(), streaming))
 
   async function* jsonBody() {
     yield '{"rows":['

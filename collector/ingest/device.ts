@@ -15,18 +15,26 @@ export interface Device {
 
 const userAgentCharsMax = 1024
 const cachedMost = 5_000
-/** User agent → its columns as JSON members, without braces: the form that rows need, made once per user agent. */
-const cache = new Map<string, string>()
 
-/** The device columns of `userAgent` as JSON members: `"user_agent":"…","browser":…`. */
-export function deviceMembers(userAgent: string): string {
+interface KnownDevice {
+  isBot: boolean
+  /** The device columns as rows need them, JSON members without braces: `"user_agent":"…","browser":…`. */
+  members: string
+}
+
+/** Read once per user agent. */
+const cache = new Map<string, KnownDevice>()
+
+/** What to write into rows about a user agent, and whether it is a bot's. */
+export function knownDevice(userAgent: string): KnownDevice {
   const known = cache.get(userAgent)
-  if (known !== undefined) return known
-  const members = JSON.stringify(readDevice(userAgent)).slice(1, -1)
+  if (known) return known
+  const device = readDevice(userAgent)
+  const fresh = { isBot: device.is_bot, members: JSON.stringify(device).slice(1, -1) }
   // Full: forget the one that came first. Common agents come back at once.
   if (cache.size >= cachedMost) cache.delete(cache.keys().next().value!)
-  cache.set(userAgent, members)
-  return members
+  cache.set(userAgent, fresh)
+  return fresh
 }
 
 /** Reads a User-Agent header. An empty one is a bot's: every browser sends one. */

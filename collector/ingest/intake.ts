@@ -1,9 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import type { BeaconReceipt, RejectedEvent } from '../../schemas/beacon.ts'
 import { ApiError, busy, notFound, pixelInactive } from '../errors.ts'
+import { acceptedEvents, droppedBotEvents, rejectedEvents } from '../metrics.ts'
 import { type Spool, SpoolUnavailable } from '../spool/spool.ts'
 import type { Envelope } from './beacon.ts'
-import { deviceMembers } from './device.ts'
+import { knownDevice } from './device.ts'
+import type { IngestLimits } from './limits.ts'
 import type { Pixel, PixelRegistry } from './pixels.ts'
 import { type BeaconContext, clockCorrectionMs, eventMillis, eventRow, sharedMembers } from './row.ts'
 import {
@@ -21,7 +23,8 @@ export interface IngestDeps {
   pixels: PixelRegistry
   salt: DailySalt
   /** One spool per table that ingest writes. */
-  spools: { events: Spool; rejected: Spool; links: Spool }
+  spools: { events: Spool; rejected_events: Spool; identity_links: Spool }
+  limits: IngestLimits
 }
 
 export interface Taken {
@@ -41,6 +44,8 @@ const busyRetrySeconds = 5
 export async function takeIn(deps: IngestDeps, request: FastifyRequest, envelope: Envelope): Promise<Taken> {
   const pixel = activePixel(deps.pixels, envelope.pixel_id)
   requireAllowedOrigin(pixel, originOf(request))
+  await deps.limits(pixel.pixelId, request.ip)
+  const device = knownDevice(request.headers['user-agent'] ?? '')
   const receivedMillis = Date.now()
   const visitor = visitorOf(
     request,
@@ -54,7 +59,7 @@ export async function takeIn(deps: IngestDeps, request: FastifyRequest, envelope
     pixelId: pixel.pixelId,
     cookieId: visitor.cookieId,
     clientIp: request.ip,
-    deviceMembers: deviceMembers(request.headers['user-agent'] ?? ''),
+    deviceMembers: device.members,
     receivedMillis,
     clockCorrectionMs: clockCorrectionMs(receivedMillis, envelope.sentAtMillis),
   }
@@ -67,15 +72,21 @@ export async function takeIn(deps: IngestDeps, request: FastifyRequest, envelope
     const checked = check(event, context, envelope.mayHoldProtoKey)
     if ('path' in checked) {
       rejected.push({ index, event_id: givenText(event, 'event_id'), ...checked })
+      rejectedEvents.inc({ part: partOf(checked) })
       rejectedRows.push(rejectedRow(event, checked, context))
     } else eventRows.push(eventRow(checked.event, shared, checked.tsMillis))
   })
+  if (device.isBot && pixel.settings.drop_bots) {
+    droppedBotEvents.inc(eventRows.length)
+    eventRows.length = 0
+  }
 
   const { spools } = deps
   const commits: Promise<void>[] = []
   if (eventRows.length > 0) commits.push(spools.events.append(eventRows))
-  if (rejectedRows.length > 0) commits.push(spools.rejected.append(rejectedRows))
-  if (envelope.hem && visitor.consented) commits.push(spools.links.append([linkRow(envelope.hem, context)]))
+  if (rejectedRows.length > 0) commits.push(spools.rejected_events.append(rejectedRows))
+  if (envelope.hem && visitor.consented)
+    commits.push(spools.identity_links.append([linkRow(envelope.hem, context)]))
   try {
     await Promise.all(commits)
   } catch (error) {
@@ -83,6 +94,7 @@ export async function takeIn(deps: IngestDeps, request: FastifyRequest, envelope
       throw busy('The collector cannot keep more events now.', busyRetrySeconds)
     throw error
   }
+  acceptedEvents.inc(eventRows.length)
   return { receipt: { cookie_id: visitor.cookieId, accepted: eventRows.length, rejected }, visitor }
 }
 
@@ -150,6 +162,9 @@ function linkRow(hem: string, context: BeaconContext): string {
     observed_at: new Date(context.receivedMillis).toISOString(),
   })
 }
+
+/** The part of an event that a fault lies in: "event_type", "event_data/timestamp", … */
+const partOf = ({ path }: Fault): string => path.split('/').slice(1, 3).join('/') || 'event'
 
 /** A text of an event that may not be one. */
 function givenText(event: unknown, key: 'event_id' | 'event_type'): string | null {

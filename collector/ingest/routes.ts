@@ -3,6 +3,7 @@ import cors from '@fastify/cors'
 import type { FastifyPluginAsync } from 'fastify'
 import { beaconBytesMax } from '../../schemas/beacon.ts'
 import { ApiError, malformed, notFound } from '../errors.ts'
+import { ackSeconds, refusedBeacons } from '../metrics.ts'
 import { parseBeacon } from './beacon.ts'
 import { activePixel, type IngestDeps, takeIn } from './intake.ts'
 import { createPixelScripts } from './pixelScript.ts'
@@ -30,7 +31,17 @@ export const ingestRoutes =
 
     app.post(
       '/e',
-      { schema: { tags: ['Ingest'], summary: 'Take a batch of events', description: beaconDescription } },
+      {
+        onResponse: (_request, reply, done) => {
+          ackSeconds.observe(reply.elapsedTime / 1000)
+          done()
+        },
+        onError: (_request, _reply, error, done) => {
+          refusedBeacons.inc({ error: error instanceof ApiError ? error.code : 'internal_error' })
+          done()
+        },
+        schema: { tags: ['Ingest'], summary: 'Take a batch of events', description: beaconDescription },
+      },
       async (request, reply) => {
         if (!(request.body instanceof Buffer))
           throw malformed('Send a body as text/plain or application/json.')

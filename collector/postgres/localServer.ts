@@ -1,19 +1,18 @@
 /**
  * The process beside a local PostgreSQL: makes its cluster once, runs it, and stops it when the collector is gone.
- * Started by local.ts with JSON settings as its argument.
+ * Started by local.ts.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { onParentGone } from '../stores/supervise.ts'
+import { launcherSettings, onParentGone } from '../stores/supervise.ts'
 
 export interface LocalPostgresSettings {
   directory: string
-  port: number
   password: string
 }
 
-const { directory, port, password } = JSON.parse(process.argv[2]!) as LocalPostgresSettings
+const { directory, port, password } = await launcherSettings<LocalPostgresSettings>()
 const { initdb, postgres } = await installedBinaries()
 
 const data = join(directory, 'data')

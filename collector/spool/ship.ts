@@ -1,5 +1,6 @@
-import { readFile, rename, unlink } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { readFile, rename, stat, unlink } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { type ClickHouse, ClickHouseRefused } from '../clickhouse/client.ts'
 import { keepDeadLetter } from './deadLetters.ts'
@@ -7,7 +8,7 @@ import type { Duplicates } from './duplicates.ts'
 import { splitLines } from './lines.ts'
 import { isBeingInserted, withoutStoredLines } from './readBack.ts'
 import { decodeSegment } from './record.ts'
-import { inState } from './recover.ts'
+import { inState, syncDirectory } from './recover.ts'
 
 export interface ShipperOptions {
   clickhouse: ClickHouse
@@ -30,10 +31,13 @@ export interface ShipObserver {
 
 /** A segment as it will be inserted: decided once, so that every retry sends the same bytes. */
 interface Batch {
+  name: string
   payloads: Buffer[]
   token: string
-  /** Lines of it that are dead letters already, as their place in it. */
-  dead: Set<number>
+  /** When its first row was written, epoch milliseconds. */
+  oldestAt: number
+  /** Places of lines that are dead letters already. */
+  refused: Set<number>
 }
 
 interface Waiting {
@@ -65,6 +69,7 @@ export class Shipper {
   #cancelPause: (() => void) | null = null
   #isStopped = false
   #serverStartedAt: number | null = null
+  #serverIsInDoubt = true
 
   constructor(options: ShipperOptions) {
     this.#options = options
@@ -77,6 +82,7 @@ export class Shipper {
 
   /** Takes on a sealed segment that nobody has tried to ship. */
   add(path: string): void {
+    if (this.#isWaiting(path)) return
     this.#fresh.push({ path, isUncertain: false })
     this.#wake()
   }
@@ -104,15 +110,25 @@ export class Shipper {
     for (const timer of this.#shipped.values()) clearTimeout(timer)
   }
 
+  /** A worker told of it, and then died: its directory is searched, too. */
+  #isWaiting(path: string): boolean {
+    return [...this.#fresh, ...this.#uncertain].some((waiting) => waiting.path === path)
+  }
+
   #wake(): void {
-    if (!this.#isStopped) this.#running ??= this.#run().finally(() => (this.#running = null))
+    if (this.#isStopped || this.backlog === 0) return
+    this.#running ??= this.#run().finally(() => {
+      this.#running = null
+      // What came while the last one was finishing.
+      this.#wake()
+    })
   }
 
   async #run(): Promise<void> {
     for (;;) {
       const queue = this.#fresh.length > 0 ? this.#fresh : this.#uncertain
       const next = queue[0]
-      if (!next || this.#isStopped) return
+      if (!next || this.#isStopped) break
       await this.#shipUntilDone(next)
       queue.shift()
     }
@@ -122,13 +138,147 @@ export class Shipper {
     let batch: Batch | null = null
     for (let retryMs = retryMsFirst; !this.#isStopped; retryMs = Math.min(retryMs * 2, retryMsMost)) {
       try {
+        await this.#noticeRestart()
         batch ??= await this.#prepare(waiting)
-        await this.#insert(batch, 0, splitLinesWhenNeeded(batch))
-        return await this.#finish(waiting.path)
+        await this.#insert(batch)
+        return await this.#finish(waiting.path, batch)
       } catch (error) {
+        // Whatever comes next may be another server: what was shipped last must be looked for in it.
+        this.#serverIsInDoubt = true
         this.#options.observe.retry(error as Error, waiting.path)
         await this.#pause(retryMs * (0.5 + Math.random()))
       }
     }
   }
+
+  /** Reads a segment and decides what of it is to be inserted. */
+  async #prepare({ path, isUncertain }: Waiting): Promise<Batch> {
+    const { clickhouse, duplicates, observe } = this.#options
+    const name = basename(path)
+    const { payloads: all, oldestAt } = await readSegment(path)
+    let payloads = all
+    let token = name
+    if (isUncertain && duplicates) {
+      while (await isBeingInserted(clickhouse, queryIdOf(name))) await this.#pause(retryMsFirst)
+      payloads = await withoutStoredLines(clickhouse, spoolIdOf(name), payloads)
+      // ClickHouse may remember the token of rows that it lost.
+      token = `${name} ${randomUUID()}`
+    }
+    if (duplicates && payloads.length > 0) {
+      const checked = await duplicates.takeOut(payloads)
+      payloads = checked.payloads
+      if (checked.duplicates > 0) observe.duplicates(checked.duplicates)
+    }
+    return { name, payloads, token, oldestAt, refused: new Set() }
+  }
+
+  /** Inserts a batch; where ClickHouse refuses its data, all of it but the rows at fault. */
+  async #insert(batch: Batch): Promise<void> {
+    if (batch.payloads.length === 0) return
+    try {
+      await this.#send(batch.payloads, batch.token, batch.name)
+    } catch (error) {
+      if (!isDataError(error)) throw error
+      await this.#insertHalves(batch, batch.payloads.flatMap(splitLines), 0)
+    }
+  }
+
+  /** Inserts each half of lines that were refused together; `from` is their place in the batch. */
+  async #insertHalves(batch: Batch, lines: Buffer[], from: number): Promise<void> {
+    const middle = Math.ceil(lines.length / 2)
+    for (const [part, at] of [
+      [lines.slice(0, middle), from],
+      [lines.slice(middle), from + middle],
+    ] as const) {
+      if (part.length === 0 || batch.refused.has(at)) continue
+      try {
+        await this.#send([Buffer.concat(part)], `${batch.token} ${at}+${part.length}`, batch.name)
+      } catch (error) {
+        if (!isDataError(error)) throw error
+        if (part.length > 1) await this.#insertHalves(batch, part, at)
+        else this.#bury(batch, part[0]!, at, error.message)
+      }
+    }
+  }
+
+  #bury(batch: Batch, line: Buffer, at: number, reason: string): void {
+    const { table, deadLetterDirectory, observe } = this.#options
+    keepDeadLetter(deadLetterDirectory, batch.name, { table, reason, row: line.toString().trimEnd() })
+    batch.refused.add(at)
+    observe.deadLetter(reason)
+  }
+
+  async #send(payloads: Buffer[], token: string, name: string): Promise<void> {
+    const { clickhouse, table } = this.#options
+    await clickhouse.insertLines(
+      table,
+      Readable.from(payloads, { objectMode: false }),
+      token,
+      `${queryIdOf(name)}-${randomUUID()}`,
+    )
+  }
+
+  /** Notes that ClickHouse has the segment, and keeps the file for a while. */
+  async #finish(path: string, batch: Batch): Promise<void> {
+    const done = inState(path, 'done')
+    await rename(path, done)
+    syncDirectory(dirname(path))
+    if (!path.endsWith('.done')) {
+      const rows = batch.payloads.reduce((sum, payload) => sum + splitLines(payload).length, 0)
+      this.#options.observe.shipped(rows, Date.now() - batch.oldestAt)
+    }
+    clearTimeout(this.#shipped.get(done))
+    const timer = setTimeout(() => {
+      this.#shipped.delete(done)
+      unlink(done).catch(() => {})
+    }, this.#options.keepShippedMs)
+    timer.unref()
+    this.#shipped.set(done, timer)
+  }
+
+  /** After any failure: is it still the server that confirmed the last segments? If not, look for them in it. */
+  async #noticeRestart(): Promise<void> {
+    if (!this.#serverIsInDoubt) return
+    const [server] = await this.#options.clickhouse.rows<{ startedAt: number }>({
+      sql: 'SELECT toUnixTimestamp(now()) - uptime() AS startedAt',
+      params: {},
+    })
+    const known = this.#serverStartedAt
+    this.#serverStartedAt = server!.startedAt
+    this.#serverIsInDoubt = false
+    // Both numbers are rounded to the second.
+    if (known !== null && this.#serverStartedAt > known + 1) this.addUncertain([...this.#shipped.keys()])
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      this.#cancelPause = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
 }
+
+async function readSegment(path: string): Promise<{ payloads: Buffer[]; oldestAt: number }> {
+  const [bytes, { birthtimeMs }] = await Promise.all([readFile(path), stat(path)])
+  return { payloads: decodeSegment(bytes).payloads, oldestAt: birthtimeMs }
+}
+
+/** Segments are called `<spool_id>.<first seq>.<state>`. */
+const spoolIdOf = (segment: string): string => segment.split('.')[0]!
+
+/** What the ids of all inserts of a segment begin with, in ClickHouse's list of running queries. */
+const queryIdOf = (segment: string): string => `footfall-${segment.replace(/\.[a-z]+$/, '')}`
+
+/**
+ * ClickHouse's codes for data that it cannot read, whoever sends it again: CANNOT_PARSE_* and their like. Every
+ * other refusal (too many parts, memory, read-only, an unknown table, …) may pass, so it is tried again.
+ */
+const dataErrors = new Set([
+  6, 26, 27, 33, 38, 41, 53, 69, 70, 72, 85, 117, 130, 131, 349, 376, 407, 441, 467, 469, 490, 531, 675, 676,
+])
+
+const isDataError = (error: unknown): error is ClickHouseRefused =>
+  error instanceof ClickHouseRefused && dataErrors.has(error.code)

@@ -1,21 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  fdatasync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  truncateSync,
-  unlinkSync,
-  write,
-} from 'node:fs'
+import { closeSync, fdatasync, openSync, renameSync, statSync, truncateSync, write } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { decodeSegment, encodeRecord } from './record.ts'
+import { encodeRecord } from './record.ts'
+import { inState, sealLeftover, segmentsIn, syncDirectory } from './recover.ts'
 
 const writeAt = promisify(write)
 const sync = promisify(fdatasync)
@@ -24,17 +12,18 @@ const sync = promisify(fdatasync)
 export class SpoolUnavailable extends Error {}
 
 export interface SpoolOptions {
-  /** Owned by this process alone. */
+  /** Owned by this process alone, and recovered (recoverSegments) before it is opened. */
   directory: string
   /** A segment is sealed when it is this large… */
   segmentBytesMax: number
-  /** …or this old, unless `isBehind` says that segments sealed earlier still wait to be shipped. */
+  /** …or this old, unless segments sealed earlier still wait to be shipped: then it may as well grow. */
   sealAfterMs: number
-  isBehind: () => boolean
-  /** Bytes of all segments; past this, `append` refuses. */
+  /** Bytes of all segments that wait; past this, `append` refuses. */
   bytesMax: number
   /** Called with a segment's path when it may be shipped. */
   onSealed: (path: string) => void
+  /** Called after each commit. */
+  onCommit?: (rows: number) => void
 }
 
 interface Waiting {
@@ -49,8 +38,8 @@ interface Waiting {
  * An append-only log of rows on their way to ClickHouse. `append` resolves when its rows are on disk: all that
  * arrives while one write and fdatasync is under way goes into the next, so there is never more than one.
  *
- * Files: `<spool_id>.<first seq>.open` is being written, `….seg` is sealed and waits to be shipped. Every start has
- * a new spool_id, a UUIDv7, so names sort by age and no (spool_id, seq) is ever used twice.
+ * Segments are called `<spool_id>.<first seq>.<state>` (recover.ts). Every start has a new spool_id, a UUIDv7, so
+ * names sort by age and no (spool_id, seq) is ever used twice.
  */
 export class Spool {
   readonly spoolId = uuidV7()
@@ -58,24 +47,32 @@ export class Spool {
   #nextSeq = 1
   #waiting: Waiting[] = []
   #committing: Promise<void> | null = null
-  #open: { path: string; fd: number; bytes: number } | null = null
-  #bytesSealed = 0
+  #open: OpenSegment | null = null
+  /** Files that the disk would not let us seal; tried again until it does. */
+  #unsealed: OpenSegment[] = []
+  #sealedBytes: number
   #sealTimer: NodeJS.Timeout | null = null
-  #closed = false
+  readonly #measureTimer: NodeJS.Timeout
+  #isClosed = false
 
-  /** Opens the directory: what a killed process left is cut to its whole records and sealed. */
   constructor(options: SpoolOptions) {
     this.#options = options
-    mkdirSync(options.directory, { recursive: true, mode: 0o700 })
-    for (const path of recover(options.directory)) {
-      this.#bytesSealed += statSync(path).size
-      options.onSealed(path)
-    }
+    this.#sealedBytes = bytesWaitingIn(options.directory)
+    // Segments leave the directory without our doing: another process ships them.
+    this.#measureTimer = setInterval(() => {
+      if (this.#sealedBytes > 0) this.#sealedBytes = bytesWaitingIn(options.directory)
+    }, measureMs)
+    this.#measureTimer.unref()
   }
 
-  /** Bytes on disk that ClickHouse does not have yet. */
+  /** Bytes on disk that ClickHouse does not have yet; at most a second old. */
   get bytes(): number {
-    return this.#bytesSealed + (this.#open?.bytes ?? 0)
+    return this.#sealedBytes + (this.#open?.bytes ?? 0)
+  }
+
+  /** True while `append` would refuse for want of room. */
+  get isFull(): boolean {
+    return this.bytes >= this.#options.bytesMax
   }
 
   /**
@@ -83,8 +80,8 @@ export class Spool {
    * durable; rejects with SpoolUnavailable when the spool is full or the disk refuses, and then none was kept.
    */
   append(rows: readonly string[]): Promise<void> {
-    if (this.#closed) return Promise.reject(new SpoolUnavailable('the spool is closed'))
-    if (this.bytes >= this.#options.bytesMax) return Promise.reject(new SpoolUnavailable('the spool is full'))
+    if (this.#isClosed) return Promise.reject(new SpoolUnavailable('the spool is closed'))
+    if (this.isFull) return Promise.reject(new SpoolUnavailable('the spool is full'))
     const firstSeq = this.#nextSeq
     let lines = ''
     for (const row of rows) {
@@ -96,15 +93,11 @@ export class Spool {
     })
   }
 
-  /** Tells the spool that a sealed segment of this many bytes is gone from the directory. */
-  released(bytes: number): void {
-    this.#bytesSealed -= bytes
-  }
-
   /** Commits what waits, seals, and accepts nothing more. */
   async close(): Promise<void> {
-    this.#closed = true
+    this.#isClosed = true
     await this.#committing
+    clearInterval(this.#measureTimer)
     if (this.#sealTimer) clearTimeout(this.#sealTimer)
     this.#seal()
   }
@@ -129,6 +122,7 @@ export class Spool {
   async #write(group: readonly Waiting[]): Promise<void> {
     this.#open ??= this.#openSegment(group[0]!.firstSeq)
     const open = this.#open
+    const fd = open.fd!
     let lines = ''
     let rows = 0
     for (const one of group) {
@@ -138,10 +132,10 @@ export class Spool {
     const record = encodeRecord(lines, rows)
     try {
       for (let written = 0; written < record.length; ) {
-        const step = await writeAt(open.fd, record, written, record.length - written, open.bytes + written)
+        const step = await writeAt(fd, record, written, record.length - written, open.bytes + written)
         written += step.bytesWritten
       }
-      await sync(open.fd)
+      await sync(fd)
     } catch (error) {
       // After a failed write or sync nobody knows what the file holds past the last commit: cut there, go on in
       // a new file.
@@ -149,86 +143,82 @@ export class Spool {
       throw error
     }
     open.bytes += record.length
-    const isLarge = open.bytes >= this.#options.segmentBytesMax
-    if (isLarge) this.#seal()
-    else this.#sealTimer ??= setTimeout(() => this.#sealWhenDue(), this.#options.sealAfterMs)
+    this.#options.onCommit?.(rows)
+    if (open.bytes >= this.#options.segmentBytesMax) this.#seal()
+    else this.#sealIn(this.#options.sealAfterMs)
   }
 
-  #openSegment(firstSeq: number) {
-    const path = join(this.#options.directory, `${this.spoolId}.${String(firstSeq).padStart(16, '0')}.open`)
+  #openSegment(firstSeq: number): OpenSegment {
+    const name = `${this.spoolId}.${String(firstSeq).padStart(16, '0')}.open`
+    const path = join(this.#options.directory, name)
     const fd = openSync(path, 'wx', 0o600)
     syncDirectory(this.#options.directory)
     return { path, fd, bytes: 0 }
   }
 
   #sealWhenDue(): void {
+    const { directory, sealAfterMs } = this.#options
+    this.#sealTimer = null
     // A commit under way still writes to the open segment.
-    if (this.#committing) this.#sealTimer = setTimeout(() => this.#sealWhenDue(), 2)
-    else if (this.#options.isBehind())
-      this.#sealTimer = setTimeout(() => this.#sealWhenDue(), this.#options.sealAfterMs)
-    else {
-      this.#sealTimer = null
-      this.#seal()
+    if (this.#committing) this.#sealIn(2)
+    else if (segmentsIn(directory, 'seg').length > 0) this.#sealIn(sealAfterMs)
+    else this.#seal()
+  }
+
+  #sealIn(ms: number): void {
+    this.#sealTimer ??= setTimeout(() => this.#sealWhenDue(), ms)
+  }
+
+  /** Gives the open segment to whoever ships, and with it those that could not be given before. */
+  #seal(): void {
+    const segments = this.#open ? [...this.#unsealed, this.#open] : this.#unsealed
+    this.#open = null
+    this.#unsealed = []
+    for (const segment of segments) {
+      try {
+        if (segment.fd !== null) closeSync(segment.fd)
+        segment.fd = null
+        const sealed = segment.isTorn ? sealLeftover(segment.path) : inState(segment.path, 'seg')
+        if (sealed === null) continue
+        if (!segment.isTorn) renameSync(segment.path, sealed)
+        this.#sealedBytes += segment.bytes
+        this.#options.onSealed(sealed)
+      } catch {
+        this.#unsealed.push(segment)
+        if (!this.#isClosed) this.#sealIn(this.#options.sealAfterMs)
+      }
     }
   }
 
-  #seal(): void {
-    const open = this.#open
-    if (!open) return
-    this.#open = null
-    closeSync(open.fd)
-    const sealed = open.path.replace(/open$/, 'seg')
-    renameSync(open.path, sealed)
-    this.#bytesSealed += open.bytes
-    this.#options.onSealed(sealed)
-  }
-
-  #abandon(open: { path: string; fd: number; bytes: number }): void {
+  /** Leaves a segment that a write or sync failed on: it is cut to what was committed, and the next begins. */
+  #abandon(segment: OpenSegment): void {
     this.#open = null
     try {
-      closeSync(open.fd)
-      truncateSync(open.path, open.bytes)
-      const [sealed] = sealLeftover(open.path)
-      if (!sealed) return
-      this.#bytesSealed += open.bytes
-      this.#options.onSealed(sealed)
+      truncateSync(segment.path, segment.bytes)
     } catch {
-      // The disk refuses this too; the next start recovers the file.
+      // The disk refuses this too; the checksum of the torn record tells where to cut.
     }
+    this.#unsealed.push({ ...segment, isTorn: true })
+    this.#sealIn(this.#options.sealAfterMs)
   }
 }
 
-/** Seals what an earlier process left open. Returns the paths of all sealed segments, oldest first. */
-function recover(directory: string): string[] {
-  for (const name of readdirSync(directory)) if (name.endsWith('.open')) sealLeftover(join(directory, name))
-  syncDirectory(directory)
-  return readdirSync(directory)
-    .filter((name) => name.endsWith('.seg'))
-    .sort()
-    .map((name) => join(directory, name))
+interface OpenSegment {
+  path: string
+  fd: number | null
+  /** Committed so far. */
+  bytes: number
+  /** A write failed: the file may hold more than was committed. */
+  isTorn?: boolean
 }
 
-/** Cuts a segment's torn tail, makes the rest durable and seals it; an empty one is removed. */
-function sealLeftover(path: string): string[] {
-  const { wholeBytes } = decodeSegment(readFileSync(path))
-  if (wholeBytes === 0) {
-    unlinkSync(path)
-    return []
-  }
-  truncateSync(path, wholeBytes)
-  const fd = openSync(path, 'r+')
-  fsyncSync(fd)
-  closeSync(fd)
-  const sealed = path.replace(/open$/, 'seg')
-  renameSync(path, sealed)
-  return [sealed]
-}
+const measureMs = 1_000
 
-/** A file's name is durable only when its directory is. */
-function syncDirectory(directory: string): void {
-  const fd = openSync(directory, 'r')
-  fsyncSync(fd)
-  closeSync(fd)
+function bytesWaitingIn(directory: string): number {
+  return segmentsIn(directory, 'seg').reduce(
+    (sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  )
 }
 
 /** RFC 9562 version 7: 48 bits of milliseconds, then random bits. */

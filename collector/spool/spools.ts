@@ -1,65 +1,84 @@
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ClickHouse } from '../clickhouse/client.ts'
-import { Shipper } from './ship.ts'
+import { Duplicates } from './duplicates.ts'
+import { recoverSegments, segmentsIn } from './recover.ts'
+import { type ShipObserver, Shipper } from './ship.ts'
 import { Spool } from './spool.ts'
 
+/** The tables that ingest writes: each has a spool in every worker and one shipper. */
+export const spooledTables = ['events', 'rejected_events', 'identity_links'] as const
+export type SpooledTable = (typeof spooledTables)[number]
+
 const segmentBytesMax = 16 * 1024 * 1024
-const sealAfterMs = 500
-const shipOnStopMs = 5_000
+const sealAfterMs = 400
+const keepShippedMs = 120_000
 
-export interface Spools {
-  events: Spool
-  rejected: Spool
-  links: Spool
-  close(): Promise<void>
-}
+/** One worker's spools, below `<spool directory>/<worker>`. */
+export type Spools = Record<SpooledTable, Spool>
 
-interface Log {
-  warn(message: string): void
-}
-
-/** One spool and its shipper for each table that ingest writes, below `directory`. */
-export function openSpools(directory: string, bytesMax: number, clickhouse: ClickHouse, log: Log): Spools {
-  // The dictionary reads new links by itself, but not at once, and in a local server not at all.
-  const reloadLinks = () =>
-    clickhouse.command({ sql: 'SYSTEM RELOAD DICTIONARY identity_by_cookie', params: {} })
-
-  const open = (name: string, table: string, afterShipping?: () => Promise<void>) => {
-    const shipper = new Shipper({
-      clickhouse,
-      table,
-      onShipped: (_rows, bytes) => {
-        spool.released(bytes)
-        afterShipping?.().catch((error: Error) => log.warn(`after shipping to ${table}: ${error.message}`))
-      },
-      onError: (error, segment) => log.warn(`shipping ${segment} to ${table}: ${error.message}`),
-    })
-    const spool: Spool = new Spool({
-      directory: join(directory, name),
+/** Opens a worker's spools. Their directories must have been recovered (recoverWorker). */
+export function openSpools(
+  directory: string,
+  bytesMax: number,
+  on: {
+    sealed: (table: SpooledTable, path: string) => void
+    commit: (table: SpooledTable, rows: number) => void
+  },
+): Spools {
+  const open = (table: SpooledTable) =>
+    new Spool({
+      directory: join(directory, table),
       segmentBytesMax,
       sealAfterMs,
       bytesMax,
-      isBehind: () => shipper.backlog > 0,
-      onSealed: (path) => shipper.add(path),
+      onSealed: (path) => on.sealed(table, path),
+      onCommit: (rows) => on.commit(table, rows),
     })
-    return { spool, shipper }
-  }
-  const all = {
-    events: open('events', 'events'),
-    rejected: open('rejected', 'rejected_events'),
-    links: open('links', 'identity_links', reloadLinks),
-  }
   return {
-    events: all.events.spool,
-    rejected: all.rejected.spool,
-    links: all.links.spool,
-    async close() {
-      await Promise.all(
-        Object.values(all).map(async ({ spool, shipper }) => {
-          await spool.close()
-          await shipper.stop(shipOnStopMs)
-        }),
-      )
-    },
+    events: open('events'),
+    rejected_events: open('rejected_events'),
+    identity_links: open('identity_links'),
   }
 }
+
+export type Shippers = Record<SpooledTable, Shipper>
+
+/** One shipper for each table: the only one of this machine, for all its workers. */
+export function openShippers(
+  clickhouse: ClickHouse,
+  deadLetterDirectory: string,
+  observe: (table: SpooledTable) => ShipObserver,
+): Shippers {
+  const open = (table: SpooledTable, duplicates: Duplicates | null) =>
+    new Shipper({
+      clickhouse,
+      table,
+      duplicates,
+      deadLetterDirectory,
+      keepShippedMs,
+      observe: observe(table),
+    })
+  return {
+    events: open('events', new Duplicates(clickhouse, Date.now())),
+    rejected_events: open('rejected_events', null),
+    identity_links: open('identity_links', null),
+  }
+}
+
+/**
+ * Makes a worker's directories ready for it and gives what its predecessor left to the shippers. At the start of
+ * the service nobody knows what of that was inserted; when a worker alone has died, none of it was.
+ */
+export function recoverWorker(directory: string, shippers: Shippers, isServiceStart: boolean): void {
+  for (const table of spooledTables) {
+    const path = join(directory, table)
+    const waiting = recoverSegments(path)
+    if (isServiceStart) shippers[table].addUncertain([...waiting, ...segmentsIn(path, 'done')])
+    else for (const segment of waiting) shippers[table].add(segment)
+  }
+}
+
+/** The workers' directories below the spool directory, also those of an earlier start with more workers. */
+export const workerDirectories = (spoolDirectory: string): string[] =>
+  existsSync(spoolDirectory) ? readdirSync(spoolDirectory).map((name) => join(spoolDirectory, name)) : []

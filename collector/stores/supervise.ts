@@ -16,7 +16,7 @@ export interface LocalStore {
 
 export interface LocalStoreOptions {
   name: string
-  /** The launcher's bundle below dist/collector: its main argument is JSON of `settings` and the port. */
+  /** The launcher's bundle below dist/collector: it reads `settings` and the port from its standard input. */
   launcher: string
   settings: Record<string, unknown>
   /** Resolves when the server answers queries; rejects or throws while it doesn't. */
@@ -41,15 +41,13 @@ export async function superviseLocalStore(options: LocalStoreOptions): Promise<L
 
   const start = () => {
     // Detached: a Ctrl-C in the terminal must reach the collector only, which stops its stores last.
-    child = spawn(
-      process.execPath,
-      [launcherPath(options.launcher), JSON.stringify({ ...options.settings, port })],
-      {
-        stdio: ['pipe', 'ignore', 'pipe'],
-        detached: true,
-      },
-    )
+    child = spawn(process.execPath, [launcherPath(options.launcher)], {
+      stdio: ['pipe', 'ignore', 'pipe'],
+      detached: true,
+    })
     child.stdin!.on('error', () => {})
+    // Not on the command line: that can be read by every user of the machine, and there is a password in it.
+    child.stdin!.write(`${JSON.stringify({ ...options.settings, port })}\n`)
     child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       lastWords = (lastWords + text).slice(-2000)
     })
@@ -97,6 +95,20 @@ export async function freePort(): Promise<number> {
   const { port } = server.address() as { port: number }
   await new Promise((resolve) => server.close(resolve))
   return port
+}
+
+/** The launcher's side: the settings it was started with, the first line of its standard input. */
+export function launcherSettings<Settings>(): Promise<Settings & { port: number }> {
+  return new Promise((resolve) => {
+    let text = ''
+    const read = (chunk: string) => {
+      text += chunk
+      if (!text.includes('\n')) return
+      process.stdin.off('data', read)
+      resolve(JSON.parse(text))
+    }
+    process.stdin.setEncoding('utf8').on('data', read)
+  })
 }
 
 /** Calls `stop` when the process that started this one is gone: see the lifeline above. */

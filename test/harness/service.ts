@@ -28,7 +28,12 @@ const startTimeoutMs = 60_000
  * start it again on the same data), and waits until it is ready.
  */
 export async function startService(
-  options: { env?: Record<string, string>; dataDir?: string } = {},
+  options: {
+    env?: Record<string, string>
+    dataDir?: string
+    /** Called with its process at once, long before it is ready. */
+    onSpawn?: (process: ChildProcess) => void
+  } = {},
 ): Promise<Service> {
   const port = options.env?.PORT ? Number(options.env.PORT) : await freePort()
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'footfall-test-'))
@@ -43,6 +48,7 @@ export async function startService(
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  options.onSpawn?.(child)
   let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text) => (output += text))
@@ -54,7 +60,7 @@ export async function startService(
   }
   const deadline = Date.now() + startTimeoutMs
   while (!(await isReady(url))) {
-    if (child.exitCode !== null || Date.now() > deadline) {
+    if (child.exitCode !== null || child.signalCode !== null || Date.now() > deadline) {
       await end('SIGKILL')
       throw new Error(`the service did not start:\n${output}`)
     }

@@ -17,7 +17,7 @@ const rules: Record<string, string[]> = {
   demo: ['accounts', 'ingest', 'clickhouse', 'postgres'],
 }
 /** Files that put the areas together: they may import any of them. */
-const composers = ['main.ts', 'app.ts', 'deps.ts']
+const composers = ['main.ts', 'worker.ts', 'workers.ts', 'cli.ts', 'app.ts', 'deps.ts']
 
 interface Import {
   file: string

@@ -6,6 +6,7 @@ import { createApp } from '../../../collector/app.ts'
 import { type ClickHouse, openClickHouse } from '../../../collector/clickhouse/client.ts'
 import { migrateClickHouse } from '../../../collector/clickhouse/migrate.ts'
 import { readConfig } from '../../../collector/config.ts'
+import { openLog } from '../../../collector/log.ts'
 import { randomName } from '../../harness/databases.ts'
 
 export type Row = Record<string, unknown>
@@ -51,7 +52,9 @@ export async function openEvents() {
   const clickhouse = { live: await open(), test: await open() }
   const app = await createApp({
     config: readConfig({ LOG_LEVEL: 'silent' }),
-    ready: async () => null,
+    log: openLog(readConfig({ LOG_LEVEL: 'silent' })),
+    notReady: () => null,
+    metrics: async () => '',
     read: {
       clickhouse,
       authenticate: async ({ headers }) => ({

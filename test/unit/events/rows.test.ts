@@ -36,8 +36,8 @@ test('lines are joined anew wherever the chunks end, and what is too many is lef
     fc.asyncProperty(lines, sizes, fc.nat(), async (rows, chunkSizes, n) => {
       const wanted = 1 + (n % rows.length)
       const text = rows.map((row) => `${row}\n`).join('')
-      expect(await join(text, '\n', ', ', wanted, chunkSizes)).toEqual({
-        joined: rows.slice(0, wanted).join(', '),
+      expect(await join(text, '\n', ',', wanted, chunkSizes)).toEqual({
+        joined: rows.slice(0, wanted).join(','),
         rest: rows
           .slice(wanted)
           .map((row) => `${row}\n`)

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { decodeSegment } from '../../../collector/spool/record.ts'
+import { recoverSegments } from '../../../collector/spool/recover.ts'
 import { Spool, type SpoolOptions, SpoolUnavailable } from '../../../collector/spool/spool.ts'
 import { waitFor } from '../../harness/service.ts'
 
@@ -20,7 +21,6 @@ const open = (options: Partial<SpoolOptions> = {}) =>
     segmentBytesMax: 1_000_000,
     sealAfterMs: 60_000,
     bytesMax: 10_000_000,
-    isBehind: () => false,
     onSealed: (path) => sealed.push(path),
     ...options,
   })
@@ -59,25 +59,25 @@ test('a full segment is sealed and the next begins', async () => {
 })
 
 test('a segment is sealed when it is old enough, but not while others wait to be shipped', async () => {
-  let isBehind = true
-  const spool = open({ sealAfterMs: 20, isBehind: () => isBehind })
+  const spool = open({ sealAfterMs: 20 })
+  const waiting = join(directory, 'earlier.0000000000000001.seg')
+  writeFileSync(waiting, '')
   await spool.append(['{"a":1}'])
   await new Promise((resolve) => setTimeout(resolve, 80))
   expect(sealed).toHaveLength(0)
-  isBehind = false
+  rmSync(waiting)
   await waitFor('the seal', () => sealed.length === 1)
 })
 
 test('what a killed process left is sealed without its torn tail', async () => {
   await open().append(['{"kept":true}'])
   appendFileSync(onlyFile(), '#000000ff 00000000 00000001\n{"torn":')
-  open()
-  expect(sealed.flatMap(linesOf)).toMatchObject([{ kept: true }])
+  expect(recoverSegments(directory).flatMap(linesOf)).toMatchObject([{ kept: true }])
 })
 
 test('a segment with nothing whole in it is removed at the next start', () => {
   writeFileSync(join(directory, 'x.0000000000000001.open'), '#0000')
-  open()
+  expect(recoverSegments(directory)).toEqual([])
   expect(readdirSync(directory)).toEqual([])
 })
 
@@ -96,7 +96,8 @@ test('a full spool refuses, and takes again when segments are gone', async () =>
   const spool = open({ bytesMax: 300, segmentBytesMax: 200 })
   await spool.append([`{"text":"${'x'.repeat(300)}"}`])
   await expect(spool.append(['{"a":1}'])).rejects.toBeInstanceOf(SpoolUnavailable)
-  spool.released(spool.bytes)
+  for (const path of sealed) rmSync(path)
+  await waitFor('room', () => !spool.isFull)
   await spool.append(['{"a":1}'])
 })
 

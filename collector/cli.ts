@@ -1,0 +1,83 @@
+/** `npx footfall …`: commands for operators, run beside the service in the same data directory. */
+import { existsSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { openClickHouse } from './clickhouse/client.ts'
+import { readConfig } from './config.ts'
+import { StartError } from './errors.ts'
+import type { DeadLetter } from './spool/deadLetters.ts'
+
+const usage = `footfall dead-letters list      rows that ClickHouse refused, and why
+footfall dead-letters replay    try them again, after they or the table were mended; what goes in is removed`
+
+const { dataDir } = readConfig(process.env)
+const directory = join(dataDir, 'dead_letters')
+
+interface LetterFile {
+  path: string
+  letters: DeadLetter[]
+}
+
+function letterFiles(): LetterFile[] {
+  if (!existsSync(directory)) return []
+  return readdirSync(directory)
+    .filter((name) => name.endsWith('.jsonl'))
+    .map((name) => join(directory, name))
+    .map((path) => ({
+      path,
+      letters: readFileSync(path, 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as DeadLetter),
+    }))
+}
+
+function list(): void {
+  const letters = letterFiles().flatMap((file) => file.letters)
+  for (const { table, reason, row } of letters) console.log(`${table}: ${reason}\n  ${row}`)
+  console.log(`${letters.length} dead letters`)
+}
+
+async function replay(): Promise<void> {
+  const notes = join(dataDir, 'stores.json')
+  if (!existsSync(notes)) throw new StartError(`${notes} is missing: start the service first`)
+  const { clickhouse_url, clickhouse_database } = JSON.parse(readFileSync(notes, 'utf8'))
+  const clickhouse = openClickHouse(clickhouse_url, clickhouse_database)
+  let replayed = 0
+  let refused = 0
+  for (const { path, letters } of letterFiles()) {
+    const still: DeadLetter[] = []
+    for (const letter of letters) {
+      try {
+        const line = Readable.from([`${letter.row}\n`], { objectMode: false })
+        await clickhouse.insertLines(letter.table, line, `dead letter ${letter.row}`)
+        replayed++
+      } catch (error) {
+        still.push({ ...letter, reason: (error as Error).message })
+        refused++
+      }
+    }
+    if (still.length === 0) unlinkSync(path)
+    else {
+      writeFileSync(`${path}.draft`, still.map((letter) => `${JSON.stringify(letter)}\n`).join(''), {
+        mode: 0o600,
+      })
+      renameSync(`${path}.draft`, path)
+    }
+  }
+  await clickhouse.close()
+  console.log(`${replayed} replayed, ${refused} refused again`)
+}
+
+const [topic, command] = process.argv.slice(2)
+try {
+  if (topic === 'dead-letters' && command === 'list') list()
+  else if (topic === 'dead-letters' && command === 'replay') await replay()
+  else {
+    console.error(usage)
+    process.exitCode = 2
+  }
+} catch (error) {
+  console.error(error instanceof StartError ? `footfall: ${error.message}` : error)
+  process.exitCode = 1
+}

@@ -1,0 +1,89 @@
+import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+/** What a process counts. Each has its own; `/metrics` adds those of all processes of the machine. */
+export const registry = new Registry()
+const registers = [registry]
+
+export const acceptedEvents = new Counter({
+  name: 'footfall_events_accepted_total',
+  help: 'Events acknowledged.',
+  registers,
+})
+export const rejectedEvents = new Counter({
+  name: 'footfall_events_rejected_total',
+  help: 'Events turned away, by the part of them that was wrong.',
+  labelNames: ['part'],
+  registers,
+})
+export const droppedBotEvents = new Counter({
+  name: 'footfall_events_dropped_bot_total',
+  help: 'Events of bots, on pixels that drop them.',
+  registers,
+})
+export const refusedBeacons = new Counter({
+  name: 'footfall_beacons_refused_total',
+  help: 'Beacons answered with an error, by the error.',
+  labelNames: ['error'],
+  registers,
+})
+export const ackSeconds = new Histogram({
+  name: 'footfall_ack_seconds',
+  help: 'From a beacon’s arrival to its answer, durable write included.',
+  buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5],
+  registers,
+})
+export const commitRows = new Histogram({
+  name: 'footfall_spool_commit_rows',
+  help: 'Rows that shared one write and fdatasync.',
+  buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 5_000],
+  registers,
+})
+export const spoolBytes = new Gauge({
+  name: 'footfall_spool_bytes',
+  help: 'Bytes on disk that ClickHouse does not have yet.',
+  labelNames: ['table'],
+  registers,
+})
+export const spoolOldestSeconds = new Gauge({
+  name: 'footfall_spool_oldest_seconds',
+  help: 'Age of the oldest segment that ClickHouse does not have yet.',
+  labelNames: ['table'],
+  registers,
+})
+export const shippedRows = new Counter({
+  name: 'footfall_shipped_rows_total',
+  help: 'Rows inserted into ClickHouse.',
+  labelNames: ['table'],
+  registers,
+})
+export const shipLagSeconds = new Histogram({
+  name: 'footfall_ship_lag_seconds',
+  help: 'From the first row of a segment to its insert.',
+  labelNames: ['table'],
+  buckets: [0.1, 0.25, 0.5, 1, 2, 5, 10, 60, 600],
+  registers,
+})
+export const duplicateEvents = new Counter({
+  name: 'footfall_events_duplicate_total',
+  help: 'Events taken out because they were stored already.',
+  registers,
+})
+export const shipRetries = new Counter({
+  name: 'footfall_ship_retries_total',
+  help: 'Inserts tried again.',
+  labelNames: ['table'],
+  registers,
+})
+export const deadLetters = new Counter({
+  name: 'footfall_dead_letters_total',
+  help: 'Rows that ClickHouse refuses.',
+  labelNames: ['table'],
+  registers,
+})
+
+/** A process's numbers, to be sent to another process. */
+export type Metrics = Awaited<ReturnType<typeof registry.getMetricsAsJSON>>
+
+/** The Prometheus text of the numbers of several processes. */
+export const aggregateMetrics = (all: Metrics[]): Promise<string> =>
+  AggregatorRegistry.aggregate(all).metrics()

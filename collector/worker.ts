@@ -1,0 +1,144 @@
+/** A worker process: takes beacons into its own spool, answers reads. Started and told what to do by workers.ts. */
+import { randomUUID } from 'node:crypto'
+import { createAuthenticate } from './access/authenticate.ts'
+import { createScopeOf } from './access/scope.ts'
+import { createApp } from './app.ts'
+import { openClickHouse } from './clickhouse/client.ts'
+import { sampleIdentity } from './demo/sample.ts'
+import { shopRoutes } from './demo/shopRoutes.ts'
+import { StartError } from './errors.ts'
+import { createIngestLimits } from './ingest/limits.ts'
+import { openPixelRegistry } from './ingest/pixels.ts'
+import { openDailySalt } from './ingest/visitor.ts'
+import { openLog } from './log.ts'
+import { aggregateMetrics, commitRows, registry } from './metrics.ts'
+import { openPostgres } from './postgres/pool.ts'
+import { openSpools } from './spool/spools.ts'
+import { lockDirectory } from './stores/lock.ts'
+import type { FromWorker, ToWorker, WorkerSetup } from './workers.ts'
+
+const tell = (message: FromWorker) => process.send?.(message)
+
+/** How long a predecessor that lost its primary may take to end. */
+const lockWaitMs = 5_000
+
+async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
+  const { config, demo } = setup
+  const log = openLog(config)
+  const pool = openPostgres(setup.postgresUrl, (error) => log.warn(`PostgreSQL: ${error.message}`))
+  const clickhouse = {
+    live: openClickHouse(setup.clickhouseUrl, config.clickhouseDatabase),
+    test: openClickHouse(setup.clickhouseUrl, `${config.clickhouseDatabase}_test`),
+  }
+  const ingest = config.role === 'api' ? null : await openIngest(setup, pool)
+  const app = await createApp({
+    config,
+    log,
+    metrics: askForMetrics,
+    notReady: () => (ingest?.deps.spools.events.isFull ? 'the spool is full' : null),
+    ingest: ingest?.deps,
+    read:
+      config.role === 'ingest'
+        ? undefined
+        : {
+            clickhouse,
+            authenticate: createAuthenticate(pool),
+            scopeOf: createScopeOf(pool, sampleIdentity.organizationId),
+          },
+  })
+  if (demo && config.role === 'all') {
+    await app.register(
+      shopRoutes({ pixelId: demo.pixel_id, apiKey: demo.api_key, apiSecret: demo.api_secret }),
+    )
+  }
+  app.server.maxConnections = config.connectionsMax
+  app.server.headersTimeout = headersTimeoutMs
+  try {
+    await app.listen({
+      port: config.port,
+      host: config.host,
+      listenTextResolver: (address) => `listening: ${address}`,
+    })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EADDRINUSE') throw new StartError(`port ${config.port} is in use; set PORT to another`)
+    if (code === 'EACCES') throw new StartError(`port ${config.port} is not ours to use; set PORT to another`)
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+      throw new StartError(`HOST ${config.host} is no address of ours`)
+    throw error
+  }
+
+  return async () => {
+    await app.close()
+    await ingest?.close()
+    await Promise.all([clickhouse.live.close(), clickhouse.test.close(), pool.end()])
+  }
+}
+
+/** A client that sends its headers slower than this is cut off. */
+const headersTimeoutMs = 10_000
+
+async function openIngest(
+  { config, postgresUrl, spoolDirectory }: WorkerSetup,
+  pool: ReturnType<typeof openPostgres>,
+) {
+  const lock = await lockDirectory(spoolDirectory, lockWaitMs)
+  const spools = openSpools(spoolDirectory, Math.floor(config.spoolBytesMax / config.workers), {
+    sealed: (table, path) => tell({ type: 'sealed', table, path }),
+    commit: (table, rows) => table === 'events' && commitRows.observe(rows),
+  })
+  const pixels = await openPixelRegistry(pool, postgresUrl)
+  const salt = await openDailySalt(pool)
+  return {
+    deps: { pixels, salt, spools, limits: createIngestLimits(config) },
+    async close() {
+      await Promise.all(Object.values(spools).map((spool) => spool.close()))
+      salt.close()
+      await pixels.close()
+      await lock.release()
+    },
+  }
+}
+
+const metricsAsked = new Map<string, (text: Promise<string>) => void>()
+
+/** The numbers of all processes, as Prometheus text. */
+function askForMetrics(): Promise<string> {
+  const request = randomUUID()
+  tell({ type: 'metrics', request })
+  return new Promise((resolve) => metricsAsked.set(request, resolve))
+}
+
+let stop: (() => Promise<void>) | null = null
+
+process.on('message', async (message: ToWorker) => {
+  switch (message.type) {
+    case 'start':
+      try {
+        stop = await start(message.setup)
+        tell({ type: 'ready' })
+      } catch (error) {
+        const isStartError = error instanceof StartError
+        tell({
+          type: 'failed',
+          message: isStartError ? error.message : String((error as Error).stack),
+          isStartError,
+        })
+      }
+      break
+    case 'collect':
+      tell({ type: 'collected', request: message.request, metrics: await registry.getMetricsAsJSON() })
+      break
+    case 'metrics':
+      metricsAsked.get(message.request)?.(aggregateMetrics(message.all))
+      metricsAsked.delete(message.request)
+      break
+    case 'stop':
+      await stop?.()
+      process.exit(0)
+  }
+})
+
+// A Ctrl-C reaches the whole group: the primary stops its workers in order.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
+tell({ type: 'up' })

@@ -1,0 +1,159 @@
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { Config } from './config.ts'
+import type { Demo } from './demo/demo.ts'
+import { StartError } from './errors.ts'
+import { type Metrics, registry } from './metrics.ts'
+import { packageRoot } from './paths.ts'
+import type { SpooledTable } from './spool/spools.ts'
+
+/** What a worker is told when it starts. */
+export interface WorkerSetup {
+  config: Config
+  clickhouseUrl: string
+  postgresUrl: string
+  /** This worker's own. */
+  spoolDirectory: string
+  demo: Demo | null
+}
+
+/** What the primary tells a worker. */
+export type ToWorker =
+  | { type: 'start'; setup: WorkerSetup }
+  | { type: 'stop' }
+  /** Send your numbers. */
+  | { type: 'collect'; request: string }
+  /** The numbers of all processes, which you asked for. */
+  | { type: 'metrics'; request: string; all: Metrics[] }
+
+/** What a worker tells the primary. */
+export type FromWorker =
+  /** Told first: what is sent to a worker before it listens is lost. */
+  | { type: 'up' }
+  | { type: 'ready' }
+  | { type: 'failed'; message: string; isStartError: boolean }
+  | { type: 'sealed'; table: SpooledTable; path: string }
+  | { type: 'collected'; request: string; metrics: Metrics }
+  /** Send me the numbers of all processes. */
+  | { type: 'metrics'; request: string }
+
+export interface WorkersOptions {
+  count: number
+  setupOf(index: number): WorkerSetup
+  /** Makes what a worker's predecessor left ready for it. */
+  recover(index: number): Promise<void>
+  onSealed(table: SpooledTable, path: string): void
+  /** Brings the primary's own numbers up to date. */
+  measure(): void
+  log: { warn(message: string): void }
+}
+
+const restartMs = 100
+const collectTimeoutMs = 2_000
+const stopTimeoutMs = 15_000
+
+export interface Workers {
+  /** Stops accepting, answers what is under way, commits and seals; then the processes are gone. */
+  stop(): Promise<void>
+}
+
+/**
+ * Runs the worker processes, which share the port: each takes beacons into a spool of its own and answers reads.
+ * One that dies is replaced. Rejects with StartError when they cannot listen.
+ */
+export async function startWorkers(options: WorkersOptions): Promise<Workers> {
+  cluster.setupPrimary({ exec: join(packageRoot, 'dist/collector/worker.js'), serialization: 'advanced' })
+  let isStopping = false
+  const running = new Map<number, Worker>()
+
+  const start = async (index: number) => {
+    await options.recover(index)
+    const worker = cluster.fork()
+    running.set(index, worker)
+    worker.on('message', (message: FromWorker) => {
+      if (message.type === 'up') send(worker, { type: 'start', setup: options.setupOf(index) })
+      if (message.type === 'sealed') options.onSealed(message.table, message.path)
+      if (message.type === 'metrics') void answerMetrics(worker, message.request)
+    })
+    worker.once('exit', (code, signal) => {
+      if (isStopping) return
+      options.log.warn(`worker ${index} ended (${signal || `exit ${code}`}); starting it again`)
+      setTimeout(() => void start(index), restartMs)
+    })
+    return worker
+  }
+
+  const answerMetrics = async (asker: Worker, request: string) => {
+    options.measure()
+    const all = [await registry.getMetricsAsJSON()]
+    await Promise.all(
+      [...running.values()].map(async (worker) => {
+        send(worker, { type: 'collect', request })
+        const answer = await messageOf(worker, collectTimeoutMs, (message) =>
+          message.type === 'collected' && message.request === request ? message : null,
+        )
+        if (answer) all.push(answer.metrics)
+      }),
+    )
+    send(asker, { type: 'metrics', request, all })
+  }
+
+  const stop = async () => {
+    isStopping = true
+    await Promise.all(
+      [...running.values()].map(async (worker) => {
+        if (worker.isDead()) return
+        const timeout = setTimeout(() => worker.process.kill('SIGKILL'), stopTimeoutMs)
+        send(worker, { type: 'stop' })
+        await once(worker, 'exit')
+        clearTimeout(timeout)
+      }),
+    )
+  }
+
+  const first = await Promise.all(Array.from({ length: options.count }, (_, index) => start(index)))
+  const outcomes = await Promise.all(first.map(untilListening))
+  const failed = outcomes.find((outcome) => outcome?.type === 'failed')
+  if (failed?.type === 'failed') {
+    await stop()
+    throw failed.isStartError ? new StartError(failed.message) : new Error(failed.message)
+  }
+  return { stop }
+}
+
+const untilListening = (worker: Worker): Promise<FromWorker | null> =>
+  Promise.race([
+    messageOf(worker, 120_000, (message) =>
+      message.type === 'ready' || message.type === 'failed' ? message : null,
+    ),
+    once(worker, 'exit').then(
+      (): FromWorker => ({ type: 'failed', message: 'a worker ended while it started', isStartError: false }),
+    ),
+  ])
+
+/** Waits for a worker's message; null after `timeoutMs`. */
+function messageOf<M>(
+  worker: Worker,
+  timeoutMs: number,
+  pick: (message: FromWorker) => M | null,
+): Promise<M | null> {
+  return new Promise((resolve) => {
+    const done = (found: M | null) => {
+      clearTimeout(timer)
+      worker.off('message', look)
+      resolve(found)
+    }
+    const look = (message: FromWorker) => {
+      const found = pick(message)
+      if (found !== null) done(found)
+    }
+    const timer = setTimeout(() => done(null), timeoutMs)
+    worker.on('message', look)
+  })
+}
+
+/** A worker that is dying cannot be told anything, and need not be. */
+function send(worker: Worker, message: ToWorker): void {
+  if (worker.isConnected()) worker.send(message, () => {})
+}

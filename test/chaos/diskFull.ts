@@ -1,0 +1,111 @@
+import { execFileSync } from 'node:child_process'
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { waitFor } from '../harness/service.ts'
+import { serviceProcesses } from './processes.ts'
+import { type ScenarioOptions, type ScenarioResult, withLoad } from './scenario.ts'
+
+export interface DiskFullResult extends ScenarioResult {
+  /** 503 answers while the disk was full, and those of them without Retry-After. */
+  refused: number
+  withoutRetryAfter: number
+  /** What GET /readyz said meanwhile. */
+  readyzWhileFull: number
+  /** From there being room again to the first acknowledgement. */
+  recoveredMs: number
+  /** The processes are those from before. */
+  livedOn: boolean
+}
+
+const diskMiB = 48
+const ballastEveryMs = 5
+
+/**
+ * Runs the service with its spool on a small disk of its own, fills that disk up, keeps it full for a while, and
+ * makes room again. Needs to be root on Linux: see `mountRefusal`.
+ */
+export async function runDiskFull(options: ScenarioOptions & { fullMs: number }): Promise<DiskFullResult> {
+  const { fullMs, log } = options
+  const dataDir = mkdtempSync(join(tmpdir(), 'footfall-chaos-'))
+  const spoolDir = join(dataDir, 'spool')
+  mkdirSync(spoolDir, { mode: 0o700 })
+  mountDisk(spoolDir)
+  try {
+    return await withLoad(
+      { ...options, dataDir, load: { rate: 500, connections: 8 } },
+      async (service, sender) => {
+        const pids = () => JSON.stringify(serviceProcesses(service.process.pid!).map(({ pid }) => pid))
+        const refused = () => sender.answers.get('503 busy') ?? 0
+        await waitFor('the first events', () => sender.acknowledged > 500)
+        const before = pids()
+
+        const ballast = fillDisk(join(spoolDir, 'ballast'))
+        await waitFor('the first 503', () => refused() > 0, 20_000)
+        log(`full: ${JSON.stringify(Object.fromEntries(sender.answers))}`)
+        await delay(fullMs)
+        const readyzWhileFull = (await fetch(`${service.url}/readyz`)).status
+        ballast.remove()
+        const freeAt = Date.now()
+        const acknowledged = sender.acknowledged
+        await waitFor('an acknowledgement', () => sender.acknowledged > acknowledged + 100, 30_000)
+        log('recovered')
+        return {
+          refused: refused(),
+          withoutRetryAfter: sender.withoutRetryAfter,
+          readyzWhileFull,
+          recoveredMs: Date.now() - freeAt,
+          livedOn: before === pids(),
+        }
+      },
+    )
+  } finally {
+    execFileSync('umount', ['--lazy', spoolDir])
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+/** Why this process cannot mount a disk; null when it can. */
+export function mountRefusal(): string | null {
+  const directory = mkdtempSync(join(tmpdir(), 'footfall-mount-'))
+  try {
+    mountDisk(directory)
+    execFileSync('umount', [directory])
+    return null
+  } catch (error) {
+    return `a tmpfs cannot be mounted here: ${(error as Error).message.trim()}`
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+/** Fills the disk with a file, and fills it again whenever something else gave room back. */
+function fillDisk(ballast: string): { remove(): void } {
+  const fd = openSync(ballast, 'wx')
+  const chunks = [1024 ** 2, 64 * 1024, 4 * 1024].map((bytes) => Buffer.alloc(bytes))
+  const fill = () => {
+    for (const chunk of chunks) while (writes(fd, chunk));
+  }
+  fill()
+  const timer = setInterval(fill, ballastEveryMs)
+  return {
+    remove() {
+      clearInterval(timer)
+      closeSync(fd)
+      rmSync(ballast)
+    },
+  }
+}
+
+function writes(fd: number, chunk: Buffer): boolean {
+  try {
+    return writeSync(fd, chunk) === chunk.length
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return false
+    throw error
+  }
+}
+
+const mountDisk = (directory: string) =>
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskMiB}m`, 'tmpfs', directory], { stdio: 'pipe' })

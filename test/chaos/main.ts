@@ -1,0 +1,104 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { startLocalClickHouse } from '../../collector/clickhouse/local.ts'
+import { runDiskFull } from './diskFull.ts'
+import { type KillKind, killKinds, runChaos } from './kills.ts'
+import { runOutage } from './outage.ts'
+import { runPoison } from './poison.ts'
+import { runReset } from './reset.ts'
+import { runSoak } from './soak.ts'
+import { formatTable } from './table.ts'
+
+const help = `Usage: npm run chaos -- [options]
+
+  --scenario kills   (default) kill parts of the service at random moments
+      --kills 200 --rate 500 --connections 12 --workers 2 --kinds ${killKinds.join(',')}
+  --scenario reset   lose ClickHouse's answer after it committed: --resets 100
+  --scenario outage  ClickHouse away: --minutes 10 --rate 5000
+  --scenario disk    the spool's disk full (root only): --minutes 0.5
+  --scenario poison  rows that ClickHouse refuses
+  --scenario soak    steady load: --minutes 60 --rate 1000
+  --seed N           the same random moments again
+
+Exit code 1 when an acknowledged event was lost, doubled or altered.`
+
+const optionTypes = {
+  scenario: { type: 'string', default: 'kills' },
+  seed: { type: 'string' },
+  kills: { type: 'string', default: '200' },
+  kinds: { type: 'string', default: killKinds.join(',') },
+  connections: { type: 'string', default: '12' },
+  workers: { type: 'string', default: '2' },
+  resets: { type: 'string', default: '100' },
+  minutes: { type: 'string' },
+  rate: { type: 'string' },
+  help: { type: 'boolean', default: false },
+} as const satisfies ParseArgsConfig['options']
+
+const flags = parseArgs({ options: optionTypes }).values
+const startedAt = Date.now()
+const log = (line: string) => console.error(`+${((Date.now() - startedAt) / 1000).toFixed(1)} s ${line}`)
+
+if (flags.help) console.log(help)
+else await main()
+
+async function main(): Promise<void> {
+  const seed = flags.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(flags.seed)
+  log(`scenario ${flags.scenario}, seed ${seed}`)
+  const result = await runScenario(flags.scenario, seed)
+  console.log(formatTable(result))
+  if ('lost' in result && result.lost + result.doubled + result.altered > 0) process.exitCode = 1
+}
+
+async function runScenario(scenario: string, seed: number) {
+  const own = { seed, log, stores: {} }
+  const rate = (fallback: number) => Number(flags.rate ?? fallback)
+  const minutes = (fallback: number) => Number(flags.minutes ?? fallback)
+  switch (scenario) {
+    case 'kills':
+      return runChaos({
+        ...{ seed, log, kills: Number(flags.kills), rate: rate(500) },
+        ...{ connections: Number(flags.connections), workers: Number(flags.workers) },
+        kinds: flags.kinds.split(',').map(killKind),
+      })
+    case 'reset':
+      return withClickHouse((clickhouseUrl) =>
+        runReset({ ...own, stores: { clickhouseUrl }, resets: Number(flags.resets) }),
+      )
+    case 'outage':
+      return withClickHouse((clickhouseUrl) =>
+        runOutage({
+          ...{ ...own, stores: { clickhouseUrl }, rate: rate(5_000) },
+          ...{ outageMs: minutes(10) * 60_000, warmUpMs: 30_000 },
+        }),
+      )
+    case 'disk':
+      return runDiskFull({ ...own, fullMs: minutes(0.5) * 60_000 })
+    case 'poison':
+      return runPoison(own)
+    case 'soak':
+      return runSoak({ ...own, minutes: minutes(60), rate: rate(1_000) })
+    default:
+      throw new Error(`there is no scenario ${scenario}; see --help`)
+  }
+}
+
+function killKind(name: string): KillKind {
+  const kind = killKinds.find((candidate) => candidate === name)
+  if (!kind) throw new Error(`--kinds takes ${killKinds.join(', ')}, not ${name}`)
+  return kind
+}
+
+/** A ClickHouse of the scenario's own, so that something can stand between it and the service. */
+async function withClickHouse<T>(scenario: (clickhouseUrl: string) => Promise<T>): Promise<T> {
+  const directory = mkdtempSync(join(tmpdir(), 'footfall-chaos-clickhouse-'))
+  const clickhouse = await startLocalClickHouse(directory, log)
+  try {
+    return await scenario(clickhouse.url)
+  } finally {
+    await clickhouse.stop()
+    rmSync(directory, { recursive: true, force: true })
+  }
+}

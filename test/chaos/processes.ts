@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** A process as /proc tells of it. */
+export interface ProcessInfo {
+  pid: number
+  parent: number
+  /** Its command line, words joined by spaces. */
+  command: string
+  rssBytes: number
+}
+
+/** The processes below `pid`, children before grandchildren, without `pid` itself. */
+export function descendantsOf(pid: number): ProcessInfo[] {
+  const all = allProcesses()
+  const found: ProcessInfo[] = []
+  for (let parents = [pid]; parents.length > 0; ) {
+    const children = all.filter(({ parent }) => parents.includes(parent))
+    found.push(...children)
+    parents = children.map((child) => child.pid)
+  }
+  return found
+}
+
+const isStore = ({ command }: ProcessInfo) => /\/(clickhouse|postgres)\/localServer\.js/.test(command)
+
+/** The local ClickHouse that the service below `pid` runs; undefined while it is down. */
+export const findClickHouse = (pid: number): ProcessInfo | undefined =>
+  descendantsOf(pid).find(({ command }) => command.includes('/clickhouse/localServer.js'))
+
+/** The processes that the primary `pid` has take beacons for it; none when it takes them itself. */
+export const findWorkers = (pid: number): ProcessInfo[] =>
+  descendantsOf(pid).filter((child) => child.parent === pid && !isStore(child))
+
+/** The service's own processes: the primary and its workers, without the stores. */
+export const serviceProcesses = (pid: number): ProcessInfo[] => [
+  ...allProcesses().filter((process) => process.pid === pid),
+  ...findWorkers(pid),
+]
+
+/** Resident memory of the service's own processes, MiB. */
+export const serviceRssMiB = (pid: number): number =>
+  serviceProcesses(pid).reduce((sum, { rssBytes }) => sum + rssBytes, 0) / 1024 ** 2
+
+/** Sends SIGKILL. False when the process was gone already. */
+export function killNow(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL')
+  } catch {
+    return false
+  }
+}
+
+function allProcesses(): ProcessInfo[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => readProcess(Number(name)) ?? [])
+}
+
+/** Undefined for a process that ended a moment ago, or ended and was not yet waited for. */
+function readProcess(pid: number): ProcessInfo | undefined {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    const number = (key: string) => Number(new RegExp(`^${key}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0)
+    if (/^State:\s+Z/m.test(status)) return undefined
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
+    return { pid, parent: number('PPid'), command, rssBytes: number('VmRSS') * 1024 }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,96 @@
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+
+/** Stands between the service and ClickHouse, and spoils what goes through it. */
+export interface ClickHouseProxy {
+  /** What the service takes for ClickHouse: the address of the proxy with the credentials of the target. */
+  url: string
+  /** Answers to inserts of events that ClickHouse gave and the service never saw. */
+  readonly resets: number
+  /** Closes all connections and refuses new ones. */
+  refuse(): Promise<void>
+  /** Takes connections again, on the same port. */
+  accept(): Promise<void>
+}
+
+/**
+ * Starts a proxy to the ClickHouse at `targetUrl`. Where `loseAnswer` says so for an insert of events, it lets the
+ * request through, waits until ClickHouse has answered it, and then resets the connection to the service.
+ */
+export async function startProxy(
+  targetUrl: string,
+  loseAnswer: () => boolean = () => false,
+): Promise<ClickHouseProxy> {
+  const target = new URL(targetUrl)
+  const agent = new Agent({ keepAlive: true })
+  const sockets = new Set<Socket>()
+  let resets = 0
+
+  const pass = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const forwarded = request(
+        {
+          agent,
+          hostname: target.hostname,
+          port: target.port,
+          path: incoming.url,
+          method: incoming.method,
+          headers: incoming.headers,
+        },
+        resolve,
+      )
+      forwarded.on('error', reject)
+      incoming.on('error', reject)
+      incoming.pipe(forwarded)
+    })
+    const body = await buffer(answer)
+    if (isEventsInsert(incoming) && answer.statusCode === 200 && loseAnswer()) {
+      resets++
+      incoming.socket.resetAndDestroy()
+      return
+    }
+    // The body is whole now, so its length is known and it needs no chunks.
+    const { 'transfer-encoding': _, ...headers } = answer.headers
+    outgoing.writeHead(answer.statusCode!, { ...headers, 'content-length': body.length }).end(body)
+  }
+
+  const server = createServer((incoming, outgoing) => {
+    pass(incoming, outgoing).catch(() => incoming.socket.destroy())
+  })
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  const listen = (port: number) =>
+    new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(port, '127.0.0.1', () => {
+        server.removeListener('error', reject)
+        resolve()
+      })
+    })
+
+  await listen(0)
+  const { port } = server.address() as AddressInfo
+  const url = new URL(targetUrl)
+  url.host = `127.0.0.1:${port}`
+  return {
+    url: url.href,
+    get resets() {
+      return resets
+    },
+    refuse: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        for (const socket of sockets) socket.resetAndDestroy()
+      }),
+    accept: () => listen(port),
+  }
+}
+
+/** The driver puts the statement of an insert into the address, for the body holds the rows. */
+function isEventsInsert({ method, url }: IncomingMessage): boolean {
+  const statement = new URL(url!, 'http://proxy').searchParams.get('query') ?? ''
+  return method === 'POST' && /^\s*INSERT INTO events\b/i.test(statement)
+}

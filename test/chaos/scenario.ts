@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { seededRandom } from '../../collector/demo/random.ts'
+import { type Service, startService } from '../harness/service.ts'
+import { type Audit, audit, waitUntilShipped } from './audit.ts'
+import { Sender, type SenderOptions } from './sender.ts'
+
+/** Real stores that a scenario's service uses; what is left out, it runs itself. */
+export interface Stores {
+  clickhouseUrl?: string
+  databaseUrl?: string
+}
+
+export interface ScenarioOptions {
+  stores: Stores
+  seed: number
+  /** Gets a line of progress now and then. */
+  log: (line: string) => void
+}
+
+/** Everything a driver sends comes from one address and for one pixel, which is what the limits are against. */
+export const withoutLimits = { FOOTFALL_BEACONS_PER_IP: '0', FOOTFALL_BEACONS_PER_PIXEL: '0' }
+
+/** What the service's environment says of the stores, with a ClickHouse database of its own. */
+export const environmentOf = ({ clickhouseUrl, databaseUrl }: Stores): Record<string, string> => ({
+  ...withoutLimits,
+  FOOTFALL_DEMO: 'true',
+  ...(clickhouseUrl && {
+    CLICKHOUSE_URL: clickhouseUrl,
+    CLICKHOUSE_DATABASE: `chaos_${randomBytes(6).toString('hex')}`,
+  }),
+  ...(databaseUrl && { DATABASE_URL: databaseUrl }),
+})
+
+/** What every scenario tells besides its own. */
+export interface ScenarioResult extends Audit {
+  seed: number
+  retried: number
+  repeated: number
+  /** Beacons by what came back. */
+  answers: Record<string, number>
+  longestSilenceMs: number
+}
+
+/**
+ * Starts a service, has `scenario` send to it, then waits until everything acknowledged is shipped and audits it.
+ * The service is ended, whatever happens, and its data removed unless `dataDir` was given.
+ */
+export async function withLoad<Own>(
+  options: ScenarioOptions & {
+    load: Pick<SenderOptions, 'rate' | 'connections' | 'eventsPerBeacon' | 'lostAnswers'>
+    env?: Record<string, string>
+    dataDir?: string
+  },
+  scenario: (service: Service, sender: Sender) => Promise<Own>,
+): Promise<Own & ScenarioResult> {
+  const { stores, seed, load, dataDir, log } = options
+  const service = await startService({
+    env: { ...environmentOf(stores), ...options.env },
+    ...(dataDir !== undefined && { dataDir }),
+  })
+  try {
+    const sender = new Sender({
+      url: service.url,
+      pixelId: service.demo.pixel_id,
+      random: seededRandom(seed),
+      ...load,
+    })
+    const own = await scenario(service, sender)
+    await sender.stop()
+    log(`all ${sender.acknowledged} acknowledged; waiting until they are shipped`)
+    await waitUntilShipped(service, sender)
+    const audited = await audit(service, sender)
+    return {
+      ...own,
+      ...audited,
+      seed,
+      retried: sender.retried,
+      repeated: sender.repeated,
+      answers: Object.fromEntries(sender.answers),
+      longestSilenceMs: sender.longestSilenceMs,
+    }
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\nThe service said:\n${service.output().slice(-2000)}`, {
+      cause: error,
+    })
+  } finally {
+    await service.end('SIGTERM')
+    if (dataDir === undefined) rmSync(service.dataDir, { recursive: true, force: true })
+  }
+}
