@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /** `npx footfall …`: commands for operators, run beside the service in the same data directory. */
 import { existsSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

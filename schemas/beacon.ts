@@ -41,7 +41,15 @@ export interface RejectedEvent {
 /** Largest body `POST /e` takes; also the most that browsers let a keepalive request carry. */
 export const beaconBytesMax = 64 * 1024
 
-/** What a pixel's owner sets; baked into the script that `GET /p/{pixel_id}.js` serves. */
+/** What a pixel's owner sets for the collector. */
+export interface CollectorSettings {
+  /** Do not store what bots send; otherwise it is stored and marked. */
+  drop_bots: boolean
+}
+
+export const defaultCollectorSettings: CollectorSettings = { drop_bots: false }
+
+/** What a pixel's owner sets for the page; baked into the script that `GET /p/{pixel_id}.js` serves. */
 export interface PixelSettings {
   /**
    * "granted": keep an id from the start. "cookieless": events go at once, without an id, until
@@ -50,8 +58,6 @@ export interface PixelSettings {
   consent: 'granted' | 'cookieless' | 'hold'
   /** Treat Global Privacy Control and Do Not Track as no consent. */
   honour_gpc: boolean
-  /** Do not store what bots send; otherwise it is stored and marked. The pixel itself sends either way. */
-  drop_bots: boolean
   /** Longest text of a click or a copy, in characters. */
   text_length_max: number
   /** Query parameters whose value is a search on this site. */
@@ -63,7 +69,6 @@ export interface PixelSettings {
 export const defaultPixelSettings: PixelSettings = {
   consent: 'granted',
   honour_gpc: true,
-  drop_bots: false,
   text_length_max: 500,
   search_parameters: ['q', 'query', 's', 'search', 'keyword'],
   download_extensions: [

@@ -28,7 +28,8 @@ export function createPixelScripts(): (pixel: Pixel) => Promise<PixelScript> {
   const cache = new Map<string, Promise<PixelScript>>()
 
   return (pixel) => {
-    const config = JSON.stringify({ pixel_id: pixel.pixelId, endpoint: '/e', settings: pixel.settings })
+    const { drop_bots: _, ...settings } = pixel.settings
+    const config = JSON.stringify({ pixel_id: pixel.pixelId, endpoint: '/e', settings })
     let script = cache.get(config)
     if (!script) {
       script = compress(before + config + after)

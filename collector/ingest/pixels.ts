@@ -1,5 +1,10 @@
 import pg from 'pg'
-import { defaultPixelSettings, type PixelSettings } from '../../schemas/beacon.ts'
+import {
+  type CollectorSettings,
+  defaultCollectorSettings,
+  defaultPixelSettings,
+  type PixelSettings,
+} from '../../schemas/beacon.ts'
 import type { Postgres } from '../postgres/pool.ts'
 
 export interface Pixel {
@@ -9,7 +14,7 @@ export interface Pixel {
   readonly active: boolean
   /** Origins whose pages may send; empty means any. */
   readonly allowedOrigins: readonly string[]
-  readonly settings: PixelSettings
+  readonly settings: PixelSettings & CollectorSettings
 }
 
 /** All pixels, in memory, so that a beacon asks no database. */
@@ -28,7 +33,7 @@ interface PixelRow {
   organization_id: string
   active: boolean
   allowed_origins: string[]
-  settings: Partial<PixelSettings>
+  settings: Partial<PixelSettings & CollectorSettings>
 }
 
 const reconnectMs = 500
@@ -94,5 +99,5 @@ const toPixel = (row: PixelRow): Pixel => ({
   organizationId: row.organization_id,
   active: row.active,
   allowedOrigins: row.allowed_origins,
-  settings: { ...defaultPixelSettings, ...row.settings },
+  settings: { ...defaultPixelSettings, ...defaultCollectorSettings, ...row.settings },
 })

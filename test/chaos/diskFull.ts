@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, symlinkSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -29,9 +29,12 @@ const ballastEveryMs = 5
 export async function runDiskFull(options: ScenarioOptions & { fullMs: number }): Promise<DiskFullResult> {
   const { fullMs, log } = options
   const dataDir = mkdtempSync(join(tmpdir(), 'footfall-chaos-'))
-  const spoolDir = join(dataDir, 'spool')
-  mkdirSync(spoolDir, { mode: 0o700 })
-  mountDisk(spoolDir)
+  const disk = join(dataDir, 'disk')
+  mkdirSync(disk)
+  mountDisk(disk)
+  // The spool below the top of its disk, so that the ballast is not in it.
+  mkdirSync(join(disk, 'spool'), { mode: 0o700 })
+  symlinkSync(join(disk, 'spool'), join(dataDir, 'spool'))
   try {
     return await withLoad(
       { ...options, dataDir, load: { rate: 500, connections: 8 } },
@@ -41,7 +44,7 @@ export async function runDiskFull(options: ScenarioOptions & { fullMs: number })
         await waitFor('the first events', () => sender.acknowledged > 500)
         const before = pids()
 
-        const ballast = fillDisk(join(spoolDir, 'ballast'))
+        const ballast = fillDisk(join(disk, 'ballast'))
         await waitFor('the first 503', () => refused() > 0, 20_000)
         log(`full: ${JSON.stringify(Object.fromEntries(sender.answers))}`)
         await delay(fullMs)
@@ -61,7 +64,7 @@ export async function runDiskFull(options: ScenarioOptions & { fullMs: number })
       },
     )
   } finally {
-    execFileSync('umount', ['--lazy', spoolDir])
+    execFileSync('umount', ['--lazy', disk])
     rmSync(dataDir, { recursive: true, force: true })
   }
 }

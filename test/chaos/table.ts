@@ -6,7 +6,7 @@ export function formatTable(values: object): string {
 }
 
 function inOneLine(value: unknown): string {
-  if (Array.isArray(value)) return value.length > 0 ? value.join(', ') : '-'
+  if (Array.isArray(value)) return value.length > 0 ? value.map(inOneLine).join('; ') : '-'
   if (typeof value === 'object' && value !== null) {
     return Object.entries(value)
       .map(([name, inner]) => `${name} ${inOneLine(inner)}`)

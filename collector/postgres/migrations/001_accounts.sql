@@ -31,7 +31,7 @@ CREATE TABLE pixels (
   active boolean NOT NULL DEFAULT true,
   -- Origins whose pages may send; empty means any.
   allowed_origins text[] NOT NULL DEFAULT '{}',
-  -- PixelSettings (schemas/beacon.ts); keys not set have their default.
+  -- PixelSettings and CollectorSettings (schemas/beacon.ts); keys not set have their default.
   settings jsonb NOT NULL DEFAULT '{}',
   created_at timestamptz NOT NULL DEFAULT now()
 );

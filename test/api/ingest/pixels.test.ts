@@ -72,6 +72,16 @@ test('a pixel’s settings are baked into its script', async () => {
   })
 })
 
+test('a pixel that drops bots stores none of their events', async () => {
+  await set('settings', JSON.stringify({ drop_bots: true }))
+  const bot = { 'user-agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)' }
+  await waitFor(
+    'the setting',
+    async () => ((await (await send(bot)).json()) as { accepted: number }).accepted === 0,
+  )
+  expect(((await (await send()).json()) as { accepted: number }).accepted).toBe(1)
+})
+
 test('changes are followed again after PostgreSQL closed the connection', async () => {
   await postgres.query(
     'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',

@@ -1,0 +1,230 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
+import { type ClickHouse, openClickHouse } from '../../collector/clickhouse/client.ts'
+import { migrateClickHouse } from '../../collector/clickhouse/migrate.ts'
+import { knownDevice } from '../../collector/ingest/device.ts'
+import { eventRow, sharedMembers } from '../../collector/ingest/row.ts'
+import type { ValidEvent } from '../../collector/ingest/validate.ts'
+import { Duplicates } from '../../collector/spool/duplicates.ts'
+import { encodeRecord } from '../../collector/spool/record.ts'
+import { Shipper } from '../../collector/spool/ship.ts'
+import { randomName } from '../harness/databases.ts'
+import { waitFor } from '../harness/service.ts'
+
+let directory: string
+let clickhouse: ClickHouse
+let seen: { shipped: number; duplicates: number; deadLetters: string[]; retries: string[] }
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'footfall-ship-'))
+  const database = randomName()
+  await migrateClickHouse(inject('clickhouseUrl'), database)
+  clickhouse = openClickHouse(inject('clickhouseUrl'), database)
+  seen = { shipped: 0, duplicates: 0, deadLetters: [], retries: [] }
+})
+afterEach(async () => {
+  await clickhouse.close()
+  rmSync(directory, { recursive: true })
+})
+
+const openShipper = (through: ClickHouse = clickhouse) =>
+  new Shipper({
+    clickhouse: through,
+    table: 'events',
+    duplicates: new Duplicates(through, Date.now()),
+    deadLetterDirectory: join(directory, 'dead'),
+    keepShippedMs: 60_000,
+    observe: {
+      shipped: (rows) => (seen.shipped += rows),
+      duplicates: (rows) => (seen.duplicates += rows),
+      deadLetter: (reason) => seen.deadLetters.push(reason),
+      retry: (error) => seen.retries.push(error.message),
+    },
+  })
+
+const context = {
+  organizationId: randomUUID(),
+  projectId: randomUUID(),
+  pixelId: randomUUID(),
+  cookieId: randomUUID(),
+  clientIp: '127.0.0.1',
+  deviceMembers: knownDevice('test').members,
+  receivedMillis: Date.now(),
+  clockCorrectionMs: 0,
+}
+const row = (eventId: string = randomUUID(), tsMillis = Date.now(), projectId = context.projectId) =>
+  eventRow(
+    {
+      event_id: eventId,
+      event_type: 'custom',
+      event_data: { url: '/', timestamp: '' },
+      sentMillis: 0,
+    } as ValidEvent,
+    sharedMembers({ ...context, projectId }),
+    tsMillis,
+  )
+
+/** A sealed segment of these rows, as a spool would have left it. */
+function segment(rows: string[], spoolId: string = randomUUID(), firstSeq = 1): string {
+  const path = join(directory, `${spoolId}.${String(firstSeq).padStart(16, '0')}.seg`)
+  const lines = rows.map((text, n) => `${text.slice(0, -1)},"spool_id":"${spoolId}","seq":${firstSeq + n}}\n`)
+  writeFileSync(path, encodeRecord(lines.join(''), lines.length))
+  return path
+}
+
+const stored = async () =>
+  (
+    await clickhouse.rows<{ event_id: string }>({
+      sql: 'SELECT event_id FROM events ORDER BY event_id',
+      params: {},
+    })
+  ).map((event) => event.event_id)
+const ids = (count: number) => Array.from({ length: count }, () => randomUUID()).sort()
+const isIdle = (shipper: Shipper) => waitFor('the shipper', () => shipper.backlog === 0)
+
+describe('an event is stored once', () => {
+  test('however often it stands in one segment, in several, or in a later process', async () => {
+    const [a, b, c] = ids(3) as [string, string, string]
+    const shipper = openShipper()
+    shipper.add(segment([row(a), row(b), row(a)]))
+    shipper.add(segment([row(b), row(c)]))
+    await isIdle(shipper)
+    const later = openShipper()
+    later.add(segment([row(c), row(a)]))
+    await isIdle(later)
+    expect(await stored()).toEqual([a, b, c])
+    expect(seen).toMatchObject({ shipped: 3, duplicates: 4, retries: [] })
+  })
+
+  test('when it comes again a day later with another time', async () => {
+    const [id] = ids(1)
+    const shipper = openShipper()
+    shipper.add(segment([row(id, Date.now() - 86_400_000)]))
+    shipper.add(segment([row(id, Date.now() - 86_400_000 + 1_234)]))
+    await isIdle(shipper)
+    const later = openShipper()
+    later.add(segment([row(id, Date.now() - 86_400_000 + 99)]))
+    await isIdle(later)
+    expect(await stored()).toEqual([id])
+  })
+
+  test('but two projects may use the same id', async () => {
+    const [id] = ids(1)
+    const shipper = openShipper()
+    shipper.add(segment([row(id), row(id, Date.now(), randomUUID())]))
+    await isIdle(shipper)
+    expect(await stored()).toEqual([id, id])
+  })
+
+  test('when the answer to the insert was lost', async () => {
+    const all = ids(50)
+    let losses = 3
+    const shipper = openShipper({
+      ...clickhouse,
+      insertLines: async (...args) => {
+        await clickhouse.insertLines(...args)
+        if (losses-- > 0) throw new Error('socket hang up')
+      },
+    })
+    shipper.add(segment(all.map((id) => row(id))))
+    await isIdle(shipper)
+    expect(await stored()).toEqual(all)
+    expect(seen.retries).toHaveLength(3)
+  })
+
+  test('when its process was killed before or after the insert', async () => {
+    const all = ids(30)
+    const spoolId = randomUUID()
+    const before = segment(
+      all.slice(0, 10).map((id) => row(id)),
+      spoolId,
+      1,
+    )
+    const after = segment(
+      all.slice(10).map((id) => row(id)),
+      spoolId,
+      11,
+    )
+    const bytes = readFileSync(after)
+    const shipper = openShipper()
+    shipper.add(after)
+    await isIdle(shipper)
+    writeFileSync(after, bytes)
+
+    const next = openShipper()
+    next.addUncertain([before, after])
+    await isIdle(next)
+    expect(await stored()).toEqual(all)
+  })
+})
+
+test('rows that ClickHouse lost after it confirmed them are sent again', async () => {
+  const all = ids(20)
+  const path = segment(all.map((id) => row(id)))
+  const shipper = openShipper()
+  shipper.add(path)
+  await isIdle(shipper)
+  await clickhouse.command({
+    sql: `DELETE FROM events WHERE event_id IN {lost:Array(UUID)}`,
+    params: { lost: all.slice(5) },
+  })
+  expect(await stored()).toHaveLength(5)
+
+  const next = openShipper()
+  next.addUncertain([path.replace(/seg$/, 'done')])
+  await isIdle(next)
+  expect(await stored()).toEqual(all)
+})
+
+test('a row that ClickHouse refuses costs no other row, and is kept with the reason', async () => {
+  const all = ids(100)
+  const spoiled = row().replace(/"ts_millis":\d+/, '"ts_millis":"x"')
+  const rows = all.map((id) => row(id))
+  rows.splice(37, 0, spoiled)
+  rows.splice(80, 0, spoiled.replace('"is_bot":false', '"is_bot":"maybe"'))
+  const [behind] = ids(1)
+  const shipper = openShipper()
+  shipper.add(segment(rows))
+  shipper.add(segment([row(behind)]))
+  await isIdle(shipper)
+  expect(await stored()).toEqual([...all, behind].sort())
+  const [file] = readdirSync(join(directory, 'dead'))
+  const letters = readFileSync(join(directory, 'dead', file!), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(letters).toHaveLength(2)
+  expect(letters[0]).toMatchObject({ table: 'events', reason: expect.stringMatching(/ts_millis|parse/i) })
+  expect(JSON.parse(letters[0].row)).toMatchObject({ ts_millis: 'x' })
+})
+
+test('while ClickHouse is away segments wait, and then come in order', async () => {
+  let isAway = true
+  const shipper = openShipper({
+    ...clickhouse,
+    insertLines: (...args) =>
+      isAway ? Promise.reject(new Error('connect ECONNREFUSED')) : clickhouse.insertLines(...args),
+  })
+  const all = ids(3)
+  for (const id of all) shipper.add(segment([row(id)]))
+  await waitFor('a retry', () => seen.retries.length >= 2)
+  expect(shipper.backlog).toBe(3)
+  isAway = false
+  await isIdle(shipper)
+  expect(await stored()).toEqual(all)
+})
+
+test('a stopped shipper leaves what it did not ship', async () => {
+  const shipper = openShipper({
+    ...clickhouse,
+    insertLines: () => Promise.reject(new Error('connect ECONNREFUSED')),
+  })
+  const path = segment([row()])
+  shipper.add(path)
+  await waitFor('a retry', () => seen.retries.length > 0)
+  await shipper.stop(50)
+  expect(readdirSync(directory)).toContain(path.split('/').at(-1))
+})
