@@ -122,7 +122,7 @@ function observerOf(table: SpooledTable, { clickhouse }: Stores, log: Log) {
     },
     retry(error: Error, segment: string) {
       shipRetries.inc({ table })
-      log.warn(`shipping ${segment} to ${table}: ${error.message}`)
+      log.warn({ err: error }, `shipping ${segment} to ${table} is tried again`)
     },
   }
 }

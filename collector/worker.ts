@@ -35,7 +35,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
     config,
     log,
     metrics: askForMetrics,
-    notReady: () => (ingest?.deps.spools.events.isFull ? 'the spool is full' : null),
+    notReady: () => ingest?.deps.spools.events.trouble ?? null,
     ingest: ingest?.deps,
     read:
       config.role === 'ingest'

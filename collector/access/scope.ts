@@ -28,7 +28,9 @@ export function createScopeOf(
 ): (principal: Principal, asked: AskedScope) => Promise<Scope> {
   return async (principal, asked) => {
     if (asked.projectId) await requireProject(postgres, principal, asked.projectId)
-    if (asked.pixelId) await requirePixel(postgres, principal, asked.pixelId, asked.projectId)
+    const pixelProjectId = asked.pixelId
+      ? await requirePixel(postgres, principal, asked.pixelId, asked.projectId)
+      : null
     // No DSP campaigns exist before their issue: none is anybody's.
     if (asked.campaignId) throw notFound.campaign()
     if (principal.mode === 'test') {
@@ -36,7 +38,8 @@ export function createScopeOf(
     }
     return {
       organizationId: principal.organizationId,
-      projectId: principal.projectId ?? asked.projectId ?? null,
+      // The project leads the primary key, so it is named even where the pixel alone would do.
+      projectId: principal.projectId ?? asked.projectId ?? pixelProjectId,
       pixelId: asked.pixelId ?? null,
       campaignId: null,
     }
@@ -57,13 +60,14 @@ async function requirePixel(
   principal: Principal,
   pixelId: string,
   projectId: string | undefined,
-): Promise<void> {
-  const { rows } = await postgres.query<{ active: boolean }>(
-    `SELECT active FROM pixels JOIN projects USING (project_id)
+): Promise<string> {
+  const { rows } = await postgres.query<{ active: boolean; project_id: string }>(
+    `SELECT active, project_id FROM pixels JOIN projects USING (project_id)
      WHERE pixel_id = $1 AND organization_id = $2 AND ($3::uuid IS NULL OR project_id = $3)
        AND ($4::uuid IS NULL OR project_id = $4)`,
     [pixelId, principal.organizationId, principal.projectId, projectId ?? null],
   )
   if (!rows[0]) throw notFound.pixel()
   if (!rows[0].active) throw pixelInactive()
+  return rows[0].project_id
 }

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { ClickHouseError, type ClickHouseSettings, createClient } from '@clickhouse/client'
+import { openStream } from './stream.ts'
 
 /** SQL with its bound values: `{name:Type}` in `sql` is filled from `params` by ClickHouse itself. */
 export interface Query {
@@ -47,7 +48,7 @@ export interface ClickHouse {
 }
 
 /** How rows leave: ISO times, plain numbers for Int64 (all of ours fit a double), empty CSV nulls. */
-const outputSettings: ClickHouseSettings = {
+export const outputSettings: ClickHouseSettings = {
   date_time_output_format: 'iso',
   output_format_json_quote_64bit_integers: 0,
   output_format_json_escape_forward_slashes: 0,
@@ -93,17 +94,7 @@ export function openClickHouse(url: string, database: string): ClickHouse {
       return result.json<Row>()
     },
 
-    async stream(query, format, signal) {
-      const answer = await client
-        .exec({
-          query: `${query.sql}\nFORMAT ${format}`,
-          query_params: { ...query.params },
-          clickhouse_settings: { wait_end_of_query: 1 },
-          ...(signal && { abort_signal: signal }),
-        })
-        .catch(translate)
-      return { body: answer.stream, rows: Number(answer.summary?.result_rows ?? 0) }
-    },
+    stream: (query, format, signal) => openStream(url, database, query, format, signal),
 
     async command(query) {
       await client.command({ query: query.sql, query_params: { ...query.params } }).catch(translate)

@@ -47,7 +47,7 @@ interface Waiting {
 }
 
 const retryMsFirst = 100
-const retryMsMost = 5_000
+const retryMsMost = 1_000
 
 /**
  * Brings sealed segments to ClickHouse, oldest first, one at a time; one segment is one insert of one block, and

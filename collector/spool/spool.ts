@@ -54,6 +54,8 @@ export class Spool {
   #sealTimer: NodeJS.Timeout | null = null
   readonly #measureTimer: NodeJS.Timeout
   #isClosed = false
+  /** When the disk last refused. */
+  #refusedAt = 0
 
   constructor(options: SpoolOptions) {
     this.#options = options
@@ -70,9 +72,15 @@ export class Spool {
     return this.#sealedBytes + (this.#open?.bytes ?? 0)
   }
 
-  /** True while `append` would refuse for want of room. */
+  /** True while `append` refuses for want of room. */
   get isFull(): boolean {
     return this.bytes >= this.#options.bytesMax
+  }
+
+  /** Why appends fail now; null when they don't. */
+  get trouble(): string | null {
+    if (this.isFull) return 'the spool is full'
+    return Date.now() - this.#refusedAt < troubleMs ? 'the disk refuses writes' : null
   }
 
   /**
@@ -110,8 +118,10 @@ export class Spool {
       this.#waiting = []
       try {
         await this.#write(group)
+        this.#refusedAt = 0
         for (const one of group) one.resolve()
       } catch (error) {
+        this.#refusedAt = Date.now()
         const refused = new SpoolUnavailable(`the disk refused: ${(error as Error).message}`)
         for (const one of group) one.reject(refused)
       }
@@ -213,6 +223,9 @@ interface OpenSegment {
 }
 
 const measureMs = 1_000
+
+/** How long one refusal of the disk counts, when nothing is written meanwhile. */
+const troubleMs = 2_000
 
 function bytesWaitingIn(directory: string): number {
   return segmentsIn(directory, 'seg').reduce(

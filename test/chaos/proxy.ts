@@ -14,6 +14,9 @@ export interface ClickHouseProxy {
   accept(): Promise<void>
 }
 
+/** As long an address as ClickHouse itself takes: bound values travel in it. */
+const addressBytesMax = 1024 ** 2
+
 /**
  * Starts a proxy to the ClickHouse at `targetUrl`. Where `loseAnswer` says so for an insert of events, it lets the
  * request through, waits until ClickHouse has answered it, and then resets the connection to the service.
@@ -55,7 +58,7 @@ export async function startProxy(
     outgoing.writeHead(answer.statusCode!, { ...headers, 'content-length': body.length }).end(body)
   }
 
-  const server = createServer((incoming, outgoing) => {
+  const server = createServer({ maxHeaderSize: addressBytesMax }, (incoming, outgoing) => {
     pass(incoming, outgoing).catch(() => incoming.socket.destroy())
   })
   server.on('connection', (socket) => {

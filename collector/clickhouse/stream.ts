@@ -1,0 +1,74 @@
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { text } from 'node:stream/consumers'
+import { ClickHouseRefused, outputSettings, type Query, type ResultStream } from './client.ts'
+
+const agents = {
+  'http:': new HttpAgent({ keepAlive: true, maxSockets: 64 }),
+  'https:': new HttpsAgent({ keepAlive: true, maxSockets: 64 }),
+}
+
+/**
+ * Runs a query and hands its bytes on as they come. Not through the driver: it costs 2 ms a request here, a third of
+ * a page. The answer begins when ClickHouse has all of it, so the row count in its header is final; the query ends
+ * when the client goes away.
+ */
+export async function openStream(
+  url: string,
+  database: string,
+  { sql, params }: Query,
+  format: string,
+  signal?: AbortSignal,
+): Promise<ResultStream> {
+  const address = new URL(url)
+  const search = new URLSearchParams({
+    database,
+    default_format: format,
+    wait_end_of_query: '1',
+    readonly: '2',
+    cancel_http_readonly_queries_on_client_close: '1',
+  })
+  for (const [name, value] of Object.entries(outputSettings)) search.set(name, String(value))
+  for (const [name, value] of Object.entries(params)) search.set(`param_${name}`, escaped(String(value)))
+
+  const secure = address.protocol === 'https:'
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const request = (secure ? httpsRequest : httpRequest)(
+      {
+        method: 'POST',
+        protocol: address.protocol,
+        hostname: address.hostname,
+        port: address.port,
+        path: `${address.pathname}?${search}`,
+        auth: `${decodeURIComponent(address.username) || 'default'}:${decodeURIComponent(address.password)}`,
+        agent: agents[secure ? 'https:' : 'http:'],
+        ...(signal && { signal }),
+      },
+      resolve,
+    )
+    request.once('error', reject)
+    request.end(sql)
+  })
+  if (answer.statusCode !== 200) {
+    const message = await text(answer)
+    throw new ClickHouseRefused(message, Number(answer.headers['x-clickhouse-exception-code'] ?? 0))
+  }
+  const summary = JSON.parse(String(answer.headers['x-clickhouse-summary'] ?? '{}')) as {
+    result_rows?: string
+  }
+  return { body: answer, rows: Number(summary.result_rows ?? 0) }
+}
+
+/** ClickHouse reads bound values as TSV fields. */
+const escaped = (value: string): string =>
+  value.replace(/[\\\t\n\r\0\b\f]/g, (character) => escapes[character] ?? character)
+
+const escapes: Record<string, string> = {
+  '\\': '\\\\',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\0': '\\0',
+  '\b': '\\b',
+  '\f': '\\f',
+}
