@@ -7,8 +7,8 @@ import { SeenEvents } from './seen.ts'
  * (collector/ingest/row.ts), and the same again for what a correction may miss.
  */
 const clockToleranceMs = 120_000
-/** ClickHouse takes bound values of at most 128 KiB; an id takes 39 bytes. */
-const idsPerQuestion = 3_000
+/** ClickHouse takes bound values of at most 128 KiB, as they stand in the address. */
+const idsPerQuestion = 2_000
 
 /**
  * Keeps every event single: the same event_id in the same project, sent again by whomever and whenever, is taken
