@@ -19,7 +19,8 @@ export async function prepare() {
     console.log(
       'Installing dependencies (about 850 MB: a whole ClickHouse and a whole PostgreSQL are among them)…',
     )
-    execFileSync('npm', ['ci', '--no-fund', '--no-audit'], { cwd: root, stdio: 'inherit' })
+    // Not `npm ci`: it refuses a lock file that lacks the optional packages of other platforms.
+    execFileSync('npm', ['install', '--no-save', '--no-fund', '--no-audit'], { cwd: root, stdio: 'inherit' })
   }
   const { buildAll } = await import('./build.mjs')
   await buildAll()

@@ -39,17 +39,28 @@ const windowOf = (sender: Sender) => ({
   end_ms: String(Date.now() + 60_000),
 })
 
-/** How many of the sender's events the API counts; undefined while it cannot say. */
-export async function countEvents(
+/** How many rows the API counts since the sender began; undefined while it cannot say. */
+export const countRows = async (service: Service, sender: Sender): Promise<number | undefined> =>
+  (await askCounts(service, sender, {}))?.total
+
+/** Rows and different events; for millions of them this takes a while. */
+async function countDistinct(
   service: Service,
   sender: Sender,
 ): Promise<{ total: number; distinct: number } | undefined> {
-  const query = new URLSearchParams({ ...windowOf(sender), distinct: 'event_id' })
+  const answer = await askCounts(service, sender, { distinct: 'event_id' })
+  return answer && { total: answer.total, distinct: answer.counts[0]?.distinct ?? 0 }
+}
+
+async function askCounts(
+  service: Service,
+  sender: Sender,
+  more: Record<string, string>,
+): Promise<Counts | undefined> {
+  const query = new URLSearchParams({ ...windowOf(sender), ...more })
   try {
     const answer = await ask(service, `/api/v3/events/web_event/counts?${query}`)
-    if (!answer.ok) return undefined
-    const { total, counts } = (await answer.json()) as Counts
-    return { total, distinct: counts[0]?.distinct ?? 0 }
+    return answer.ok ? ((await answer.json()) as Counts) : undefined
   } catch {
     return undefined
   }
@@ -62,7 +73,7 @@ export async function countEvents(
 export async function waitUntilShipped(service: Service, sender: Sender, stillMs = 60_000): Promise<void> {
   let most = -1
   for (let movedAt = Date.now(); Date.now() - movedAt < stillMs; await delay(200)) {
-    const distinct = (await countEvents(service, sender))?.distinct ?? 0
+    const distinct = (await countDistinct(service, sender))?.distinct ?? 0
     if (distinct >= sender.acknowledged) return
     if (distinct > most) {
       most = distinct
@@ -80,7 +91,7 @@ export async function audit(service: Service, sender: Sender): Promise<Audit> {
     lost: 0,
     doubled: 0,
     altered: 0,
-    counted: (await countEvents(service, sender)) ?? { total: Number.NaN, distinct: Number.NaN },
+    counted: (await countDistinct(service, sender)) ?? { total: Number.NaN, distinct: Number.NaN },
     examples: [],
   }
   const note = (kind: 'lost' | 'doubled' | 'altered', eventId: string) => {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Service } from '../harness/service.ts'
 import { waitFor } from '../harness/service.ts'
-import { countEvents } from './audit.ts'
+import { countRows } from './audit.ts'
 import { serviceRssMiB } from './processes.ts'
 import { startProxy } from './proxy.ts'
 import { type ScenarioOptions, type ScenarioResult, withLoad } from './scenario.ts'
@@ -48,7 +48,7 @@ export async function runOutage(options: OutageOptions): Promise<OutageResult> {
       },
       async (service, sender) => {
         const before = await watchMemory('before the outage', service, sender, warmUpMs, log)
-        const shippedBefore = (await countEvents(service, sender))?.total ?? 0
+        const shippedBefore = (await countRows(service, sender)) ?? 0
         await proxy.refuse()
         const during = await watchMemory('ClickHouse away', service, sender, outageMs, log)
         const rssMostMiB = Math.max(...during)
@@ -102,7 +102,7 @@ async function catchUp(service: Service, sender: Sender, rate: number, shippedBe
   const shipped = await waitFor(
     'the backlog to be readable',
     async () => {
-      const total = (await countEvents(service, sender))?.total ?? 0
+      const total = (await countRows(service, sender)) ?? 0
       return sender.acknowledged - total <= (rate * caughtUpMs) / 1000 ? total : 0
     },
     600_000,

@@ -12,42 +12,60 @@ const ownStores = async () => ({
   databaseUrl: await newPostgresDatabase(),
 })
 const log = () => {}
+/** Each takes about fifteen seconds on a quiet machine. */
+const timeoutMs = 90_000
 
-test('a connection reset after ClickHouse committed stores nothing twice', async () => {
-  const result = await runReset({ stores: await ownStores(), seed, log, resets: 10 })
-  expect(result).toMatchObject({ ...everythingOnce, resets: 10 })
-})
+test(
+  'a connection reset after ClickHouse committed stores nothing twice',
+  async () => {
+    const result = await runReset({ stores: await ownStores(), seed, log, resets: 10 })
+    expect(result).toMatchObject({ ...everythingOnce, resets: 10 })
+  },
+  timeoutMs,
+)
 
-test('while ClickHouse is away beacons are acknowledged, and readable when it is back', async () => {
-  const result = await runOutage({
-    ...{ stores: await ownStores(), seed, log },
-    ...{ rate: 2_000, warmUpMs: 2_000, outageMs: 5_000 },
-  })
-  expect(result).toMatchObject({ ...everythingOnce, notAcknowledged: 0 })
-})
-
-test('a full disk answers 503, and takes beacons again when there is room, without a restart', async (context) => {
-  const refusal = mountRefusal()
-  context.skip(refusal !== null, refusal ?? '')
-  const result = await runDiskFull({ stores: await ownStores(), seed, log, fullMs: 2_000 })
-  expect(result).toMatchObject({
-    ...everythingOnce,
-    withoutRetryAfter: 0,
-    readyzWhileFull: 503,
-    livedOn: true,
-  })
-  expect(Object.keys(result.answers).sort()).toEqual(['200', '503 busy'])
-})
-
-test('rows that ClickHouse refuses become dead letters and hold nothing up', async () => {
-  const result = await runPoison({ stores: await ownStores(), seed, log })
-  expect(result.goodReadable).toBe(result.goodRows)
-  expect(result.sentReadableMs).toBeLessThan(2_000)
-  expect(result.deadLetters).toHaveLength(result.poisonRows)
-  for (const id of result.poisonIds) {
-    expect(result.deadLetters.find(({ row }) => row.includes(id))).toMatchObject({
-      table: 'events',
-      reason: expect.stringMatching(/Cannot parse|expected/),
+test(
+  'while ClickHouse is away beacons are acknowledged, and readable when it is back',
+  async () => {
+    const result = await runOutage({
+      ...{ stores: await ownStores(), seed, log },
+      ...{ rate: 2_000, warmUpMs: 2_000, outageMs: 5_000 },
     })
-  }
-})
+    expect(result).toMatchObject({ ...everythingOnce, notAcknowledged: 0 })
+  },
+  timeoutMs,
+)
+
+test(
+  'a full disk answers 503, and takes beacons again when there is room, without a restart',
+  async (context) => {
+    const refusal = mountRefusal()
+    context.skip(refusal !== null, refusal ?? '')
+    const result = await runDiskFull({ stores: await ownStores(), seed, log, fullMs: 2_000 })
+    expect(result).toMatchObject({
+      ...everythingOnce,
+      withoutRetryAfter: 0,
+      readyzWhileFull: 503,
+      livedOn: true,
+    })
+    expect(Object.keys(result.answers).sort()).toEqual(['200', '503 busy'])
+  },
+  timeoutMs,
+)
+
+test(
+  'rows that ClickHouse refuses become dead letters and hold nothing up',
+  async () => {
+    const result = await runPoison({ stores: await ownStores(), seed, log })
+    expect(result.goodReadable).toBe(result.goodRows)
+    expect(result.sentReadableMs).toBeLessThan(2_000)
+    expect(result.deadLetters).toHaveLength(result.poisonRows)
+    for (const id of result.poisonIds) {
+      expect(result.deadLetters.find(({ row }) => row.includes(id))).toMatchObject({
+        table: 'events',
+        reason: expect.stringMatching(/Cannot parse|expected/),
+      })
+    }
+  },
+  timeoutMs,
+)

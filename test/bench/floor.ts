@@ -1,0 +1,26 @@
+/**
+ * The floor that a durable acknowledgement is measured against: a Fastify route that parses and validates the same
+ * body with the same code, keeps nothing, and answers as many bytes. Prints its port when it listens.
+ */
+import Fastify from 'fastify'
+import { parseBeacon } from '../../collector/ingest/beacon.ts'
+import { validateEvent } from '../../collector/ingest/validate.ts'
+import { beaconBytesMax } from '../../schemas/beacon.ts'
+
+const app = Fastify({ logger: false })
+app.removeAllContentTypeParsers()
+app.addContentTypeParser(
+  ['text/plain', 'application/json'],
+  { parseAs: 'buffer', bodyLimit: beaconBytesMax },
+  (_request, body, done) => done(null, body),
+)
+
+app.post('/e', async (request, reply) => {
+  const { events, cookie_id } = parseBeacon(request.body as Buffer)
+  const accepted = events.filter((event) => !('path' in validateEvent(event))).length
+  reply.header('content-type', 'application/json; charset=utf-8')
+  return reply.send(JSON.stringify({ cookie_id, accepted, rejected: [] }))
+})
+
+await app.listen({ port: 0, host: '127.0.0.1' })
+console.log((app.server.address() as { port: number }).port)

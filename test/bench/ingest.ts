@@ -1,0 +1,134 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { packageRoot } from '../../collector/paths.ts'
+import type { Service } from '../harness/service.ts'
+import { beaconText } from './beacons.ts'
+import { measuredCore, otherCore, pin, pinningRefusal, pinService } from './cores.ts'
+import { type LoadResult, load } from './load.ts'
+import type { Bench, Row } from './rows.ts'
+import { untilQuiet, withService } from './service.ts'
+import { interleave } from './stats.ts'
+
+/** A beacon with one event, durable acknowledgement ÷ floor; one process each, all cores theirs. */
+export const ack = (bench: Bench): Promise<Row> =>
+  againstFloor(bench, {
+    what: 'one-event beacons a second ÷ floor',
+    target: '≥ 0.90',
+    events: 1,
+    isPinned: false,
+  })
+
+/** The same with the collector pinned to one core. */
+export const ackPinned = (bench: Bench): Promise<Row> =>
+  againstFloor(bench, {
+    what: 'one-event beacons a second ÷ floor, collector on one core',
+    target: '≥ 0.70',
+    events: 1,
+    isPinned: true,
+  })
+
+/** Beacons of 50 events with the collector pinned to one core. */
+export const batch = (bench: Bench): Promise<Row> =>
+  againstFloor(bench, {
+    what: 'batches of 50 ÷ floor, collector on one core',
+    target: '≥ 80,000 events/s',
+    events: 50,
+    isPinned: true,
+  })
+
+interface Comparison {
+  what: string
+  target: string
+  events: number
+  isPinned: boolean
+}
+
+async function againstFloor(bench: Bench, { what, target, events, isPinned }: Comparison): Promise<Row> {
+  const refusal = isPinned ? pinningRefusal() : null
+  if (refusal !== null) return { what, value: '-', target, detail: `not measured: ${refusal}` }
+  return withService((service) =>
+    withFloor(async (floor) => {
+      if (isPinned) {
+        pinService(service)
+        pin(floor.pid, measuredCore)
+      }
+      const measure = async (name: string, url: string) => {
+        const { requestsPerSecond } = await post(bench, service, url, events, isPinned)
+        bench.log(`${what}: ${name} ${Math.round(requestsPerSecond * events)} events/s`)
+        await untilQuiet(service)
+        return requestsPerSecond * events
+      }
+      await warmUp(bench, service, [service.url, floor.url], events, isPinned)
+      const { a, b, ratio } = await interleave(
+        bench.repeats,
+        () => measure('collector', service.url),
+        () => measure('floor', floor.url),
+      )
+      return {
+        what,
+        value: ratio.toFixed(2),
+        target,
+        detail: `${Math.round(a)} ÷ ${Math.round(b)} events/s`,
+      }
+    }),
+  )
+}
+
+/** How long acknowledgements take at half of the load that the collector can bear. */
+export async function latency(bench: Bench): Promise<Row> {
+  return withService(async (service) => {
+    await warmUp(bench, service, [service.url], 1, false)
+    const most = await post(bench, service, service.url, 1, false)
+    await untilQuiet(service)
+    const rate = most.requestsPerSecond / 2
+    const halves: LoadResult[] = []
+    for (let i = 0; i < bench.repeats; i++) {
+      halves.push(await post(bench, service, service.url, 1, false, rate))
+      bench.log(`ack at half load: p50 ${halves.at(-1)!.p50Ms} ms, p99 ${halves.at(-1)!.p99Ms} ms`)
+      await untilQuiet(service)
+    }
+    const inOrder = halves.sort((one, other) => one.p99Ms - other.p99Ms)
+    const { p50Ms, p99Ms, requestsPerSecond } = inOrder[Math.floor(inOrder.length / 2)]!
+    return {
+      what: 'ack at half load, p50 / p99',
+      value: `${p50Ms.toFixed(2)} / ${p99Ms.toFixed(2)} ms`,
+      target: 'p99 ≤ 5 ms',
+      detail: `${Math.round(requestsPerSecond)} of ${Math.round(most.requestsPerSecond)} beacons/s`,
+    }
+  })
+}
+
+/** Both sides run hot code before either is measured. */
+async function warmUp(bench: Bench, service: Service, urls: string[], events: number, isPinned: boolean) {
+  for (const url of urls) await post({ ...bench, seconds: 2 }, service, url, events, isPinned)
+  await untilQuiet(service)
+}
+
+const post = (
+  { seconds, connections }: Bench,
+  service: Service,
+  url: string,
+  events: number,
+  isPinned: boolean,
+  rate?: number,
+): Promise<LoadResult> =>
+  load({
+    ...{ url, seconds, connections, rate, core: isPinned ? otherCore : undefined },
+    body: beaconText(service.demo.pixel_id, events),
+  })
+
+/** Runs the floor, one process, for as long as `use` does. */
+async function withFloor<T>(use: (floor: { url: string; pid: number }) => Promise<T>): Promise<T> {
+  const child = spawn(process.execPath, [join(packageRoot, 'dist/bench/floor.js')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = once(child, 'exit')
+  try {
+    const [port] = (await once(child.stdout, 'data')) as [Buffer]
+    return await use({ url: `http://127.0.0.1:${Number(port.toString())}`, pid: child.pid! })
+  } finally {
+    child.kill('SIGKILL')
+    await exited
+  }
+}

@@ -1,0 +1,67 @@
+import { parseArgs } from 'node:util'
+import { ack, ackPinned, batch, latency } from './ingest.ts'
+import { pixel } from './pixel.ts'
+import { read } from './read.ts'
+import { readable } from './readable.ts'
+import type { Bench, Row } from './rows.ts'
+import { ship } from './ship.ts'
+
+/** The rows by the name that chooses them. */
+const measurements: Record<string, (bench: Bench) => Promise<Row>> = {
+  ack,
+  'ack-pinned': ackPinned,
+  batch,
+  latency,
+  ship,
+  readable,
+  read,
+  pixel,
+}
+
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    repeats: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '5' },
+    connections: { type: 'string', default: '64' },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+if (flags.help) {
+  console.log(`Usage: npm run bench -- [--repeats 3] [--seconds 5] [--connections 64] [row …]
+Rows: ${Object.keys(measurements).join(', ')}`)
+} else await main()
+
+async function main(): Promise<void> {
+  const startedAt = Date.now()
+  const bench: Bench = {
+    repeats: Number(flags.repeats),
+    seconds: Number(flags.seconds),
+    connections: Number(flags.connections),
+    log: (line) => console.error(`+${((Date.now() - startedAt) / 1000).toFixed(0)} s ${line}`),
+  }
+  const unknown = positionals.find((name) => !(name in measurements))
+  if (unknown !== undefined) throw new Error(`there is no row ${unknown}; see --help`)
+  const names = positionals.length > 0 ? positionals : Object.keys(measurements)
+  const rows: Row[] = []
+  for (const name of names) {
+    bench.log(`measuring ${name}`)
+    rows.push(await measurements[name]!(bench))
+  }
+  console.log(formatRows(rows))
+}
+
+function formatRows(rows: readonly Row[]): string {
+  const columns = ['what', 'value', 'target', 'detail'] as const
+  const lines = [{ what: '', value: 'measured', target: 'target', detail: 'from' }, ...rows]
+  const widths = columns.map((column) => Math.max(...lines.map((line) => line[column].length)))
+  return lines
+    .map((line) =>
+      columns
+        .map((column, index) => line[column].padEnd(widths[index]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}

@@ -1,0 +1,18 @@
+/** How to measure; the same for every row. */
+export interface Bench {
+  /** Interleaved repeats, of which the median counts. */
+  repeats: number
+  /** Of each load. */
+  seconds: number
+  connections: number
+  log: (line: string) => void
+}
+
+/** A line of the table. */
+export interface Row {
+  what: string
+  value: string
+  target: string
+  /** The figures that the value was computed from. */
+  detail: string
+}
