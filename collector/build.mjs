@@ -1,7 +1,7 @@
 /** Builds dist/: the collector's processes, one bundle each with shared chunks, and the pixel. */
 import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { build, stop } from 'esbuild'
 import { buildPixel } from '../pixel/build.mjs'
 
 const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url))
@@ -24,6 +24,8 @@ export async function buildAll() {
     logLevel: 'warning',
   })
   await buildPixel({ outDir: at('dist/pixel') })
+  // Its helper process would otherwise live as long as ours, which may go on as the service.
+  stop()
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildAll()

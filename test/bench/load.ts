@@ -67,7 +67,8 @@ async function loadWithWrk({ url, body, seconds, connections, core, rate }: Load
  * requests, by chance from nothing to twice the period, so that requests come evenly and not in step.
  */
 function wrkScript(url: string, body: string, periodMs: number): string {
-  const length = body.length + (36 - idPlaceholder.length) * (body.split(idPlaceholder).length - 1)
+  const length =
+    Buffer.byteLength(body) + (36 - idPlaceholder.length) * (body.split(idPlaceholder).length - 1)
   const request = [
     'POST /e HTTP/1.1',
     `Host: ${new URL(url).host}`,
@@ -77,7 +78,7 @@ function wrkScript(url: string, body: string, periodMs: number): string {
     '',
     body,
   ].join('\r\n')
-  const parts = request.split(idPlaceholder).map((part) => `[==[${part}]==]`)
+  const parts = request.split(idPlaceholder).map((part) => JSON.stringify(part))
   const id = randomBytes(10)
     .toString('hex')
     .replace(/^(.{8})(.{4}).(.{3}).(.{3}).*$/, '$1-$2-4$3-8$4-')

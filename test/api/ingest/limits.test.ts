@@ -1,0 +1,58 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { beaconOf, customEvent, postBeacon } from '../../harness/api.ts'
+import { newPostgresDatabase, randomName } from '../../harness/databases.ts'
+import { type Service, startService, waitFor } from '../../harness/service.ts'
+
+let service: Service
+beforeAll(async () => {
+  service = await startService({
+    env: {
+      DATABASE_URL: await newPostgresDatabase(),
+      CLICKHOUSE_URL: inject('clickhouseUrl'),
+      CLICKHOUSE_DATABASE: randomName(),
+      FOOTFALL_DEMO: 'true',
+      FOOTFALL_WORKERS: '1',
+      FOOTFALL_BEACONS_PER_IP: '20',
+      FOOTFALL_TRUSTED_PROXIES: '127.0.0.1',
+    },
+  })
+})
+afterAll(() => service.stop())
+
+const from = (ip: string) =>
+  postBeacon(service.url, beaconOf(service, [customEvent()]), { 'x-forwarded-for': ip })
+
+test('an address that floods gets 429 with Retry-After; others are not touched; a second later all is well', async () => {
+  const answers = await Promise.all(Array.from({ length: 60 }, () => from('203.0.113.7')))
+  const refused = answers.filter(({ status }) => status === 429)
+  expect(refused.length).toBeGreaterThanOrEqual(20)
+  expect(refused.length + answers.filter(({ ok }) => ok).length).toBe(60)
+  expect(refused[0]!.headers.get('retry-after')).toBe('1')
+  expect(await refused[0]!.json()).toMatchObject({ error: 'rate_limited' })
+  expect((await from('203.0.113.8')).status).toBe(200)
+  await waitFor('the next second', async () => (await from('203.0.113.7')).ok)
+})
+
+test('an address that is told by nobody we trust is not believed', async () => {
+  const plain = await startService({ env: { FOOTFALL_BEACONS_PER_IP: '5', FOOTFALL_WORKERS: '1' } })
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, (_, n) =>
+      postBeacon(plain.url, beaconOf(plain, [customEvent()]), { 'x-forwarded-for': `203.0.113.${n}` }),
+    ),
+  )
+  expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThan(10)
+  await plain.stop()
+})
+
+test('a client that dribbles its headers is cut off, and holds nobody up', async () => {
+  const { hostname, port } = new URL(service.url)
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => {})
+  socket.write('POST /e HTTP/1.1\r\nHost: x\r\n')
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  const dribble = setInterval(() => socket.write('X-A: b\r\n'), 500)
+  expect((await from('203.0.113.9')).status).toBe(200)
+  await closed
+  clearInterval(dribble)
+}, 60_000)

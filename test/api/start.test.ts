@@ -1,0 +1,159 @@
+import { spawn } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { packageRoot } from '../../collector/paths.ts'
+import { ask, beaconOf, customEvent, postBeacon, readEvent } from '../harness/api.ts'
+import { type Service, startService, waitFor } from '../harness/service.ts'
+
+let directory: string
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'footfall-start-'))
+})
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+/** Runs the built service until it ends by itself; everything that it printed. */
+async function runToEnd(env: Record<string, string>): Promise<{ code: number | null; output: string }> {
+  const child = spawn(process.execPath, [join(packageRoot, 'dist/collector/main.js')], {
+    env: { ...process.env, ...env },
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  return { code, output: output.trim() }
+}
+
+const isAlive = (pid: number) => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+test('events survive a Ctrl-C, a kill -9 and a start on the same directory; nothing else stays behind', async () => {
+  const dataDir = join(directory, 'again')
+  const ids: string[] = []
+  for (const signal of ['SIGINT', 'SIGKILL', 'SIGTERM'] as const) {
+    const service = await startService({ dataDir })
+    for (const id of ids) await readEvent(service, id)
+    const event = customEvent()
+    expect((await postBeacon(service.url, beaconOf(service, [event]))).status).toBe(200)
+    ids.push(event.event_id)
+    const code = await service.end(signal)
+    expect(code).toBe(signal === 'SIGKILL' ? null : 0)
+    await waitFor(
+      'its processes to be gone',
+      () => !isAlive(service.process.pid!) && processesOf(dataDir).length === 0,
+    )
+  }
+  const service = await startService({ dataDir })
+  for (const id of ids) await readEvent(service, id)
+  await service.stop()
+}, 120_000)
+
+/** The local stores of a data directory, by their lock: PostgreSQL notes its process there. */
+function processesOf(dataDir: string): string[] {
+  return existsSync(join(dataDir, 'postgres/data/postmaster.pid')) ? ['postgres'] : []
+}
+
+describe('two services', () => {
+  let first: Service
+  beforeAll(async () => {
+    first = await startService()
+  })
+  afterAll(() => first.stop())
+
+  test('on ports and directories of their own run side by side, each with its own data', async () => {
+    const second = await startService()
+    expect(second.demo.pixel_id).not.toBe(first.demo.pixel_id)
+    const event = customEvent()
+    await postBeacon(second.url, beaconOf(second, [event]))
+    await readEvent(second, event.event_id)
+    expect((await postBeacon(first.url, beaconOf(second, [event]))).status).toBe(404)
+    await second.stop()
+  })
+
+  test('on one directory: the second says so in one line', async () => {
+    const { code, output } = await runToEnd({ FOOTFALL_DATA_DIR: first.dataDir, PORT: '1' })
+    expect(code).toBe(1)
+    expect(output).toBe(`footfall: ${first.dataDir} is in use by another Footfall process`)
+  })
+
+  test('the demo’s secrets are for the owner’s eyes only, and not on any command line', () => {
+    for (const file of ['demo.json', 'stores.json', 'clickhouse/password', 'postgres/password']) {
+      expect(statSync(join(first.dataDir, file)).mode & 0o077, file).toBe(0)
+    }
+  })
+
+  test('a test key reads sample data at once, marked as such', async () => {
+    const { test_api_key, test_api_secret } = first.demo
+    const headers = { 'x-api-key': test_api_key, 'x-api-secret': test_api_secret }
+    const answer = await ask(first, '/api/v3/events/web_event?limit=5', headers)
+    expect(answer.headers.get('x-svc-mode')).toBe('test')
+    expect(((await answer.json()) as { rows: unknown[] }).rows).toHaveLength(5)
+    const live = await ask(first, '/api/v3/events/web_event')
+    expect(live.headers.get('x-svc-mode')).toBeNull()
+    await live.body?.cancel()
+  })
+
+  test('health, readiness, metrics and the API’s description are there', async () => {
+    expect(await (await fetch(`${first.url}/healthz`)).json()).toEqual({ status: 'ok' })
+    expect(await (await fetch(`${first.url}/readyz`)).json()).toEqual({ status: 'ok' })
+    expect(await (await fetch(`${first.url}/metrics`)).text()).toContain('footfall_events_accepted_total')
+    const openapi = (await (await fetch(`${first.url}/docs/json`)).json()) as {
+      paths: Record<string, unknown>
+    }
+    expect(Object.keys(openapi.paths)).toContain('/api/v3/events/web_event')
+    expect(Object.keys(openapi.paths)).toContain('/e')
+  })
+})
+
+describe('what cannot work is said in one line', () => {
+  test('a busy port', async () => {
+    const holder = createServer()
+    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve))
+    const { port } = holder.address() as { port: number }
+    const { code, output } = await runToEnd({
+      PORT: String(port),
+      FOOTFALL_DATA_DIR: join(directory, 'busy'),
+    })
+    holder.close()
+    expect(code).toBe(1)
+    expect(output).toBe(`footfall: port ${port} is in use; set PORT to another`)
+  })
+
+  test('a data directory that is a file, or cannot be written', async () => {
+    const file = join(directory, 'file')
+    writeFileSync(file, '')
+    const refused = await runToEnd({ FOOTFALL_DATA_DIR: file })
+    expect(refused).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/^footfall: cannot write to FOOTFALL_DATA_DIR: .+$/),
+    })
+    if (process.getuid?.() === 0) return
+    const locked = join(directory, 'locked')
+    mkdirSync(locked)
+    chmodSync(locked, 0o500)
+    expect((await runToEnd({ FOOTFALL_DATA_DIR: locked })).output).toMatch(/^footfall: cannot write to .+$/)
+  })
+
+  test.each([
+    ['PORT', 'http'],
+    ['FOOTFALL_ROLE', 'everything'],
+    ['LOG_LEVEL', 'loud'],
+    ['CLICKHOUSE_URL', 'localhost'],
+    ['DATABASE_URL', 'mysql://secret@x/y'],
+    ['FOOTFALL_DEMO', 'perhaps'],
+    ['FOOTFALL_WORKERS', '0'],
+    ['CLICKHOUSE_DATABASE', 'a; DROP'],
+  ])('%s=%s', async (name, value) => {
+    const { code, output } = await runToEnd({ FOOTFALL_DATA_DIR: join(directory, 'config'), [name]: value })
+    expect(code).toBe(1)
+    expect(output).toMatch(new RegExp(`^footfall: ${name} must be [^\\n]+$`))
+    expect(output).not.toContain('secret')
+  })
+})

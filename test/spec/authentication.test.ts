@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { newApiCredentials, storeApiKey } from '../../collector/accounts/apiKeys.ts'
+import { beaconOf, customEvent, postBeacon, readEvent } from '../harness/api.ts'
+import { newPostgresDatabase, randomName } from '../harness/databases.ts'
+import { type Service, startService, waitFor } from '../harness/service.ts'
+
+let service: Service
+let postgres: pg.Pool
+beforeAll(async () => {
+  const databaseUrl = await newPostgresDatabase()
+  service = await startService({
+    env: {
+      DATABASE_URL: databaseUrl,
+      CLICKHOUSE_URL: inject('clickhouseUrl'),
+      CLICKHOUSE_DATABASE: randomName(),
+      FOOTFALL_DEMO: 'true',
+    },
+  })
+  postgres = new pg.Pool({ connectionString: databaseUrl })
+})
+afterAll(async () => {
+  await postgres.end()
+  await service.stop()
+})
+
+const get = async (path: string, headers: Record<string, string>) => {
+  const answer = await fetch(`${service.url}${path}`, { headers })
+  const body = (await answer.json()) as Record<string, unknown>
+  return { status: answer.status, error: body.error, body }
+}
+
+const routes = [
+  '/api/v3/events/web_event',
+  '/api/v3/events/web_event/schema',
+  '/api/v3/events/web_event/counts',
+  '/api/v3/events_schema',
+  '/api/v1/rejected_events',
+]
+
+describe.each(routes)('%s', (path) => {
+  const key = () => ({ 'x-api-key': service.demo.api_key })
+
+  test('without a key', async () => {
+    expect(await get(path, {})).toMatchObject({ status: 401, error: 'Invalid API key' })
+  })
+
+  test('with a key that does not exist', async () => {
+    expect(await get(path, { 'x-api-key': 'ff_live_0', 'x-api-secret': '0' })).toMatchObject({
+      status: 401,
+      error: 'Invalid API key',
+    })
+  })
+
+  test('with a wrong secret, and with another key’s', async () => {
+    for (const secret of ['0', service.demo.test_api_secret, `${service.demo.api_secret}0`]) {
+      expect(await get(path, { ...key(), 'x-api-secret': secret })).toMatchObject({
+        status: 401,
+        error: 'Invalid API secret',
+      })
+    }
+  })
+
+  test('without the secret', async () => {
+    expect(await get(path, key())).toMatchObject({ status: 401, error: 'API secret is required' })
+  })
+
+  test('with both', async () => {
+    expect((await get(path, { ...key(), 'x-api-secret': service.demo.api_secret })).status).toBe(200)
+  })
+})
+
+test('every error has error, message and request_id', async () => {
+  expect((await get('/api/v3/events/web_event', {})).body).toEqual({
+    error: 'Invalid API key',
+    message: expect.any(String),
+    request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+  })
+})
+
+test('a revoked key is refused within a second', async () => {
+  const credentials = newApiCredentials('live')
+  const owner = { organizationId: service.demo.organization_id, projectId: null }
+  await storeApiKey(postgres, owner, 'live', 'to revoke', credentials)
+  const headers = { 'x-api-key': credentials.apiKey, 'x-api-secret': credentials.apiSecret }
+  expect((await get('/api/v3/events_schema', headers)).status).toBe(200)
+  await postgres.query("UPDATE api_keys SET revoked_at = now() WHERE name = 'to revoke'")
+  await waitFor(
+    'the refusal',
+    async () => (await get('/api/v3/events_schema', headers)).status === 401,
+    1_200,
+  )
+})
+
+test('while secret_required is off, an older key serves without a secret, but not with a wrong one', async () => {
+  await postgres.query('UPDATE organizations SET secret_required = false')
+  const key = { 'x-api-key': service.demo.api_key }
+  await waitFor('the change', async () => (await get('/api/v3/events_schema', key)).status === 200)
+  expect((await get('/api/v3/events_schema', { ...key, 'x-api-secret': '0' })).error).toBe(
+    'Invalid API secret',
+  )
+  await postgres.query('UPDATE organizations SET secret_required = true')
+})
+
+describe('a project key', () => {
+  let headers: Record<string, string>
+  const otherProject = randomUUID()
+  const otherPixel = randomUUID()
+  const foreign = { organization: randomUUID(), project: randomUUID(), pixel: randomUUID() }
+
+  beforeAll(async () => {
+    const { organization_id, project_id } = service.demo
+    const project = 'INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)'
+    const pixel = 'INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)'
+    await postgres.query(project, [otherProject, organization_id, 'other'])
+    await postgres.query(pixel, [otherPixel, otherProject, 'other'])
+    await postgres.query('INSERT INTO organizations (organization_id, name) VALUES ($1, $2)', [
+      foreign.organization,
+      'f',
+    ])
+    await postgres.query(project, [foreign.project, foreign.organization, 'foreign'])
+    await postgres.query(pixel, [foreign.pixel, foreign.project, 'foreign'])
+    const credentials = newApiCredentials('live')
+    await storeApiKey(
+      postgres,
+      { organizationId: organization_id, projectId: project_id },
+      'live',
+      'p',
+      credentials,
+    )
+    headers = { 'x-api-key': credentials.apiKey, 'x-api-secret': credentials.apiSecret }
+  })
+
+  test('reads only its project, also when it names none', async () => {
+    const own = customEvent()
+    const other = customEvent()
+    await postBeacon(service.url, beaconOf(service, [own]))
+    await waitFor(
+      'the other pixel',
+      async () => (await postBeacon(service.url, beaconOf(service, [other], { pixel_id: otherPixel }))).ok,
+    )
+    await readEvent(service, own.event_id)
+    await readEvent(service, other.event_id)
+    const { body } = await get('/api/v3/events/web_event?select=event_id', headers)
+    expect(body.rows).toContainEqual({ event_id: own.event_id })
+    expect(body.rows).not.toContainEqual({ event_id: other.event_id })
+  })
+
+  test('another project or pixel answers like one that does not exist', async () => {
+    for (const id of [otherProject, foreign.project, randomUUID()]) {
+      const named = await get(`/api/v3/events/web_event?project_id=${id}`, headers)
+      expect(named).toMatchObject({ status: 404, error: 'project not found' })
+      expect(await get('/api/v3/events/web_event', { ...headers, 'x-project-id': id })).toMatchObject({
+        status: 404,
+      })
+    }
+    for (const id of [otherPixel, foreign.pixel, randomUUID()]) {
+      const named = await get(`/api/v3/events/web_event?pixel_id=${id}`, headers)
+      expect(named).toMatchObject({ status: 404, error: 'pixel not found' })
+    }
+  })
+
+  test('an organization key reaches all its projects, and no other organization’s', async () => {
+    const { api_key, api_secret } = service.demo
+    const whole = { 'x-api-key': api_key, 'x-api-secret': api_secret }
+    expect((await get(`/api/v3/events/web_event?project_id=${otherProject}`, whole)).status).toBe(200)
+    expect(await get(`/api/v3/events/web_event?project_id=${foreign.project}`, whole)).toMatchObject({
+      status: 404,
+    })
+    expect(await get(`/api/v3/events/web_event?pixel_id=${foreign.pixel}`, whole)).toMatchObject({
+      status: 404,
+    })
+  })
+})
