@@ -28,7 +28,8 @@ describe('page_view', () => {
       history.pushState({}, '', '/two')
       document.title = 'Two'
       history.replaceState({ again: 1 }, '', '/two')
-      history.replaceState({}, '', '/three')`)
+      history.replaceState({}, '', '/three')
+      document.title = 'Three'`)
     await pixel.events('page_view', 3)
     await pixel.page.evaluate('history.back()')
     const views = await pixel.events('page_view', 4)
@@ -37,6 +38,7 @@ describe('page_view', () => {
       ['/page', '/two', '/three', '/page'].map((path) => pageOrigin + path),
     )
     expect(views[1]).toMatchObject({ title: 'Two', referrer: `${pageOrigin}/page` })
+    expect(views[2]).toMatchObject({ title: 'Three', referrer: `${pageOrigin}/two` })
     await pixel.settled()
     await pixel.events('page_view', 4)
   })

@@ -1,6 +1,6 @@
 import { decoded } from '../element.ts'
 import { listen, safely } from '../guard.ts'
-import { capture } from '../queue.ts'
+import { capture, gather } from '../queue.ts'
 import { restartScroll } from './scroll_depth.ts'
 import { searchFromUrl } from './search.ts'
 
@@ -19,8 +19,9 @@ export const pageView = (data: object = {}, referrer = document.referrer): void 
   })
 }
 
-/** Within a page the referrer is the page before. */
+/** Within a page the referrer is the page before. What waits is encoded now: soon the title is another page's. */
 const navigated = (referrer?: string) => {
+  gather()
   lastUrl = location.href
   pageView({}, referrer)
   searchFromUrl()
