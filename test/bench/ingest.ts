@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { packageRoot } from '../../collector/paths.ts'
+import type { BeaconReceipt } from '../../schemas/beacon.ts'
+import { postBeacon } from '../harness/api.ts'
 import type { Service } from '../harness/service.ts'
-import { beaconText } from './beacons.ts'
+import { beaconText, idPlaceholder } from './beacons.ts'
 import { measuredCore, otherCore, pin, pinningRefusal, pinService } from './cores.ts'
 import { type LoadResult, load } from './load.ts'
 import type { Bench, Row } from './rows.ts'
@@ -101,8 +104,20 @@ export async function latency(bench: Bench): Promise<Row> {
 
 /** Both sides run hot code before either is measured. */
 async function warmUp(bench: Bench, service: Service, urls: string[], events: number, isPinned: boolean) {
+  for (const url of urls) await requireAccepted(service, url, events)
   for (const url of urls) await post({ ...bench, seconds: 2 }, service, url, events, isPinned)
   await untilQuiet(service)
+}
+
+/** A beacon that is answered 200 but rejected would make a fast and worthless measurement. */
+async function requireAccepted({ demo }: Service, url: string, events: number): Promise<void> {
+  const parts = beaconText(demo.pixel_id, events).split(idPlaceholder)
+  const answer = await postBeacon(
+    url,
+    parts.reduce((text, part) => `${text}${randomUUID()}${part}`),
+  )
+  const receipt = (await answer.json()) as BeaconReceipt
+  if (receipt.accepted !== events) throw new Error(`${url} answered ${JSON.stringify(receipt)}`)
 }
 
 const post = (

@@ -52,7 +52,7 @@ async function loadWithWrk({ url, body, seconds, connections, core, rate }: Load
   const directory = mkdtempSync(join(tmpdir(), 'footfall-bench-'))
   try {
     const script = join(directory, 'beacons.lua')
-    writeFileSync(script, wrkScript(url, body, rate === undefined ? 0 : (connections / rate) * 1000))
+    writeFileSync(script, wrkScript(url, body, rate))
     const wrk = ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '-s', script, url]
     const [command, ...args] = core === undefined ? wrk : ['taskset', '--cpu-list', String(core), ...wrk]
     const { stdout } = await run(command!, args)
@@ -62,11 +62,8 @@ async function loadWithWrk({ url, body, seconds, connections, core, rate }: Load
   }
 }
 
-/**
- * wrk's Lua: a whole request as text, cut where event ids go. With a period each connection pauses between its
- * requests, by chance from nothing to twice the period, so that requests come evenly and not in step.
- */
-function wrkScript(url: string, body: string, periodMs: number): string {
+/** wrk's Lua: a whole request as text, cut where event ids go. */
+function wrkScript(url: string, body: string, rate: number | undefined): string {
   const length =
     Buffer.byteLength(body) + (36 - idPlaceholder.length) * (body.split(idPlaceholder).length - 1)
   const request = [
@@ -94,7 +91,7 @@ function request()
   out[2 * #parts - 1] = parts[#parts]
   return table.concat(out)
 end
-${periodMs > 0 ? `function delay() return math.floor(math.random() * ${2 * periodMs} + 0.5) end` : ''}
+${rate === undefined ? '' : wrkPace(1000 / rate)}
 function done(summary, latency)
   local errors = summary.errors
   print(string.format('RESULT {"requestsPerSecond":%f,"requests":%d,"p50Ms":%f,"p99Ms":%f,"failed":%d}',
@@ -103,6 +100,22 @@ function done(summary, latency)
     errors.connect + errors.read + errors.write + errors.status + errors.timeout))
 end`
 }
+
+/**
+ * Lua that has a request go out every `everyMs`, on whichever connection is free, however long answers take. wrk
+ * pauses for whole milliseconds, so they are rounded by chance.
+ */
+const wrkPace = (everyMs: number) => `
+local ffi = require("ffi")
+ffi.cdef("typedef struct { long s; long us; } instant; int gettimeofday(instant *, void *);")
+local instant, due = ffi.new("instant"), 0
+function delay()
+  ffi.C.gettimeofday(instant, nil)
+  local now = tonumber(instant.s) * 1000 + tonumber(instant.us) / 1000
+  if due == 0 then due = now end
+  due = due + ${everyMs}
+  return math.max(0, math.floor(due - now + math.random()))
+end`
 
 async function loadWithAutocannon({ url, body, seconds, connections, rate }: LoadOptions): Promise<Outcome> {
   const parts = body.split(idPlaceholder)
@@ -114,7 +127,7 @@ async function loadWithAutocannon({ url, body, seconds, connections, rate }: Loa
     requests: [{ setupRequest: (request) => ({ ...request, body: newBody() }) }],
   })
   return {
-    requestsPerSecond: result.requests.average,
+    requestsPerSecond: result.requests.total / result.duration,
     requests: result.requests.total,
     p50Ms: result.latency.p50,
     p99Ms: result.latency.p99,

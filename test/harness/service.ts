@@ -49,6 +49,10 @@ export async function startService(
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   options.onSpawn?.(child)
+  // A test that times out never gets to stop it.
+  const killWithUs = () => child.kill('SIGKILL')
+  process.once('exit', killWithUs)
+  child.once('exit', () => process.off('exit', killWithUs))
   let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text) => (output += text))
