@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import type { Beacon } from '../../schemas/beacon.ts'
 import { malformed } from '../errors.ts'
 import { isObject, isUuid } from './validate.ts'
 
@@ -7,8 +6,13 @@ import { isObject, isUuid } from './validate.ts'
 export const beaconEventsMax = 500
 
 /** A beacon whose envelope is right; its events are still to be checked, one by one. */
-export interface Envelope extends Omit<Beacon, 'events'> {
+export interface Envelope {
+  pixel_id: string
+  cookie_id?: string | undefined
+  hem?: string | undefined
+  consent?: boolean | undefined
   events: unknown[]
+  /** sent_at in epoch milliseconds. */
   sentAtMillis: number
   /** The text holds a `__proto__`: the events must be searched for such a key. */
   mayHoldProtoKey: boolean
@@ -34,8 +38,10 @@ export function parseBeacon(body: Buffer): Envelope {
   if (!Array.isArray(events)) throw malformed('events must be an array.')
   if (events.length > beaconEventsMax) throw malformed(`events must hold at most ${beaconEventsMax} events.`)
   return {
-    ...(beacon as unknown as Beacon),
     pixel_id: pixel_id.toLowerCase(),
+    cookie_id,
+    hem: givenHem as string | undefined,
+    consent,
     events,
     sentAtMillis,
     mayHoldProtoKey: text.includes('__proto__') || text.includes('\\u005f'),

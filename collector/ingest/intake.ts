@@ -44,7 +44,8 @@ const busyRetrySeconds = 5
 export async function takeIn(deps: IngestDeps, request: FastifyRequest, envelope: Envelope): Promise<Taken> {
   const pixel = activePixel(deps.pixels, envelope.pixel_id)
   requireAllowedOrigin(pixel, originOf(request))
-  await deps.limits(pixel.pixelId, request.ip)
+  const limited = deps.limits(pixel.pixelId, request.ip)
+  if (limited) await limited
   const device = knownDevice(request.headers['user-agent'] ?? '')
   const receivedMillis = Date.now()
   const visitor = visitorOf(

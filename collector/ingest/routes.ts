@@ -66,7 +66,6 @@ export const ingestRoutes =
         const sentAt = new Date()
         const { receipt, visitor } = await takeIn(deps, request, {
           pixel_id: isUuid(pixel_id) ? pixel_id.toLowerCase() : '',
-          sent_at: sentAt.toISOString(),
           sentAtMillis: sentAt.getTime(),
           mayHoldProtoKey: false,
           events: [

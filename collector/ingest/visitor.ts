@@ -77,26 +77,30 @@ export interface DailySalt {
 }
 
 const saltCheckMs = 10_000
+const dayMs = 86_400_000
+
+/** The day, UTC, counted from 1970. */
+const today = (): number => Math.floor(Date.now() / dayMs)
 
 /**
  * Keeps today's salt, the same in every process through PostgreSQL, where yesterday's is deleted. While PostgreSQL
  * is away past midnight, a salt of this process's own stands in, so that an id never lives longer than a day.
  */
 export async function openDailySalt(postgres: Postgres): Promise<DailySalt> {
-  const today = () => new Date().toISOString().slice(0, 10)
-  let salt = { day: '', value: '', isShared: false }
+  let salt = { day: -1, value: '', isShared: false }
 
   const renew = async () => {
     const day = today()
     if (salt.day === day && salt.isShared) return
+    const date = new Date(day * dayMs).toISOString().slice(0, 10)
     try {
       await postgres.query('INSERT INTO daily_salts (day, salt) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
-        day,
+        date,
         randomBytes(32).toString('hex'),
       ])
-      await postgres.query('DELETE FROM daily_salts WHERE day < $1', [day])
+      await postgres.query('DELETE FROM daily_salts WHERE day < $1', [date])
       const { rows } = await postgres.query<{ salt: string }>('SELECT salt FROM daily_salts WHERE day = $1', [
-        day,
+        date,
       ])
       salt = { day, value: rows[0]!.salt, isShared: true }
     } catch {
