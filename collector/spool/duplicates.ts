@@ -29,9 +29,34 @@ export class Duplicates {
     this.#seen = new SeenEvents(now)
   }
 
-  /** The payloads without the lines whose event is stored already or stands earlier in them; and how many went. */
-  async takeOut(payloads: Buffer[]): Promise<{ payloads: Buffer[]; duplicates: number }> {
-    const suspects = this.#suspects(payloads)
+  /**
+   * The ids of these payloads that may be stored already or occur twice; all of them are remembered. Asks nobody, so
+   * it can be done while the segment before is still being inserted.
+   */
+  suspectsIn(payloads: readonly Buffer[]): Set<string> {
+    const now = Date.now()
+    const rememberedSince = this.#seen.since + clockToleranceMs
+    const suspects = new Set<string>()
+    for (const payload of payloads) {
+      for (let start = 0; start < payload.length; start = nextLineAt(payload, start)) {
+        idWordsAt(payload, start, this.#id)
+        const mayBeSeen = this.#seen.add(this.#id, now)
+        if (mayBeSeen || tsMillisAt(payload, start) < rememberedSince) {
+          suspects.add(eventIdOf(payload.subarray(start, start + 64)))
+        }
+      }
+    }
+    return suspects
+  }
+
+  /**
+   * The payloads without the lines whose event is stored already or stands earlier in them, and how many went. Every
+   * segment before must be stored by now.
+   */
+  async takeOut(
+    payloads: Buffer[],
+    suspects: ReadonlySet<string>,
+  ): Promise<{ payloads: Buffer[]; duplicates: number }> {
     if (suspects.size === 0) return { payloads, duplicates: 0 }
     const taken = await this.#stored([...suspects])
     let duplicates = 0
@@ -49,23 +74,6 @@ export class Duplicates {
       return fresh.length === lines.length ? payload : Buffer.concat(fresh)
     })
     return { payloads: kept.filter((payload) => payload.length > 0), duplicates }
-  }
-
-  /** The ids that may be stored already or occur twice. All ids are remembered on the way. */
-  #suspects(payloads: Buffer[]): Set<string> {
-    const now = Date.now()
-    const rememberedSince = this.#seen.since + clockToleranceMs
-    const suspects = new Set<string>()
-    for (const payload of payloads) {
-      for (let start = 0; start < payload.length; start = nextLineAt(payload, start)) {
-        idWordsAt(payload, start, this.#id)
-        const mayBeSeen = this.#seen.add(this.#id, now)
-        if (mayBeSeen || tsMillisAt(payload, start) < rememberedSince) {
-          suspects.add(eventIdOf(payload.subarray(start, start + 64)))
-        }
-      }
-    }
-    return suspects
   }
 
   /** Which of the ids are in ClickHouse, as "event_id project_id". */

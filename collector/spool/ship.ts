@@ -33,11 +33,23 @@ export interface ShipObserver {
 interface Batch {
   name: string
   payloads: Buffer[]
+  /** Rows of the segment that ClickHouse has when this is inserted, those that it had before included. */
+  rows: number
   token: string
   /** When its first row was written, epoch milliseconds. */
   oldestAt: number
   /** Places of lines that are dead letters already. */
   refused: Set<number>
+}
+
+/** A segment as it was read. */
+interface Segment {
+  payloads: Buffer[]
+  rows: number
+  /** Ids to ask ClickHouse for. */
+  suspects: Set<string>
+  /** When its first row was written, epoch milliseconds. */
+  oldestAt: number
 }
 
 interface Waiting {
@@ -65,6 +77,7 @@ export class Shipper {
   /** Looked at when nothing fresh waits. */
   readonly #uncertain: Waiting[] = []
   readonly #shipped = new Map<string, NodeJS.Timeout>()
+  #readAhead: { path: string; segment: Promise<Segment> } | null = null
   #running: Promise<void> | null = null
   #cancelPause: (() => void) | null = null
   #isStopped = false
@@ -128,9 +141,9 @@ export class Shipper {
     for (;;) {
       const queue = this.#fresh.length > 0 ? this.#fresh : this.#uncertain
       const next = queue[0]
-      if (!next || this.#isStopped) break
+      if (!next || this.#isStopped) return
       await this.#shipUntilDone(next)
-      queue.shift()
+      queue.splice(queue.indexOf(next), 1)
     }
   }
 
@@ -140,6 +153,7 @@ export class Shipper {
       try {
         await this.#noticeRestart()
         batch ??= await this.#prepare(waiting)
+        this.#lookAhead(waiting.path)
         await this.#insert(batch)
         return await this.#finish(waiting.path, batch)
       } catch (error) {
@@ -151,12 +165,38 @@ export class Shipper {
     }
   }
 
-  /** Reads a segment and decides what of it is to be inserted. */
+  /** Reads a segment, unless that was done while the one before was being inserted. */
+  async #read(path: string): Promise<Segment> {
+    const ahead = this.#readAhead
+    this.#readAhead = null
+    return ahead?.path === path ? ahead.segment : this.#readNow(path)
+  }
+
+  async #readNow(path: string): Promise<Segment> {
+    const [bytes, { birthtimeMs }] = await Promise.all([readFile(path), stat(path)])
+    const { payloads, rows } = decodeSegment(bytes)
+    const suspects = this.#options.duplicates?.suspectsIn(payloads) ?? new Set()
+    return { payloads, rows, suspects, oldestAt: birthtimeMs }
+  }
+
+  /** Begins to read the segment after this one. */
+  #lookAhead(path: string): void {
+    const next = this.#fresh.find((waiting) => waiting.path !== path)
+    if (!next || this.#readAhead) return
+    const segment = this.#readNow(next.path)
+    // If it cannot be read now, it is read again when its turn comes, and fails there.
+    segment.catch(() => {
+      this.#readAhead = null
+    })
+    this.#readAhead = { path: next.path, segment }
+  }
+
+  /** Decides what of a segment is to be inserted. */
   async #prepare({ path, isUncertain }: Waiting): Promise<Batch> {
     const { clickhouse, duplicates, observe } = this.#options
     const name = basename(path)
-    const { payloads: all, oldestAt } = await readSegment(path)
-    let payloads = all
+    const segment = await this.#read(path)
+    let payloads = segment.payloads
     let token = name
     if (isUncertain && duplicates) {
       while (await isBeingInserted(clickhouse, queryIdOf(name))) await this.#pause(retryMsFirst)
@@ -164,12 +204,14 @@ export class Shipper {
       // ClickHouse may remember the token of rows that it lost.
       token = `${name} ${randomUUID()}`
     }
+    let rows = segment.rows
     if (duplicates && payloads.length > 0) {
-      const checked = await duplicates.takeOut(payloads)
+      const checked = await duplicates.takeOut(payloads, segment.suspects)
       payloads = checked.payloads
+      rows -= checked.duplicates
       if (checked.duplicates > 0) observe.duplicates(checked.duplicates)
     }
-    return { name, payloads, token, oldestAt, refused: new Set() }
+    return { name, payloads, rows, token, oldestAt: segment.oldestAt, refused: new Set() }
   }
 
   /** Inserts a batch; where ClickHouse refuses its data, all of it but the rows at fault. */
@@ -224,8 +266,7 @@ export class Shipper {
     await rename(path, done)
     syncDirectory(dirname(path))
     if (!path.endsWith('.done')) {
-      const rows = batch.payloads.reduce((sum, payload) => sum + splitLines(payload).length, 0)
-      this.#options.observe.shipped(rows, Date.now() - batch.oldestAt)
+      this.#options.observe.shipped(batch.rows - batch.refused.size, Date.now() - batch.oldestAt)
     }
     clearTimeout(this.#shipped.get(done))
     const timer = setTimeout(() => {
@@ -259,11 +300,6 @@ export class Shipper {
       }
     })
   }
-}
-
-async function readSegment(path: string): Promise<{ payloads: Buffer[]; oldestAt: number }> {
-  const [bytes, { birthtimeMs }] = await Promise.all([readFile(path), stat(path)])
-  return { payloads: decodeSegment(bytes).payloads, oldestAt: birthtimeMs }
 }
 
 /** Segments are called `<spool_id>.<first seq>.<state>`. */
