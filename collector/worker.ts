@@ -119,11 +119,9 @@ process.on('message', async (message: ToWorker) => {
         tell({ type: 'ready' })
       } catch (error) {
         const isStartError = error instanceof StartError
-        tell({
-          type: 'failed',
-          message: isStartError ? error.message : String((error as Error).stack),
-          isStartError,
-        })
+        const text = isStartError ? error.message : String((error as Error).stack)
+        // Started again by the primary, unless it was the first start.
+        process.send?.({ type: 'failed', message: text, isStartError }, () => process.exit(1))
       }
       break
     case 'collect':

@@ -49,7 +49,7 @@ export interface WorkersOptions {
   log: { warn(message: string): void }
 }
 
-const restartMs = 100
+const restartMs = 250
 const collectTimeoutMs = 2_000
 const stopTimeoutMs = 15_000
 
@@ -65,6 +65,7 @@ export interface Workers {
 export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   cluster.setupPrimary({ exec: join(packageRoot, 'dist/collector/worker.js'), serialization: 'advanced' })
   let isStopping = false
+  let isListening = false
   const running = new Map<number, Worker>()
 
   const start = async (index: number) => {
@@ -75,13 +76,29 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
       if (message.type === 'up') send(worker, { type: 'start', setup: options.setupOf(index) })
       if (message.type === 'sealed') options.onSealed(message.table, message.path)
       if (message.type === 'metrics') void answerMetrics(worker, message.request)
+      if (message.type === 'failed' && isListening) options.log.warn(`worker ${index}: ${message.message}`)
     })
     worker.once('exit', (code, signal) => {
-      if (isStopping) return
+      running.delete(index)
+      // While all start, the first failure ends the service.
+      if (isStopping || !isListening) return
       options.log.warn(`worker ${index} ended (${signal || `exit ${code}`}); starting it again`)
-      setTimeout(() => void start(index), restartMs)
+      restart(index)
     })
     return worker
+  }
+
+  const restart = (index: number) => {
+    setTimeout(async () => {
+      if (isStopping) return
+      try {
+        await start(index)
+      } catch (error) {
+        // Its directory cannot be made ready now: the disk is full, or its predecessor has not quite ended.
+        options.log.warn(`worker ${index} cannot start: ${(error as Error).message}`)
+        restart(index)
+      }
+    }, restartMs)
   }
 
   const answerMetrics = async (asker: Worker, request: string) => {
@@ -119,6 +136,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     await stop()
     throw failed.isStartError ? new StartError(failed.message) : new Error(failed.message)
   }
+  isListening = true
   return { stop }
 }
 

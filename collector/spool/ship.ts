@@ -104,6 +104,9 @@ export class Shipper {
   addUncertain(paths: readonly string[]): void {
     for (const path of paths) {
       const waiting = { path, isUncertain: true }
+      // It must not be removed while it waits.
+      clearTimeout(this.#shipped.get(path))
+      this.#shipped.delete(path)
       // One that was shipped is probably there: it waits until all others are.
       if (path.endsWith('.done')) this.#uncertain.push(waiting)
       else this.#fresh.push(waiting)
