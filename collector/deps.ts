@@ -12,5 +12,3 @@ export interface ReadDeps {
   /** What of the principal's events the request may see. Throws 404, and 403 "pixel inactive". */
   scopeOf(principal: Principal, asked: AskedScope): Promise<Scope>
 }
-
-export type { AskedScope, Scope }

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsync } from 'fastify'
+import { isUuid } from '../../schemas/uuid.ts'
 import { ApiError, invalidParameter } from '../errors.ts'
-import { isUuid } from '../ingest/validate.ts'
 import { packageRoot } from '../paths.ts'
 
 /** The demo's pixel, and a live key that reads what it captured. */

@@ -1,6 +1,7 @@
 import { type Field, fieldNamed, isReadableAt, type Tier } from '../../schemas/fields.ts'
+import { isUuid } from '../../schemas/uuid.ts'
 import { invalidParameter } from '../errors.ts'
-import { isUuid, isUuidField } from './uuid.ts'
+import { isUuidField } from './uuid.ts'
 import { isoToMs } from './window.ts'
 
 /** The operators of the spec's `filter` parameter. */

@@ -1,9 +1,9 @@
 import { type Field, fieldNamed, fieldsAt, isReadableAt, type Tier } from '../../schemas/fields.ts'
-import type { AskedScope, Scope } from '../deps.ts'
+import { isUuid } from '../../schemas/uuid.ts'
+import type { AskedScope, Scope } from '../access/scope.ts'
 import { invalidParameter } from '../errors.ts'
 import { type Cursor, decodeCursor } from './cursor.ts'
 import { type Filter, readFilters } from './filter.ts'
-import { isUuid } from './uuid.ts'
 import { readWindow, type Window } from './window.ts'
 
 /** The spec's values of `source`. */

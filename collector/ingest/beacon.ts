@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
+import { isUuid } from '../../schemas/uuid.ts'
 import { malformed } from '../errors.ts'
-import { isObject, isUuid } from './validate.ts'
+import { isObject } from './validate.ts'
 
 /** Most events one beacon may carry. */
 export const beaconEventsMax = 500

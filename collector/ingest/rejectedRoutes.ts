@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
+import { isUuid } from '../../schemas/uuid.ts'
 import type { ReadDeps } from '../deps.ts'
 import { invalidParameter } from '../errors.ts'
-import { isUuid } from './validate.ts'
 
 interface Query {
   project_id?: string

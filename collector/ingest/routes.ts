@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import cors from '@fastify/cors'
 import type { FastifyPluginAsync } from 'fastify'
 import { beaconBytesMax } from '../../schemas/beacon.ts'
+import { isUuid } from '../../schemas/uuid.ts'
 import { ApiError, malformed, notFound } from '../errors.ts'
 import { ackSeconds, refusedBeacons } from '../metrics.ts'
 import { parseBeacon } from './beacon.ts'
 import { activePixel, type IngestDeps, takeIn } from './intake.ts'
 import { createPixelScripts } from './pixelScript.ts'
-import { isUuid } from './validate.ts'
 
 /** The smallest GIF: one transparent pixel. */
 const transparentGif = Buffer.from('R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==', 'base64')

@@ -1,6 +1,7 @@
 import { Compile } from 'typebox/compile'
 import { customPropertiesBytesMax } from '../../schemas/events/custom.ts'
 import { type EventType, eventDataSchemas, eventTypes } from '../../schemas/events/index.ts'
+import { isUuid } from '../../schemas/uuid.ts'
 
 /** Oldest event taken, by its own time. Keeps the months, and so the partitions, of one insert few. */
 export const eventAgeDaysMax = 366
@@ -21,10 +22,6 @@ export interface Fault {
 }
 
 const validators = new Map(Object.entries(eventDataSchemas).map(([type, schema]) => [type, Compile(schema)]))
-
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-
-export const isUuid = (value: unknown): value is string => typeof value === 'string' && uuid.test(value)
 
 /** Checks one element of a beacon's `events` against its type's schema (schemas/events). */
 export function validateEvent(event: unknown): ValidEvent | Fault {

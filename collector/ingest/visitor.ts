@@ -1,9 +1,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { parse } from 'cookie'
 import type { FastifyRequest } from 'fastify'
+import { isUuid } from '../../schemas/uuid.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import type { Pixel } from './pixels.ts'
-import { isUuid } from './validate.ts'
 
 /** Who sent a beacon, and what to tell their browser. */
 export interface Visitor {

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { readFile, rename, stat, unlink } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import { Readable } from 'node:stream'
-import { type ClickHouse, ClickHouseRefused } from '../clickhouse/client.ts'
-import { keepDeadLetter } from './deadLetters.ts'
+import type { ClickHouse } from '../clickhouse/client.ts'
 import type { Duplicates } from './duplicates.ts'
-import { splitLines } from './lines.ts'
+import { type Batch, insertBatch, queryIdOf } from './insert.ts'
 import { isBeingInserted, withoutStoredLines } from './readBack.ts'
 import { decodeSegment } from './record.ts'
 import { inState, syncDirectory } from './recover.ts'
@@ -27,19 +25,6 @@ export interface ShipObserver {
   duplicates(rows: number): void
   deadLetter(reason: string): void
   retry(error: Error, segment: string): void
-}
-
-/** A segment as it will be inserted: decided once, so that every retry sends the same bytes. */
-interface Batch {
-  name: string
-  payloads: Buffer[]
-  /** Rows of the segment that ClickHouse has when this is inserted, those that it had before included. */
-  rows: number
-  token: string
-  /** When its first row was written, epoch milliseconds. */
-  oldestAt: number
-  /** Places of lines that are dead letters already. */
-  refused: Set<number>
 }
 
 /** A segment as it was read. */
@@ -157,7 +142,7 @@ export class Shipper {
         await this.#noticeRestart()
         batch ??= await this.#prepare(waiting)
         this.#lookAhead(waiting.path)
-        await this.#insert(batch)
+        await insertBatch(this.#options, batch)
         return await this.#finish(waiting.path, batch)
       } catch (error) {
         // Whatever comes next may be another server: what was shipped last must be looked for in it.
@@ -214,53 +199,7 @@ export class Shipper {
       rows -= checked.duplicates
       if (checked.duplicates > 0) observe.duplicates(checked.duplicates)
     }
-    return { name, payloads, rows, token, oldestAt: segment.oldestAt, refused: new Set() }
-  }
-
-  /** Inserts a batch; where ClickHouse refuses its data, all of it but the rows at fault. */
-  async #insert(batch: Batch): Promise<void> {
-    if (batch.payloads.length === 0) return
-    try {
-      await this.#send(batch.payloads, batch.token, batch.name)
-    } catch (error) {
-      if (!isDataError(error)) throw error
-      await this.#insertHalves(batch, batch.payloads.flatMap(splitLines), 0)
-    }
-  }
-
-  /** Inserts each half of lines that were refused together; `from` is their place in the batch. */
-  async #insertHalves(batch: Batch, lines: Buffer[], from: number): Promise<void> {
-    const middle = Math.ceil(lines.length / 2)
-    for (const [part, at] of [
-      [lines.slice(0, middle), from],
-      [lines.slice(middle), from + middle],
-    ] as const) {
-      if (part.length === 0 || batch.refused.has(at)) continue
-      try {
-        await this.#send([Buffer.concat(part)], `${batch.token} ${at}+${part.length}`, batch.name)
-      } catch (error) {
-        if (!isDataError(error)) throw error
-        if (part.length > 1) await this.#insertHalves(batch, part, at)
-        else this.#bury(batch, part[0]!, at, error.message)
-      }
-    }
-  }
-
-  #bury(batch: Batch, line: Buffer, at: number, reason: string): void {
-    const { table, deadLetterDirectory, observe } = this.#options
-    keepDeadLetter(deadLetterDirectory, batch.name, { table, reason, row: line.toString().trimEnd() })
-    batch.refused.add(at)
-    observe.deadLetter(reason)
-  }
-
-  async #send(payloads: Buffer[], token: string, name: string): Promise<void> {
-    const { clickhouse, table } = this.#options
-    await clickhouse.insertLines(
-      table,
-      Readable.from(payloads, { objectMode: false }),
-      token,
-      `${queryIdOf(name)}-${randomUUID()}`,
-    )
+    return { name, payloads, token, rows, oldestAt: segment.oldestAt, refused: new Set() }
   }
 
   /** Notes that ClickHouse has the segment, and keeps the file for a while. */
@@ -307,17 +246,3 @@ export class Shipper {
 
 /** Segments are called `<spool_id>.<first seq>.<state>`. */
 const spoolIdOf = (segment: string): string => segment.split('.')[0]!
-
-/** What the ids of all inserts of a segment begin with, in ClickHouse's list of running queries. */
-const queryIdOf = (segment: string): string => `footfall-${segment.replace(/\.[a-z]+$/, '')}`
-
-/**
- * ClickHouse's codes for data that it cannot read, whoever sends it again: CANNOT_PARSE_* and their like. Every
- * other refusal (too many parts, memory, read-only, an unknown table, …) may pass, so it is tried again.
- */
-const dataErrors = new Set([
-  6, 26, 27, 33, 38, 41, 53, 69, 70, 72, 85, 117, 130, 131, 349, 376, 407, 441, 467, 469, 490, 531, 675, 676,
-])
-
-const isDataError = (error: unknown): error is ClickHouseRefused =>
-  error instanceof ClickHouseRefused && dataErrors.has(error.code)

@@ -213,6 +213,24 @@ test('a row that ClickHouse refuses costs no other row, and is kept with the rea
   expect(JSON.parse(letters[0].row)).toMatchObject({ ts_millis: 'x' })
 })
 
+test('a connection that breaks while a refused row is looked for loses none of its neighbours', async () => {
+  const all = ids(40)
+  const spoiled = row().replace(/"ts_millis":\d+/, '"ts_millis":"x"')
+  let breaks = 5
+  const shipper = openShipper({
+    ...clickhouse,
+    insertLines: async (...args) => {
+      if (seen.deadLetters.length > 0 && breaks-- > 0) throw new Error('socket hang up')
+      await clickhouse.insertLines(...args)
+    },
+  })
+  shipper.add(segment([spoiled, ...all.map((id) => row(id))]))
+  await isIdle(shipper)
+  expect(await stored()).toEqual(all)
+  expect(seen.deadLetters).toHaveLength(1)
+  expect(seen.retries).toHaveLength(5)
+})
+
 test('while ClickHouse is away segments wait, and then come in order', async () => {
   let isAway = true
   const shipper = openShipper({

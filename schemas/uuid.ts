@@ -1,0 +1,3 @@
+/** True for the hyphenated text form of a UUID, in either case; any version. */
+export const isUuid = (value: unknown): value is string =>
+  typeof value === 'string' && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value)
