@@ -75,6 +75,8 @@ export function openClickHouse(url: string, database: string): ClickHouse {
     application: 'footfall',
     request_timeout: 120_000,
     max_open_connections: 32,
+    // Large values go in the body: proxies refuse long addresses.
+    use_multipart_params_auto: true,
     keep_alive: { idle_socket_ttl: 2_000 },
     clickhouse_settings: outputSettings,
     log: { level: 127 },

@@ -100,6 +100,12 @@ describe('two services', () => {
     await live.body?.cancel()
   })
 
+  test('the front page leads to the shop', async () => {
+    const answer = await fetch(first.url)
+    expect(answer.url).toBe(first.demo.demo_url)
+    expect(await answer.text()).toContain(first.demo.pixel_id)
+  })
+
   test('health, readiness, metrics and the API’s description are there', async () => {
     expect(await (await fetch(`${first.url}/healthz`)).json()).toEqual({ status: 'ok' })
     expect(await (await fetch(`${first.url}/readyz`)).json()).toEqual({ status: 'ok' })
