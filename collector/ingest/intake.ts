@@ -38,8 +38,8 @@ const busyRetrySeconds = 5
 
 /**
  * Takes a beacon in: validates each event, encodes those that pass, and resolves when all that was accepted, and
- * what was turned away, is on disk. Throws 404 "pixel not found", 403 "pixel inactive" or "origin not allowed",
- * 503 "busy"; then nothing of the beacon was kept.
+ * what was turned away, is on disk. Throws 404 "pixel not found", 403 "pixel inactive" or "origin not allowed", 429
+ * "rate_limited", and 503 "busy": then the beacon is to be sent again, and what was kept of it is not stored twice.
  */
 export async function takeIn(deps: IngestDeps, request: FastifyRequest, envelope: Envelope): Promise<Taken> {
   const pixel = activePixel(deps.pixels, envelope.pixel_id)
@@ -164,8 +164,9 @@ function linkRow(hem: string, context: BeaconContext): string {
   })
 }
 
-/** The part of an event that a fault lies in: "event_type", "event_data/timestamp", … */
-const partOf = ({ path }: Fault): string => path.split('/').slice(1, 3).join('/') || 'event'
+/** The part of an event that a fault lies in: "event_type", "event_data/timestamp", …; never a sender's own key. */
+const partOf = ({ path }: Fault): string =>
+  path.endsWith('/__proto__') ? '__proto__' : path.split('/').slice(1, 3).join('/') || 'event'
 
 /** A text of an event that may not be one. */
 function givenText(event: unknown, key: 'event_id' | 'event_type'): string | null {
