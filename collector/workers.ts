@@ -66,6 +66,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   cluster.setupPrimary({ exec: join(packageRoot, 'dist/collector/worker.js'), serialization: 'advanced' })
   let isStopping = false
   let isListening = false
+  const listening = firstOutcome()
   const running = new Map<number, Worker>()
 
   const start = async (index: number) => {
@@ -76,12 +77,18 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
       if (message.type === 'up') send(worker, { type: 'start', setup: options.setupOf(index) })
       if (message.type === 'sealed') options.onSealed(message.table, message.path)
       if (message.type === 'metrics') void answerMetrics(worker, message.request)
-      if (message.type === 'failed' && isListening) options.log.warn(`worker ${index}: ${message.message}`)
+      if (message.type === 'ready') {
+        isListening = true
+        listening.resolve()
+      }
+      if (message.type === 'failed') {
+        if (isListening) options.log.warn(`worker ${index}: ${message.message}`)
+        listening.reject(message.isStartError ? new StartError(message.message) : new Error(message.message))
+      }
     })
     worker.once('exit', (code, signal) => {
       running.delete(index)
-      // While all start, the first failure ends the service.
-      if (isStopping || !isListening) return
+      if (isStopping) return
       options.log.warn(`worker ${index} ended (${signal || `exit ${code}`}); starting it again`)
       restart(index)
     })
@@ -129,26 +136,28 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     )
   }
 
-  const first = await Promise.all(Array.from({ length: options.count }, (_, index) => start(index)))
-  const outcomes = await Promise.all(first.map(untilListening))
-  const failed = outcomes.find((outcome) => outcome?.type === 'failed')
-  if (failed?.type === 'failed') {
+  try {
+    await Promise.all(Array.from({ length: options.count }, (_, index) => start(index)))
+    await listening.promise
+  } catch (error) {
     await stop()
-    throw failed.isStartError ? new StartError(failed.message) : new Error(failed.message)
+    throw error
   }
-  isListening = true
   return { stop }
 }
 
-const untilListening = (worker: Worker): Promise<FromWorker | null> =>
-  Promise.race([
-    messageOf(worker, 120_000, (message) =>
-      message.type === 'ready' || message.type === 'failed' ? message : null,
-    ),
-    once(worker, 'exit').then(
-      (): FromWorker => ({ type: 'failed', message: 'a worker ended while it started', isStartError: false }),
-    ),
-  ])
+/** Settled by the first worker that listens, or that says why it cannot; what comes later changes nothing. */
+function firstOutcome() {
+  let resolve = () => {}
+  let reject = (_error: Error) => {}
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve
+    reject = onReject
+  })
+  // It may be settled before anybody waits for it.
+  promise.catch(() => {})
+  return { promise, resolve, reject }
+}
 
 /** Waits for a worker's message; null after `timeoutMs`. */
 function messageOf<M>(
