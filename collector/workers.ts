@@ -63,7 +63,12 @@ export interface Workers {
  * One that dies is replaced. Rejects with StartError when they cannot listen.
  */
 export async function startWorkers(options: WorkersOptions): Promise<Workers> {
-  cluster.setupPrimary({ exec: join(packageRoot, 'dist/collector/worker.js'), serialization: 'advanced' })
+  cluster.setupPrimary({
+    exec: join(packageRoot, 'dist/collector/worker.js'),
+    // Room for what a burst of beacons leaves behind: collected half as often, a fifth more events a second.
+    execArgv: [...process.execArgv, '--max-semi-space-size=32'],
+    serialization: 'advanced',
+  })
   let isStopping = false
   let isListening = false
   const listening = firstOutcome()

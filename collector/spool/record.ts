@@ -7,13 +7,33 @@ import { crc32 } from 'node:zlib'
  */
 export const headerBytes = 28
 
-/** A record of `rows` lines, header and payload in one buffer, ready to be written. */
-export function encodeRecord(lines: string, rows: number): Buffer {
-  const record = Buffer.allocUnsafe(headerBytes + Buffer.byteLength(lines))
-  record.write(lines, headerBytes)
-  const payload = record.subarray(headerBytes)
-  record.write(`#${hex(payload.length)} ${hex(crc32(payload, rows))} ${hex(rows)}\n`, 'latin1')
-  return record
+const utf8 = new TextEncoder()
+const utf8BytesPerChar = 3
+
+/** Encodes records into one buffer that is used again, so that a busy spool leaves nothing to collect. */
+export class RecordEncoder {
+  #buffer = Buffer.allocUnsafeSlow(64 * 1024)
+
+  /** A record of lines (each with its line end), header and payload, ready to be written; good until the next call. */
+  encode(lines: readonly string[]): Buffer {
+    let end = headerBytes
+    for (const line of lines) {
+      this.#reserve(end + line.length * utf8BytesPerChar)
+      // Line by line: one line that is not ASCII would make a joined text slow to encode.
+      end += utf8.encodeInto(line, this.#buffer.subarray(end)).written
+    }
+    const payload = this.#buffer.subarray(headerBytes, end)
+    const rows = lines.length
+    this.#buffer.write(`#${hex(payload.length)} ${hex(crc32(payload, rows))} ${hex(rows)}\n`, 'latin1')
+    return this.#buffer.subarray(0, end)
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#buffer.length >= bytes) return
+    const larger = Buffer.allocUnsafeSlow(bytes * 2)
+    this.#buffer.copy(larger)
+    this.#buffer = larger
+  }
 }
 
 export interface SegmentContent {

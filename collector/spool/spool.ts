@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, fdatasync, openSync, renameSync, statSync, truncateSync, write } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { encodeRecord } from './record.ts'
+import { RecordEncoder } from './record.ts'
 import { inState, sealLeftover, segmentsIn, syncDirectory } from './recover.ts'
 
 const writeAt = promisify(write)
@@ -28,8 +28,7 @@ export interface SpoolOptions {
 
 interface Waiting {
   firstSeq: number
-  lines: string
-  rows: number
+  lines: string[]
   resolve: () => void
   reject: (error: Error) => void
 }
@@ -44,6 +43,7 @@ interface Waiting {
 export class Spool {
   readonly spoolId = uuidV7()
   readonly #options: SpoolOptions
+  readonly #encoder = new RecordEncoder()
   #nextSeq = 1
   #waiting: Waiting[] = []
   #committing: Promise<void> | null = null
@@ -91,12 +91,11 @@ export class Spool {
     if (this.#isClosed) return Promise.reject(new SpoolUnavailable('the spool is closed'))
     if (this.isFull) return Promise.reject(new SpoolUnavailable('the spool is full'))
     const firstSeq = this.#nextSeq
-    let lines = ''
-    for (const row of rows) {
-      lines += `${row.slice(0, -1)},"spool_id":"${this.spoolId}","seq":${this.#nextSeq++}}\n`
-    }
+    const lines = rows.map(
+      (row) => `${row.slice(0, -1)},"spool_id":"${this.spoolId}","seq":${this.#nextSeq++}}\n`,
+    )
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ firstSeq, lines, rows: rows.length, resolve, reject })
+      this.#waiting.push({ firstSeq, lines, resolve, reject })
       this.#committing ??= this.#commit()
     })
   }
@@ -133,13 +132,8 @@ export class Spool {
     this.#open ??= this.#openSegment(group[0]!.firstSeq)
     const open = this.#open
     const fd = open.fd!
-    let lines = ''
-    let rows = 0
-    for (const one of group) {
-      lines += one.lines
-      rows += one.rows
-    }
-    const record = encodeRecord(lines, rows)
+    const lines = group.flatMap((one) => one.lines)
+    const record = this.#encoder.encode(lines)
     try {
       for (let written = 0; written < record.length; ) {
         const step = await writeAt(fd, record, written, record.length - written, open.bytes + written)
@@ -153,7 +147,7 @@ export class Spool {
       throw error
     }
     open.bytes += record.length
-    this.#options.onCommit?.(rows)
+    this.#options.onCommit?.(lines.length)
     if (open.bytes >= this.#options.segmentBytesMax) this.#seal()
     else this.#sealIn(this.#options.sealAfterMs)
   }

@@ -9,7 +9,7 @@ import { migrateClickHouse } from '../../collector/clickhouse/migrate.ts'
 import { knownDevice } from '../../collector/ingest/device.ts'
 import { eventRow, sharedMembers } from '../../collector/ingest/row.ts'
 import { Duplicates } from '../../collector/spool/duplicates.ts'
-import { decodeSegment, encodeRecord } from '../../collector/spool/record.ts'
+import { decodeSegment, RecordEncoder } from '../../collector/spool/record.ts'
 import { Shipper } from '../../collector/spool/ship.ts'
 import { chrome, customEvent } from '../harness/api.ts'
 import { record, replay } from './recorded.ts'
@@ -87,7 +87,7 @@ function makeSegment(): Segment {
       seq++
       return `${eventRow(event, shared, now - (seq % 1000)).slice(0, -1)},"spool_id":"${spoolId}","seq":${seq}}\n`
     })
-    return encodeRecord(lines.join(''), lines.length)
+    return new RecordEncoder().encode(lines)
   })
   const bytes = Buffer.concat(records)
   return { name: `${spoolId}.0000000000000001.seg`, bytes, ...decodeSegment(bytes) }

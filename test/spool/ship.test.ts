@@ -9,7 +9,7 @@ import { knownDevice } from '../../collector/ingest/device.ts'
 import { eventRow, sharedMembers } from '../../collector/ingest/row.ts'
 import type { ValidEvent } from '../../collector/ingest/validate.ts'
 import { Duplicates } from '../../collector/spool/duplicates.ts'
-import { encodeRecord } from '../../collector/spool/record.ts'
+import { RecordEncoder } from '../../collector/spool/record.ts'
 import { Shipper } from '../../collector/spool/ship.ts'
 import { randomName } from '../harness/databases.ts'
 import { waitFor } from '../harness/service.ts'
@@ -71,7 +71,7 @@ const row = (eventId: string = randomUUID(), tsMillis = Date.now(), projectId = 
 function segment(rows: string[], spoolId: string = randomUUID(), firstSeq = 1): string {
   const path = join(directory, `${spoolId}.${String(firstSeq).padStart(16, '0')}.seg`)
   const lines = rows.map((text, n) => `${text.slice(0, -1)},"spool_id":"${spoolId}","seq":${firstSeq + n}}\n`)
-  writeFileSync(path, encodeRecord(lines.join(''), lines.length))
+  writeFileSync(path, new RecordEncoder().encode(lines))
   return path
 }
 
