@@ -8,6 +8,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
+import { forAnyone, type GuardDeps, guardRoutes } from './access/guard.ts'
 import type { Config } from './config.ts'
 import type { ReadDeps } from './deps.ts'
 import { ApiError, busy, notFound } from './errors.ts'
@@ -17,6 +18,7 @@ import type { IngestDeps } from './ingest/intake.ts'
 import { rejectedRoutes } from './ingest/rejectedRoutes.ts'
 import { ingestRoutes } from './ingest/routes.ts'
 import { isStoreAway } from './storeAway.ts'
+import { validatorCompiler } from './validation.ts'
 
 export interface AppDeps {
   config: Config
@@ -25,6 +27,8 @@ export interface AppDeps {
   notReady: () => string | null
   /** The numbers of all processes of this machine, as Prometheus text. */
   metrics: () => Promise<string>
+  /** Who may ask what; null where FOOTFALL_ROLE is ingest, which only has routes for anyone. */
+  guard: GuardDeps | null
   /** Absent where FOOTFALL_ROLE is api. */
   ingest?: IngestDeps | undefined
   /** Absent where FOOTFALL_ROLE is ingest. */
@@ -37,6 +41,7 @@ export async function createApp({
   log,
   notReady,
   metrics,
+  guard,
   ingest,
   read,
 }: AppDeps): Promise<FastifyInstance> {
@@ -55,14 +60,19 @@ export async function createApp({
     routerOptions: { ignoreTrailingSlash: true },
   })
   app.setErrorHandler(answerError)
+  app.setValidatorCompiler(validatorCompiler)
   app.setNotFoundHandler((request) => {
     throw notFound.route(request.method, request.url.split('?')[0]!)
   })
 
+  guardRoutes(app, guard)
   await app.register(swagger, {
     openapi: { info: { title: 'Footfall', version: '0.1.0' }, components: { securitySchemes } },
   })
-  await app.register(swaggerUi, { routePrefix: '/docs' })
+  await app.register(async (docs) => {
+    docs.addHook('onRoute', forAnyone)
+    await docs.register(swaggerUi, { routePrefix: '/docs' })
+  })
 
   await app.register(healthRoutes(notReady, metrics))
   if (ingest) await app.register(ingestRoutes(ingest))

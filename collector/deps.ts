@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import type { Principal } from './access/principal.ts'
 import type { AskedScope, Scope } from './access/scope.ts'
 import type { ClickHouse } from './clickhouse/client.ts'
@@ -7,8 +6,6 @@ import type { ClickHouse } from './clickhouse/client.ts'
 export interface ReadDeps {
   /** The events of real visitors, and the sample database that test keys read. */
   clickhouse: { live: ClickHouse; test: ClickHouse }
-  /** Who is asking. Throws 401 in the spec's words. */
-  authenticate(request: FastifyRequest): Promise<Principal>
   /** What of the principal's events the request may see. Throws 404, and 403 "pixel inactive". */
   scopeOf(principal: Principal, asked: AskedScope): Promise<Scope>
 }

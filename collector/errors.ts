@@ -32,7 +32,18 @@ export const unauthorized = {
   secret: () => new ApiError(401, 'Invalid API secret', 'The X-Api-Secret header does not match the key.'),
   secretRequired: () =>
     new ApiError(401, 'API secret is required', 'Send the key’s secret in the X-Api-Secret header.'),
+  /** A project key names another project on a pixel or own-project route (spec: Errors). */
+  otherProject: () => new ApiError(401, 'Invalid API key', 'This key belongs to another project.'),
+  /** Dashboard routes: nobody is signed in. */
+  session: () => new ApiError(401, 'unauthenticated', 'Sign in to the dashboard first.'),
 }
+
+/** 403: the caller is known, and may not. */
+export const forbidden = (message: string) => new ApiError(403, 'forbidden', message)
+
+/** 409: the state of things does not allow it; `body` may show that state. */
+export const conflict = (message: string, body: Record<string, unknown> = {}) =>
+  new ApiError(409, 'conflict', message, { body })
 
 /** 404, in the spec's words. What belongs to somebody else answers exactly like what does not exist. */
 export const notFound = {

@@ -5,7 +5,10 @@ import { ApiError } from './errors.ts'
 export const healthRoutes =
   (notReady: () => string | null, metrics: () => Promise<string>): FastifyPluginAsync =>
   async (app) => {
-    const schema = (summary: string) => ({ schema: { tags: ['Health'], summary } })
+    const schema = (summary: string) => ({
+      schema: { tags: ['Health'], summary },
+      config: { access: { to: 'anyone' as const } },
+    })
 
     app.get('/healthz', schema('The process lives'), async () => ({ status: 'ok' }))
 

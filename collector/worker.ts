@@ -1,7 +1,9 @@
 /** A worker process: takes beacons into its own spool, answers reads. Started and told what to do by workers.ts. */
 import { randomUUID } from 'node:crypto'
 import { createAuthenticate } from './access/authenticate.ts'
+import { createTakeTokens } from './access/limits.ts'
 import { createScopeOf } from './access/scope.ts'
+import { createTokens } from './access/tokens.ts'
 import { createApp } from './app.ts'
 import { openClickHouse } from './clickhouse/client.ts'
 import { sampleIdentity } from './demo/sample.ts'
@@ -36,13 +38,20 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
     log,
     metrics: askForMetrics,
     notReady: () => ingest?.deps.spools.events.trouble ?? null,
+    guard:
+      config.role === 'ingest'
+        ? null
+        : {
+            authenticate: createAuthenticate(pool, createTokens(pool)),
+            takeTokens: config.rateLimits ? createTakeTokens(pool) : null,
+            noteKeyUse: () => {},
+          },
     ingest: ingest?.deps,
     read:
       config.role === 'ingest'
         ? undefined
         : {
             clickhouse,
-            authenticate: createAuthenticate(pool),
             scopeOf: createScopeOf(pool, sampleIdentity.organizationId),
           },
   })

@@ -1,60 +1,102 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { parse } from 'cookie'
 import type { FastifyRequest } from 'fastify'
 import { unauthorized } from '../errors.ts'
 import type { Postgres } from '../postgres/pool.ts'
-import type { Principal } from './principal.ts'
+import type { Access } from './access.ts'
+import type { Principal, Role } from './principal.ts'
+import { remember } from './remember.ts'
+import { requireSameOrigin } from './sameOrigin.ts'
+import type { Tokens } from './tokens.ts'
+
+/** What keys, secrets and sessions are kept as: all are random, so a fast hash without salt gives nothing away. */
+export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+/** The cookie of a member who is signed in to the dashboard. */
+export const sessionCookie = 'footfall_session'
+
+/** The session that a request carries; null without one. */
+export function sessionOf(request: FastifyRequest): string | null {
+  const { cookie } = request.headers
+  return (cookie?.includes(`${sessionCookie}=`) && parse(cookie)[sessionCookie]) || null
+}
+
+/** Who is asking a route that is not for anyone. */
+export type Authenticate = (
+  request: FastifyRequest,
+  access: Exclude<Access, { to: 'anyone' }>,
+) => Promise<Principal>
+
+/**
+ * Makes the check of who is asking (spec: Authentication). It throws 401 "Invalid API key", "Invalid API secret" or
+ * "API secret is required", and where only a session serves 401 "unauthenticated".
+ */
+export function createAuthenticate(postgres: Postgres, tokens: Tokens): Authenticate {
+  const keyNamed = remember((hash) => readKey(postgres, Buffer.from(hash, 'base64')))
+  const memberOfSession = remember((hash) => readMemberOfSession(postgres, Buffer.from(hash, 'base64')))
+  const memberNamed = remember((memberId) => readMember(postgres, memberId))
+
+  const byKey = async (apiKey: string, secret: string | undefined): Promise<Principal> => {
+    const key = await keyNamed(sha256(apiKey).toString('base64'))
+    if (!key) throw unauthorized.key()
+    if (secret) {
+      if (!key.secret_sha256 || !timingSafeEqual(sha256(secret), key.secret_sha256))
+        throw unauthorized.secret()
+    } else if (key.secret_required) throw unauthorized.secretRequired()
+    return {
+      organizationId: key.organization_id,
+      projectId: key.project_id,
+      mode: key.mode,
+      caller: { kind: 'key', keyId: key.key_id },
+    }
+  }
+
+  const bySession = async (request: FastifyRequest): Promise<Principal | null> => {
+    const session = sessionOf(request)
+    const member = session && (await memberOfSession(sha256(session).toString('base64')))
+    if (!member) return null
+    requireSameOrigin(request)
+    return principalOf(member)
+  }
+
+  return async (request, access) => {
+    if (access.to === 'session') {
+      const principal = await bySession(request)
+      if (!principal) throw unauthorized.session()
+      return principal
+    }
+    const apiKey = header(request, 'x-api-key')
+    const secret = header(request, 'x-api-secret')
+    if (apiKey !== undefined) return byKey(apiKey, secret)
+
+    const bearer = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1]
+    if (bearer?.startsWith(apiKeyPrefix)) {
+      if (access.bearerKey) return byKey(bearer, secret)
+      throw unauthorized.key('Send the API key in the X-Api-Key header.')
+    }
+    if (bearer !== undefined) {
+      const memberId = await tokens.verify(bearer)
+      const member = memberId && (await memberNamed(memberId))
+      if (!member) throw unauthorized.key('The token of the Authorization header is not good, or no longer.')
+      return principalOf(member)
+    }
+    const principal = access.members ? await bySession(request) : null
+    if (!principal) throw unauthorized.key('Send an API key in the X-Api-Key header.')
+    return principal
+  }
+}
+
+/** What every API key begins with. */
+export const apiKeyPrefix = 'ff_'
 
 interface KeyRow {
   key_id: string
   organization_id: string
   project_id: string | null
   mode: 'live' | 'test'
-  secret_sha256: Buffer
+  /** Null for a key of before there were secrets. */
+  secret_sha256: Buffer | null
   secret_required: boolean
-}
-
-/** What keys and secrets are kept as: both are random, so a fast hash without salt gives nothing away. */
-export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
-
-/** How long an answer of PostgreSQL serves: a revoked key is refused everywhere within this time. */
-const keyCacheMs = 1_000
-const cachedMost = 10_000
-
-/**
- * Makes the check of the headers X-Api-Key and X-Api-Secret (spec: Authentication). The check throws 401 "Invalid
- * API key", "Invalid API secret" or "API secret is required".
- */
-export function createAuthenticate(postgres: Postgres): (request: FastifyRequest) => Promise<Principal> {
-  const cache = new Map<string, { readAt: number; key: Promise<KeyRow | undefined> }>()
-
-  const keyOf = (apiKey: string): Promise<KeyRow | undefined> => {
-    const hash = sha256(apiKey)
-    const cacheKey = hash.toString('base64')
-    const cached = cache.get(cacheKey)
-    if (cached && Date.now() - cached.readAt < keyCacheMs) return cached.key
-    if (cache.size >= cachedMost) cache.clear()
-    const key = readKey(postgres, hash)
-    cache.set(cacheKey, { readAt: Date.now(), key })
-    key.catch(() => cache.delete(cacheKey))
-    return key
-  }
-
-  return async (request) => {
-    const apiKey = headerOf(request, 'x-api-key')
-    if (!apiKey) throw unauthorized.key('Send an API key in the X-Api-Key header.')
-    const key = await keyOf(apiKey)
-    if (!key) throw unauthorized.key()
-    const secret = headerOf(request, 'x-api-secret')
-    if (secret) {
-      if (!timingSafeEqual(sha256(secret), key.secret_sha256)) throw unauthorized.secret()
-    } else if (key.secret_required) throw unauthorized.secretRequired()
-    return {
-      organizationId: key.organization_id,
-      projectId: key.project_id,
-      keyId: key.key_id,
-      mode: key.mode,
-    }
-  }
 }
 
 async function readKey(postgres: Postgres, hash: Buffer): Promise<KeyRow | undefined> {
@@ -67,7 +109,38 @@ async function readKey(postgres: Postgres, hash: Buffer): Promise<KeyRow | undef
   return rows[0]
 }
 
-function headerOf(request: FastifyRequest, name: string): string | undefined {
+interface MemberRow {
+  member_id: string
+  organization_id: string
+  role: Role
+}
+
+async function readMemberOfSession(postgres: Postgres, hash: Buffer): Promise<MemberRow | undefined> {
+  const { rows } = await postgres.query<MemberRow>(
+    `SELECT member_id, organization_id, role FROM sessions JOIN members USING (member_id)
+     WHERE session_sha256 = $1 AND expires_at > now()`,
+    [hash],
+  )
+  return rows[0]
+}
+
+async function readMember(postgres: Postgres, memberId: string): Promise<MemberRow | undefined> {
+  const { rows } = await postgres.query<MemberRow>(
+    `SELECT member_id, organization_id, role FROM members
+     WHERE member_id = $1 AND password_hash IS NOT NULL`,
+    [memberId],
+  )
+  return rows[0]
+}
+
+const principalOf = ({ member_id, organization_id, role }: MemberRow): Principal => ({
+  organizationId: organization_id,
+  projectId: null,
+  mode: 'live',
+  caller: { kind: 'member', memberId: member_id, role },
+})
+
+function header(request: FastifyRequest, name: string): string | undefined {
   const value = request.headers[name]
-  return Array.isArray(value) ? value[0] : value
+  return (Array.isArray(value) ? value[0] : value) || undefined
 }

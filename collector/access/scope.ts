@@ -1,6 +1,7 @@
 import { notFound, pixelInactive } from '../errors.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import type { Principal } from './principal.ts'
+import { remember } from './remember.ts'
 
 /** The scope parameters of a request, well-formed but not yet known to be the caller's. */
 export interface AskedScope {
@@ -26,11 +27,20 @@ export function createScopeOf(
   postgres: Postgres,
   sampleOrganizationId: string,
 ): (principal: Principal, asked: AskedScope) => Promise<Scope> {
+  const projectIs = remember((key) => isProject(postgres, key))
+  const pixelIs = remember((key) => readPixel(postgres, key))
+
   return async (principal, asked) => {
-    if (asked.projectId) await requireProject(postgres, principal, asked.projectId)
-    const pixelProjectId = asked.pixelId
-      ? await requirePixel(postgres, principal, asked.pixelId, asked.projectId)
-      : null
+    const own = { organizationId: principal.organizationId, projectId: principal.projectId }
+    if (asked.projectId) {
+      const isOwn = await projectIs(JSON.stringify({ ...own, asked: asked.projectId }))
+      if (!isOwn) throw notFound.project()
+    }
+    const pixel = asked.pixelId ? await pixelIs(JSON.stringify({ ...own, asked: asked.pixelId })) : null
+    if (pixel === undefined || (pixel && asked.projectId && pixel.project_id !== asked.projectId)) {
+      throw notFound.pixel()
+    }
+    if (pixel && !pixel.active) throw pixelInactive()
     // No DSP campaigns exist before their issue: none is anybody's.
     if (asked.campaignId) throw notFound.campaign()
     if (principal.mode === 'test') {
@@ -39,35 +49,41 @@ export function createScopeOf(
     return {
       organizationId: principal.organizationId,
       // The project leads the primary key, so it is named even where the pixel alone would do.
-      projectId: principal.projectId ?? asked.projectId ?? pixelProjectId,
+      projectId: principal.projectId ?? asked.projectId ?? pixel?.project_id ?? null,
       pixelId: asked.pixelId ?? null,
       campaignId: null,
     }
   }
 }
 
-async function requireProject(postgres: Postgres, principal: Principal, projectId: string): Promise<void> {
+/** What is looked for, and by whom; also what the answer is remembered by. */
+interface Lookup {
+  organizationId: string
+  /** The only project that the caller may see; null for all of the organization's. */
+  projectId: string | null
+  /** A project or a pixel. */
+  asked: string
+}
+
+async function isProject(postgres: Postgres, key: string): Promise<boolean> {
+  const { organizationId, projectId, asked } = JSON.parse(key) as Lookup
   const { rowCount } = await postgres.query(
     `SELECT 1 FROM projects
      WHERE project_id = $1 AND organization_id = $2 AND ($3::uuid IS NULL OR project_id = $3)`,
-    [projectId, principal.organizationId, principal.projectId],
+    [asked, organizationId, projectId],
   )
-  if (rowCount === 0) throw notFound.project()
+  return rowCount !== 0
 }
 
-async function requirePixel(
+async function readPixel(
   postgres: Postgres,
-  principal: Principal,
-  pixelId: string,
-  projectId: string | undefined,
-): Promise<string> {
+  key: string,
+): Promise<{ active: boolean; project_id: string } | undefined> {
+  const { organizationId, projectId, asked } = JSON.parse(key) as Lookup
   const { rows } = await postgres.query<{ active: boolean; project_id: string }>(
     `SELECT active, project_id FROM pixels JOIN projects USING (project_id)
-     WHERE pixel_id = $1 AND organization_id = $2 AND ($3::uuid IS NULL OR project_id = $3)
-       AND ($4::uuid IS NULL OR project_id = $4)`,
-    [pixelId, principal.organizationId, principal.projectId, projectId ?? null],
+     WHERE pixel_id = $1 AND organization_id = $2 AND ($3::uuid IS NULL OR project_id = $3)`,
+    [asked, organizationId, projectId],
   )
-  if (!rows[0]) throw notFound.pixel()
-  if (!rows[0].active) throw pixelInactive()
-  return rows[0].project_id
+  return rows[0]
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsync } from 'fastify'
 import { isUuid } from '../../schemas/uuid.ts'
+import { forAnyone } from '../access/guard.ts'
 import { ApiError, invalidParameter } from '../errors.ts'
 import { packageRoot } from '../paths.ts'
 
@@ -26,6 +27,7 @@ const clockMarginMs = 2 * 60_000
 export const shopRoutes =
   (demo: ShopDemo): FastifyPluginAsync =>
   async (app) => {
+    app.addHook('onRoute', forAnyone)
     const pages = readPages(demo.pixelId)
     const page = (name: string, path: string) =>
       app.get(path, hidden, async (_request, reply) =>

@@ -25,20 +25,15 @@ export const eventsRoutes =
     // HEAD would read, and later charge for, rows that it does not deliver.
     const exposeHeadRoute = false
 
-    /** Who is asking; answers of test keys are marked (spec: Authentication, 7). */
-    const authenticate = async (request: FastifyRequest, reply: FastifyReply) => {
-      const principal = await deps.authenticate(request)
-      if (principal.mode === 'test') reply.header('x-svc-mode', 'test')
-      return principal
-    }
+    const config = { access: { to: 'key', projectKeys: 'own project', limit: 'events' } } as const
 
     for (const tier of routedTiers) {
       app.get(
         `/api/v3/events/${tier}`,
-        { schema: describeEvents(tier), exposeHeadRoute },
+        { schema: describeEvents(tier), config, exposeHeadRoute },
         async (request, reply) => {
           const signal = untilClosed(reply)
-          const principal = await authenticate(request, reply)
+          const { principal } = request
           const { asked, plan: unscoped } = readEventsRequest(request, tier, Date.now())
           const format = chooseFormat(request.headers.accept)
           const plan = { ...unscoped, scope: await deps.scopeOf(principal, asked) }
@@ -55,9 +50,9 @@ export const eventsRoutes =
 
       app.get(
         `/api/v3/events/${tier}/schema`,
-        { schema: describeSchema(tier), exposeHeadRoute },
-        async (request, reply) => {
-          await deps.scopeOf(await authenticate(request, reply), readSchemaRequest(request))
+        { schema: describeSchema(tier), config, exposeHeadRoute },
+        async (request) => {
+          await deps.scopeOf(request.principal, readSchemaRequest(request))
           return { fields: fieldsAt(tier).map(publicField) }
         },
       )
@@ -65,18 +60,18 @@ export const eventsRoutes =
 
     app.get(
       '/api/v3/events_schema',
-      { schema: describeSchema(null), exposeHeadRoute },
-      async (request, reply) => {
-        await deps.scopeOf(await authenticate(request, reply), readSchemaRequest(request))
+      { schema: describeSchema(null), config, exposeHeadRoute },
+      async (request) => {
+        await deps.scopeOf(request.principal, readSchemaRequest(request))
         return { fields: fields.map(publicField) }
       },
     )
 
     app.get(
       `/api/v3/events/${countsTier}/counts`,
-      { schema: describeCounts(countsTier), exposeHeadRoute },
-      async (request, reply) => {
-        const principal = await authenticate(request, reply)
+      { schema: describeCounts(countsTier), config, exposeHeadRoute },
+      async (request) => {
+        const { principal } = request
         const { asked, plan: unscoped } = readCountsRequest(request, countsTier, Date.now())
         const plan = { ...unscoped, scope: await deps.scopeOf(principal, asked) }
         const groups = await deps.clickhouse[principal.mode].rows<Record<string, unknown>>(countsQuery(plan))

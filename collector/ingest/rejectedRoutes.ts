@@ -17,9 +17,12 @@ export const rejectedRoutes =
   async (app) => {
     app.get<{ Querystring: Query }>(
       '/api/v1/rejected_events',
-      { schema: { tags: ['Ingest'], summary: 'Events turned away in the last thirty days' } },
+      {
+        schema: { tags: ['Ingest'], summary: 'Events turned away in the last thirty days' },
+        config: { access: { to: 'key', projectKeys: 'own project', limit: 'data' } },
+      },
       async (request) => {
-        const principal = await deps.authenticate(request)
+        const { principal } = request
         const { project_id, pixel_id, limit = '100' } = request.query
         for (const [name, id] of Object.entries({ project_id, pixel_id })) {
           if (id !== undefined && !isUuid(id)) throw invalidParameter(name, 'must be a uuid')

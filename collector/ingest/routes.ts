@@ -3,6 +3,7 @@ import cors from '@fastify/cors'
 import type { FastifyPluginAsync } from 'fastify'
 import { beaconBytesMax } from '../../schemas/beacon.ts'
 import { isUuid } from '../../schemas/uuid.ts'
+import { forAnyone } from '../access/guard.ts'
 import { ApiError, malformed, notFound } from '../errors.ts'
 import { ackSeconds, refusedBeacons } from '../metrics.ts'
 import { parseBeacon } from './beacon.ts'
@@ -19,6 +20,8 @@ export const ingestRoutes =
     const pixelScript = createPixelScripts()
 
     // Credentials: the visitor's cookie travels with the beacon. Which origins may send is the pixel's setting.
+    // All of it is for whoever loads a page, the preflight that the plugin answers too.
+    app.addHook('onRoute', forAnyone)
     await app.register(cors, { origin: true, credentials: true, maxAge: 86_400, methods: ['GET', 'POST'] })
 
     // text/plain spares browsers the preflight; both are read as bytes and parsed once, in parseBeacon.

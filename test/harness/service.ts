@@ -42,6 +42,8 @@ export async function startService(
     env: {
       ...process.env,
       LOG_LEVEL: 'warn',
+      // Tests poll; those of the limits switch them on.
+      FOOTFALL_RATE_LIMITS: 'false',
       ...options.env,
       PORT: String(port),
       FOOTFALL_DATA_DIR: dataDir,

@@ -14,7 +14,7 @@ const rules: Record<string, string[]> = {
   accounts: ['access', 'postgres'],
   ingest: ['access', 'spool', 'postgres'],
   events: ['access', 'clickhouse'],
-  demo: ['accounts', 'ingest', 'clickhouse', 'postgres'],
+  demo: ['access', 'accounts', 'ingest', 'clickhouse', 'postgres'],
 }
 /** Files that put the areas together: they may import any of them. */
 const composers = ['main.ts', 'worker.ts', 'workers.ts', 'cli.ts', 'app.ts', 'deps.ts']

@@ -55,14 +55,18 @@ export async function openEvents() {
     log: openLog(readConfig({ LOG_LEVEL: 'silent' })),
     notReady: () => null,
     metrics: async () => '',
-    read: {
-      clickhouse,
+    guard: {
       authenticate: async ({ headers }) => ({
         organizationId,
         projectId: null,
-        keyId: randomUUID(),
         mode: headers['x-test-mode'] === 'test' ? 'test' : 'live',
+        caller: { kind: 'key', keyId: randomUUID() },
       }),
+      takeTokens: null,
+      noteKeyUse: () => {},
+    },
+    read: {
+      clickhouse,
       scopeOf: async (principal, asked) => ({
         organizationId: principal.organizationId,
         projectId: asked.projectId ?? null,

@@ -1,0 +1,36 @@
+import type { LimitName } from './limits.ts'
+import type { Principal } from './principal.ts'
+
+/**
+ * Who may ask a route, declared with it as `config.access`. A route that declares nothing keeps the service from
+ * starting (guard.ts).
+ */
+export type Access =
+  /** Health, documentation, ingest, sign-in. */
+  | { to: 'anyone' }
+  /** A member signed in to the dashboard: no key or token will do. */
+  | { to: 'session' }
+  /** An API key, or a legacy token of a member. */
+  | {
+      to: 'key'
+      /**
+       * What a key of one project gets (spec: Project-scoped key behavior): only what is of its project, the same as
+       * a key of the organization, or 403.
+       */
+      projectKeys: 'own project' | 'as organization' | 'refused'
+      limit: LimitName
+      /** Members too, signed in to the dashboard, whatever their role: the route itself says what each may do. */
+      members?: true
+      /** `Authorization: Bearer <API key>` too (spec: lists and campaigns). */
+      bearerKey?: true
+    }
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    access?: Access
+  }
+  interface FastifyRequest {
+    /** Who is asking; set by the guard on every route that is not for anyone. */
+    principal: Principal
+  }
+}

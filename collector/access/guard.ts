@@ -1,0 +1,71 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { forbidden } from '../errors.ts'
+import type { Access } from './access.ts'
+import type { Authenticate } from './authenticate.ts'
+import type { TakeTokens } from './limits.ts'
+import type { Principal } from './principal.ts'
+
+export interface GuardDeps {
+  authenticate: Authenticate
+  /** Null: requests are not limited. */
+  takeTokens: TakeTokens | null
+  /** Told of every request that a key was good for. */
+  noteKeyUse(keyId: string): void
+}
+
+/**
+ * Puts the decision who may ask before every route: authentication, the rule for keys of one project, the rate
+ * limit; then `request.principal` says who asks. Call it before any route is registered. The instance refuses to
+ * become ready with a route that has no `config.access`. Without `deps` only routes for anyone can be registered.
+ */
+export function guardRoutes(app: FastifyInstance, deps: GuardDeps | null): void {
+  const routes: RouteOptions[] = []
+
+  app.decorateRequest('principal')
+  app.addHook('onRoute', (route) => {
+    routes.push(route)
+    const access = route.config?.access
+    if (access && access.to !== 'anyone') {
+      if (!deps) throw new Error(`${nameOf(route)} needs a principal, and nothing here can tell who asks`)
+      const hook = (request: FastifyRequest, reply: FastifyReply) => admit(deps, access, request, reply)
+      route.onRequest = [hook, ...[route.onRequest ?? []].flat()] as NonNullable<RouteOptions['onRequest']>
+    }
+  })
+  app.addHook('onReady', async () => {
+    const undeclared = routes.filter((route) => !route.config?.access).map(nameOf)
+    if (undeclared.length > 0) throw new Error(`no config.access: ${undeclared.join('; ')}`)
+  })
+}
+
+const nameOf = (route: RouteOptions): string => `${[route.method].flat().join(', ')} ${route.url}`
+
+/** An onRoute hook for plugins that are not ours: what they register is for anyone. */
+export const forAnyone = (route: RouteOptions): void => {
+  route.config = { ...route.config, access: { to: 'anyone' } }
+}
+
+async function admit(
+  { authenticate, takeTokens, noteKeyUse }: GuardDeps,
+  access: Exclude<Access, { to: 'anyone' }>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const principal = await authenticate(request, access)
+  if (principal.mode === 'test') reply.header('x-svc-mode', 'test')
+  if (principal.caller.kind === 'key') noteKeyUse(principal.caller.keyId)
+  if (access.to === 'key') {
+    requireAllowed(principal, access)
+    if (takeTokens) reply.headers(await takeTokens(principal, access.limit))
+  }
+  request.principal = principal
+}
+
+function requireAllowed({ projectId, caller }: Principal, access: Extract<Access, { to: 'key' }>): void {
+  if (projectId !== null && access.projectKeys === 'refused') {
+    throw forbidden('This endpoint is not available to a project-scoped API key.')
+  }
+  // Data routes know keys of the organization or of one project; a plain member's projects are neither.
+  if (caller.kind === 'member' && caller.role === 'member' && !access.members) {
+    throw forbidden('Reading data with a token takes an owner or an admin of the organization.')
+  }
+}

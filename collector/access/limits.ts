@@ -1,0 +1,80 @@
+import { ApiError } from '../errors.ts'
+import type { Postgres } from '../postgres/pool.ts'
+import { callerId, type Principal } from './principal.ts'
+
+interface Bucket {
+  /** Tokens a second. */
+  rate: number
+  /** Most tokens it holds: what may be taken at once. */
+  burst: number
+  /** Shared by all keys of the organization, or each key's own. */
+  per: 'organization' | 'caller'
+}
+
+/** The buckets that requests take tokens from (spec: Limits). */
+const buckets = {
+  /** 720 requests a minute, bursts of 25. */
+  events: { rate: 12, burst: 25, per: 'organization' },
+  caller: { rate: 10, burst: 10, per: 'caller' },
+  batch_lookup: { rate: 2, burst: 2, per: 'organization' },
+  intent: { rate: 10, burst: 10, per: 'organization' },
+  intent_preview: { rate: 5, burst: 5, per: 'organization' },
+  organization: { rate: 25, burst: 50, per: 'organization' },
+} as const satisfies Record<string, Bucket>
+type BucketName = keyof typeof buckets
+
+/** From which buckets a route takes a token, one of each; in the order of the table above, so that none waits in a circle. */
+export const limits = {
+  events: ['events'],
+  data: ['caller', 'organization'],
+  batch_lookup: ['caller', 'batch_lookup', 'organization'],
+  intent: ['caller', 'intent', 'organization'],
+  intent_preview: ['caller', 'intent', 'intent_preview', 'organization'],
+} as const satisfies Record<string, readonly BucketName[]>
+export type LimitName = keyof typeof limits
+
+/** The bucket whose state is told in X-RateLimit-* headers; the events API tells nothing. */
+const toldBucket: BucketName = 'organization'
+
+/** Takes a request's tokens. Resolves with the headers to answer with; rejects with 429 "rate_limited". */
+export type TakeTokens = (principal: Principal, limit: LimitName) => Promise<Record<string, string>>
+
+/**
+ * The rate limits of the data API, by the generic cell rate algorithm: exact, and shared by every process through
+ * PostgreSQL, whose clock is the only one that counts (003_administration.sql).
+ */
+export function createTakeTokens(postgres: Postgres): TakeTokens {
+  return async (principal, limit) => {
+    const names: readonly BucketName[] = limits[limit]
+    const { rows } = await postgres.query<{ refused: number; wait_seconds: number; remaining: number }>({
+      name: 'take_tokens',
+      text: 'SELECT refused, wait_seconds, remaining FROM take_tokens($1, $2, $3)',
+      values: [
+        names.map((name) => `${name}:${ownerOf(principal, buckets[name].per)}`),
+        names.map((name) => 1 / buckets[name].rate),
+        names.map((name) => buckets[name].burst),
+      ],
+    })
+    const { refused, wait_seconds, remaining } = rows[0]!
+    const isTold = names.at(-1) === toldBucket
+    const told = isTold ? rateHeaders(refused === 0 ? remaining : 0) : {}
+    if (refused === 0) return told
+    const { rate, per } = buckets[names[refused - 1]!]
+    throw new ApiError(
+      429,
+      'rate_limited',
+      `More than ${rate} requests a second of ${per === 'caller' ? 'this key' : 'this organization'}: wait, then ask again.`,
+      { headers: { ...told, 'retry-after': String(Math.max(1, Math.ceil(wait_seconds))) } },
+    )
+  }
+}
+
+const rateHeaders = (remaining: number) => ({
+  'x-ratelimit-limit': String(buckets[toldBucket].rate),
+  'x-ratelimit-burst': String(buckets[toldBucket].burst),
+  'x-ratelimit-remaining': String(Math.min(remaining, buckets[toldBucket].rate)),
+})
+
+/** A test key's requests never take tokens of the organization's live ones. */
+const ownerOf = (principal: Principal, per: Bucket['per']): string =>
+  per === 'caller' ? callerId(principal) : `${principal.organizationId}:${principal.mode}`

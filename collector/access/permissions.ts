@@ -1,0 +1,52 @@
+import { forbidden, invalidParameter, notFound, unauthorized } from '../errors.ts'
+import type { Postgres } from '../postgres/pool.ts'
+import type { Principal } from './principal.ts'
+
+/** What a caller may do in one project. */
+export interface ProjectGrant {
+  projectId: string
+  role: 'admin' | 'member'
+}
+
+/** Whether the caller may act for the whole organization: a key of it, an owner or an admin. */
+export const isOrganizationAdmin = ({ projectId, caller }: Principal): boolean =>
+  caller.kind === 'key' ? projectId === null : caller.role !== 'member'
+
+/** Throws 403 "forbidden" unless the caller may act for the whole organization. */
+export function requireOrganizationAdmin(principal: Principal): void {
+  if (!isOrganizationAdmin(principal)) throw forbidden('This takes an owner or an admin of the organization.')
+}
+
+/** Throws 403 "forbidden" unless the caller is an owner; a key of the organization counts as one. */
+export function requireOwner({ projectId, caller }: Principal): void {
+  const isOwner = caller.kind === 'key' ? projectId === null : caller.role === 'owner'
+  if (!isOwner) throw forbidden('This takes an owner of the organization.')
+}
+
+/**
+ * The project that an administration request acts on, which is the key's own when it names none. Throws 401 "Invalid
+ * API key" when a project key names another (spec: Project-scoped key behavior), 404 "project not found" for one that
+ * is not the caller's to see, and 403 "forbidden" when a project member who is not its admin wants to write.
+ */
+export async function projectFor(
+  postgres: Postgres,
+  principal: Principal,
+  projectId: string | undefined,
+  needs: 'read' | 'write',
+): Promise<ProjectGrant> {
+  const { organizationId, caller } = principal
+  const wanted = projectId?.toLowerCase() ?? principal.projectId
+  if (!wanted) throw invalidParameter('project_id', 'is missing')
+  if (principal.projectId !== null && wanted !== principal.projectId) throw unauthorized.otherProject()
+  const { rows } = await postgres.query<{ role: 'admin' | 'member' | null }>(
+    `SELECT role FROM projects LEFT JOIN project_members
+       ON project_members.project_id = projects.project_id AND member_id = $3
+     WHERE projects.project_id = $1 AND organization_id = $2`,
+    [wanted, organizationId, caller.kind === 'member' ? caller.memberId : null],
+  )
+  if (!rows[0]) throw notFound.project()
+  const role = caller.kind === 'key' || caller.role !== 'member' ? 'admin' : rows[0].role
+  if (role === null) throw notFound.project()
+  if (needs === 'write' && role !== 'admin') throw forbidden('This takes an admin of the project.')
+  return { projectId: wanted, role }
+}
