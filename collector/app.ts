@@ -1,5 +1,3 @@
-import swagger from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -8,7 +6,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import { forAnyone, type GuardDeps, guardRoutes } from './access/guard.ts'
+import { type GuardDeps, guardRoutes } from './access/guard.ts'
 import type { Config } from './config.ts'
 import type { ReadDeps } from './deps.ts'
 import { ApiError, busy, notFound } from './errors.ts'
@@ -17,6 +15,7 @@ import { healthRoutes } from './health.ts'
 import type { IngestDeps } from './ingest/intake.ts'
 import { rejectedRoutes } from './ingest/rejectedRoutes.ts'
 import { ingestRoutes } from './ingest/routes.ts'
+import { describeRoutes } from './openapi.ts'
 import { isStoreAway } from './storeAway.ts'
 import { validatorCompiler } from './validation.ts'
 
@@ -66,14 +65,7 @@ export async function createApp({
   })
 
   guardRoutes(app, guard)
-  await app.register(swagger, {
-    openapi: { info: { title: 'Footfall', version: '0.1.0' }, components: { securitySchemes } },
-  })
-  await app.register(async (docs) => {
-    docs.addHook('onRoute', forAnyone)
-    await docs.register(swaggerUi, { routePrefix: '/docs' })
-  })
-
+  await describeRoutes(app)
   await app.register(healthRoutes(notReady, metrics))
   if (ingest) await app.register(ingestRoutes(ingest))
   if (read) {
@@ -87,11 +79,6 @@ const storeRetrySeconds = 2
 
 /** Most bytes of a body, where a route does not say otherwise. */
 const bodyBytesMax = 1024 * 1024
-
-const securitySchemes = {
-  key: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
-  secret: { type: 'apiKey', in: 'header', name: 'X-Api-Secret' },
-} as const
 
 /** Turns whatever was thrown into an answer; what is internal stays in the log. */
 function answerError(error: FastifyError | ApiError, request: FastifyRequest, reply: FastifyReply) {

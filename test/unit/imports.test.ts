@@ -14,10 +14,11 @@ const rules: Record<string, string[]> = {
   accounts: ['access', 'postgres'],
   ingest: ['access', 'spool', 'postgres'],
   events: ['access', 'clickhouse'],
+  dashboard: ['access', 'accounts'],
   demo: ['access', 'accounts', 'ingest', 'clickhouse', 'postgres'],
 }
 /** Files that put the areas together: they may import any of them. */
-const composers = ['main.ts', 'worker.ts', 'workers.ts', 'cli.ts', 'app.ts', 'deps.ts']
+const composers = ['main.ts', 'worker.ts', 'workers.ts', 'cli.ts', 'app.ts', 'deps.ts', 'openapi.ts']
 
 interface Import {
   file: string
