@@ -7,7 +7,10 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import { type GuardDeps, guardRoutes } from './access/guard.ts'
+import type { AccountsDeps } from './accounts/deps.ts'
+import { administrationRoutes, dashboardApiRoutes } from './accounts/routes.ts'
 import type { Config } from './config.ts'
+import { dashboardPages } from './dashboard/routes.ts'
 import type { ReadDeps } from './deps.ts'
 import { ApiError, busy, notFound } from './errors.ts'
 import { eventsRoutes } from './events/routes.ts'
@@ -32,6 +35,8 @@ export interface AppDeps {
   ingest?: IngestDeps | undefined
   /** Absent where FOOTFALL_ROLE is ingest. */
   read?: ReadDeps | undefined
+  /** Absent where FOOTFALL_ROLE is ingest. */
+  accounts?: AccountsDeps | undefined
 }
 
 /** The service as a Fastify instance: the list of what it mounts is the table of contents. */
@@ -43,6 +48,7 @@ export async function createApp({
   guard,
   ingest,
   read,
+  accounts,
 }: AppDeps): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: log,
@@ -71,6 +77,11 @@ export async function createApp({
   if (read) {
     await app.register(eventsRoutes(read))
     await app.register(rejectedRoutes(read))
+  }
+  if (accounts) {
+    await app.register(administrationRoutes(accounts))
+    await app.register(dashboardApiRoutes(accounts))
+    await app.register(dashboardPages(accounts))
   }
   return app
 }

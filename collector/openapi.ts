@@ -92,6 +92,7 @@ function refusalsOf(access: Exclude<Access, { to: 'anyone' }>): Record<string, o
     return {
       401: problem('`unauthenticated`: nobody is signed in.'),
       403: problem('`forbidden`, or `cross_origin` for what a page of another site sends.'),
+      404: problem(notThere),
     }
   }
   return {
@@ -101,10 +102,12 @@ function refusalsOf(access: Exclude<Access, { to: 'anyone' }>): Record<string, o
         ? '`forbidden`: not available to a project-scoped API key, or the role does not allow it.'
         : '`forbidden`: the role does not allow it.',
     ),
-    404: problem('What is named does not exist, or is somebody else’s; `error` says what.'),
+    404: problem(notThere),
     429: problem(`\`rate_limited\`: ${describeLimit(access.limit)}`),
   }
 }
+
+const notThere = 'What is named does not exist, or is somebody else’s; `error` says what.'
 
 const problem = (description: string) => ({
   description,

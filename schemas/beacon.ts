@@ -1,3 +1,4 @@
+import { type Static, Type } from 'typebox'
 import type { EventData, EventType } from './events/index.ts'
 
 /** What `POST /e` takes: one batch of one visitor's events. Checked by collector/ingest. */
@@ -42,29 +43,48 @@ export interface RejectedEvent {
 export const beaconBytesMax = 64 * 1024
 
 /** What a pixel's owner sets for the collector. */
-export interface CollectorSettings {
-  /** Do not store what bots send; otherwise it is stored and marked. */
-  drop_bots: boolean
-}
+export const collectorSettingsSchema = Type.Object(
+  {
+    drop_bots: Type.Boolean({
+      description: 'Do not store what bots send; otherwise it is stored and marked.',
+    }),
+    retention_days: Type.Union([Type.Integer({ minimum: 1, maximum: 3650 }), Type.Null()], {
+      description: 'Events older than this are deleted; null keeps them.',
+    }),
+  },
+  { additionalProperties: false },
+)
+export type CollectorSettings = Static<typeof collectorSettingsSchema>
 
-export const defaultCollectorSettings: CollectorSettings = { drop_bots: false }
+export const defaultCollectorSettings: CollectorSettings = { drop_bots: false, retention_days: null }
 
 /** What a pixel's owner sets for the page; baked into the script that `GET /p/{pixel_id}.js` serves. */
-export interface PixelSettings {
-  /**
-   * "granted": keep an id from the start. "cookieless": events go at once, without an id, until
-   * footfall('consent', 'granted'). "hold": nothing leaves the page before that.
-   */
-  consent: 'granted' | 'cookieless' | 'hold'
-  /** Treat Global Privacy Control and Do Not Track as no consent. */
-  honour_gpc: boolean
-  /** Longest text of a click or a copy, in characters. */
-  text_length_max: number
-  /** Query parameters whose value is a search on this site. */
-  search_parameters: string[]
-  /** File name extensions whose links are downloads. */
-  download_extensions: string[]
-}
+export const pixelSettingsSchema = Type.Object(
+  {
+    consent: Type.Union([Type.Literal('granted'), Type.Literal('cookieless'), Type.Literal('hold')], {
+      description:
+        '"granted": keep an id from the start. "cookieless": events go at once, without an id, until footfall(\'consent\', \'granted\'). "hold": nothing leaves the page before that.',
+    }),
+    honour_gpc: Type.Boolean({
+      description: 'Treat Global Privacy Control and Do Not Track as no consent.',
+    }),
+    text_length_max: Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      description: 'Longest text of a click or a copy, in characters.',
+    }),
+    search_parameters: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+      maxItems: 50,
+      description: 'Query parameters whose value is a search on this site.',
+    }),
+    download_extensions: Type.Array(Type.String({ minLength: 1, maxLength: 20 }), {
+      maxItems: 200,
+      description: 'File name extensions whose links are downloads.',
+    }),
+  },
+  { additionalProperties: false },
+)
+export type PixelSettings = Static<typeof pixelSettingsSchema>
 
 export const defaultPixelSettings: PixelSettings = {
   consent: 'granted',

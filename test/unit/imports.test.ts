@@ -11,7 +11,7 @@ const rules: Record<string, string[]> = {
   postgres: ['stores'],
   spool: ['clickhouse'],
   access: ['postgres'],
-  accounts: ['access', 'postgres'],
+  accounts: ['access', 'clickhouse', 'postgres'],
   ingest: ['access', 'spool', 'postgres'],
   events: ['access', 'clickhouse'],
   dashboard: ['access', 'accounts'],

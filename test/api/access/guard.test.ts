@@ -75,7 +75,9 @@ test('a route that does not say who may ask keeps the app from starting', async 
 test('a route that needs a principal cannot be mounted where nothing can tell one', () => {
   const app = Fastify()
   guardRoutes(app, null)
-  expect(() => app.get('/it', { config: { access: data } }, async () => '')).toThrow('GET /it needs a principal')
+  expect(() => app.get('/it', { config: { access: data } }, async () => '')).toThrow(
+    'GET /it needs a principal',
+  )
 })
 
 test('a key of a project is turned away where the route says so', async () => {

@@ -1,0 +1,172 @@
+import { api, type Pixel, type Settings } from '../api.ts'
+import { EditForm } from '../parts/editForm.tsx'
+import { Checkbox, LinesField, linesFrom, linesOf, Select, TextField } from '../parts/fields.tsx'
+import type { Values } from '../parts/form.tsx'
+import { Section } from '../parts/page.tsx'
+import { say } from '../parts/say.tsx'
+
+export const originsHint =
+  'Sites whose pages may send, one on each line, such as https://www.example.com. Empty: any site.'
+
+/** How a setting is asked for. */
+type SettingField = { label: string; hint: string } & (
+  | { kind: 'switch' | 'lines' }
+  | { kind: 'number' /** What an empty field is sent as. */; empty?: null }
+  | { kind: 'choice'; options: Record<string, string> }
+)
+
+const settingFields: Record<keyof Settings, SettingField> = {
+  consent: {
+    kind: 'choice',
+    label: 'Consent',
+    hint: 'What happens before footfall("consent", "granted") is called.',
+    options: {
+      granted: 'Granted from the start: visitors keep an id',
+      cookieless: 'Cookieless until granted: events without an id',
+      hold: 'Hold until granted: nothing leaves the page',
+    },
+  },
+  honour_gpc: {
+    kind: 'switch',
+    label: 'Honour Global Privacy Control and Do Not Track',
+    hint: 'Visitors who send either count as not having consented.',
+  },
+  drop_bots: {
+    kind: 'switch',
+    label: 'Drop what bots send',
+    hint: 'Otherwise it is stored, and marked is_bot.',
+  },
+  retention_days: {
+    kind: 'number',
+    empty: null,
+    label: 'Keep events for (days)',
+    hint: 'Older events are deleted. Empty: they are kept.',
+  },
+  text_length_max: {
+    kind: 'number',
+    label: 'Longest text',
+    hint: 'Characters kept of a clicked or copied text; the rest is cut off.',
+  },
+  search_parameters: {
+    kind: 'lines',
+    label: 'Search parameters',
+    hint: 'Query parameters of the site’s addresses that hold what a visitor searched for, one on each line.',
+  },
+  download_extensions: {
+    kind: 'lines',
+    label: 'Download extensions',
+    hint: 'Links to files that end so are downloads, one on each line.',
+  },
+}
+
+const settingNames = Object.keys(settingFields) as (keyof Settings)[]
+
+/** Whether the pixel collects, from where, and how. */
+export function PixelSettings({
+  pixel,
+  mayEdit,
+  saved,
+}: {
+  pixel: Pixel
+  mayEdit: boolean
+  saved(pixel: Pixel): void
+}) {
+  return (
+    <Section
+      title="Settings"
+      lead={
+        mayEdit
+          ? 'Pages get them with the script, within about five minutes.'
+          : 'An admin of the project can change them.'
+      }
+    >
+      <fieldset class="bare card" disabled={!mayEdit}>
+        <legend class="visually-hidden">Settings of the pixel</legend>
+        <EditForm
+          object={pixel}
+          kind="pixel"
+          valuesOf={valuesOf}
+          save={({ active, allowed_origins = '', ...settings }, version) =>
+            api.pixel.update({
+              pixel_id: pixel.pixel_id,
+              version,
+              active: active === 'on',
+              allowed_origins: linesOf(allowed_origins),
+              settings: settingsFrom(settings),
+            })
+          }
+          saved={(pixel) => {
+            say('Settings saved')
+            saved(pixel)
+          }}
+          action="Save settings"
+        >
+          <Checkbox
+            name="active"
+            label="Active"
+            hint="Off: beacons are refused and the script is not served."
+          />
+          <LinesField name="allowed_origins" label="Allowed origins" hint={originsHint} />
+          {settingNames.map((name) => (
+            <Setting key={name} name={name} />
+          ))}
+        </EditForm>
+      </fieldset>
+    </Section>
+  )
+}
+
+function Setting({ name }: { name: keyof Settings }) {
+  const field = settingFields[name]
+  const { label, hint } = field
+  switch (field.kind) {
+    case 'choice':
+      return <Select name={name} label={label} hint={hint} options={field.options} />
+    case 'switch':
+      return <Checkbox name={name} label={label} hint={hint} />
+    case 'number':
+      return (
+        <TextField
+          name={name}
+          label={label}
+          hint={hint}
+          type="number"
+          min={1}
+          step={1}
+          required={field.empty === undefined}
+        />
+      )
+    case 'lines':
+      return <LinesField name={name} label={label} hint={hint} />
+  }
+}
+
+function valuesOf({ active, allowed_origins, settings }: Pixel): Values {
+  const values: Values = { active: active ? 'on' : '', allowed_origins: linesFrom(allowed_origins) }
+  for (const name of settingNames) values[name] = valueFrom(settings[name])
+  return values
+}
+
+function valueFrom(setting: Settings[keyof Settings]): string {
+  if (typeof setting === 'boolean') return setting ? 'on' : ''
+  return Array.isArray(setting) ? linesFrom(setting) : String(setting ?? '')
+}
+
+/** The settings that the fields hold; whether they are good ones the service says. */
+function settingsFrom(values: Values): Settings {
+  const entries = settingNames.map((name) => [name, settingFrom(settingFields[name], values[name] ?? '')])
+  return Object.fromEntries(entries) as Settings
+}
+
+function settingFrom(field: SettingField, value: string): Settings[keyof Settings] | string {
+  switch (field.kind) {
+    case 'choice':
+      return value
+    case 'switch':
+      return value === 'on'
+    case 'number':
+      return value === '' && field.empty === null ? null : Number(value)
+    case 'lines':
+      return linesOf(value)
+  }
+}

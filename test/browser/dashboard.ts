@@ -1,0 +1,70 @@
+/** The dashboard of one service in one real browser, for a test file. */
+import { existsSync } from 'node:fs'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { type Service, startService } from '../harness/service.ts'
+
+const executablePath = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/google-chrome'].find(
+  (path) => path && existsSync(path),
+)
+
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+]
+
+export function useDashboard() {
+  let service: Service
+  let browser: Browser
+  /** What went wrong on any page: errors nobody caught, and what the content security policy blocked. */
+  const troubles: string[] = []
+
+  beforeAll(async () => {
+    service = await startService()
+    browser = await chromium.launch({ ...(executablePath && { executablePath }), args: flags })
+  })
+
+  afterAll(async () => {
+    await browser?.close()
+    await service?.stop()
+    expect(troubles).toEqual([])
+  })
+
+  return {
+    get service() {
+      return service
+    },
+    at: (path: string) => `${service.url}${path}`,
+    /** A page in a browser profile of its own. */
+    async open(options: BrowserContextOptions = {}): Promise<Page> {
+      const context = await browser.newContext({
+        viewport: { width: 1280, height: 900 },
+        permissions: ['clipboard-read', 'clipboard-write'],
+        ...options,
+      })
+      const page = await context.newPage()
+      page.on('pageerror', (error) => troubles.push(error.message))
+      page.on('console', (message) => {
+        if (/Content.Security.Policy/i.test(message.text())) troubles.push(message.text())
+      })
+      return page
+    },
+    /** Signs in as the demo's owner, and waits for the projects. */
+    async signIn(page: Page): Promise<void> {
+      const { admin_email, admin_password } = service.demo
+      await page.goto(service.url)
+      await page.getByLabel('E-mail', { exact: true }).fill(admin_email)
+      await page.getByLabel('Password', { exact: true }).fill(admin_password)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('heading', { name: 'Projects', level: 1 }).waitFor()
+    },
+  }
+}
+
+/** The text that has the focus. */
+export const focused = (page: Page): Promise<string | null> =>
+  page.evaluate('document.activeElement.textContent')
