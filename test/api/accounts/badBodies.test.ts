@@ -230,7 +230,7 @@ const lists = [
 ]
 test.each(lists)('%s', async (route) => {
   const ask = (query: string) => refusal(route.replace('PROJECT', it.demo.project_id) + query, undefined)
-  for (const limit of ['0', '201', 'x', '1.5', '-1', '']) {
+  for (const limit of ['0', '201', 'x', '-1', '']) {
     expect(await ask(`limit=${limit}`)).toMatchObject({ status: 400, parameter: 'limit' })
   }
   const cursors = ['x', '', Buffer.from(`${'9'.repeat(30)}.${id}`).toString('base64url'), '9'.repeat(19)]

@@ -99,12 +99,6 @@ const table: [
   ],
   [
     'PUT /api/v1/organization/user/update',
-    () => ({ member_id: someone.memberId, role: 'owner', version: 0.5 }),
-    { owner: '400 invalid_parameter' },
-    '400 invalid_parameter',
-  ],
-  [
-    'PUT /api/v1/organization/user/update',
     () => ({ member_id: invitee, renew_invitation: true }),
     { owner: ok, admin: ok, key: ok, stranger: noMember },
     no,

@@ -24,6 +24,7 @@ const settingFields: Record<keyof Settings, SettingField> = {
       granted: 'Granted from the start: visitors keep an id',
       cookieless: 'Cookieless until granted: events without an id',
       hold: 'Hold until granted: nothing leaves the page',
+      off: 'Off until granted: nothing is even noted',
     },
   },
   honour_gpc: {
@@ -47,6 +48,16 @@ const settingFields: Record<keyof Settings, SettingField> = {
     label: 'Longest text',
     hint: 'Characters kept of a clicked or copied text; the rest is cut off.',
   },
+  mask_selectors: {
+    kind: 'lines',
+    label: 'Masked elements',
+    hint: 'CSS selectors of elements whose text is never kept, one on each line.',
+  },
+  ignore_query_parameters: {
+    kind: 'lines',
+    label: 'Query parameters left out',
+    hint: 'Taken out of every address before it leaves the page, one on each line. Tokens, passwords, keys and e-mail addresses always are.',
+  },
   search_parameters: {
     kind: 'lines',
     label: 'Search parameters',
@@ -56,6 +67,21 @@ const settingFields: Record<keyof Settings, SettingField> = {
     kind: 'lines',
     label: 'Download extensions',
     hint: 'Links to files that end so are downloads, one on each line.',
+  },
+  track_hash: {
+    kind: 'switch',
+    label: 'Count changes of the fragment as page views',
+    hint: 'For sites whose routes stand behind a #.',
+  },
+  video_embeds: {
+    kind: 'switch',
+    label: 'Watch YouTube and Vimeo players',
+    hint: 'Videos of the page itself are always watched.',
+  },
+  web_vitals: {
+    kind: 'switch',
+    label: 'Measure Web Vitals',
+    hint: 'LCP, INP, CLS, FCP and TTFB, as custom events named web_vitals.',
   },
 }
 
