@@ -71,7 +71,7 @@ export async function deleteRequestedEvents({
     const left = await Promise.all([
       deleteFrom(clickhouse, 'events', eventsOf(deletions)),
       deleteFrom(clickhouse, 'rejected_events', eventsOf(deletions)),
-      deleteFrom(clickhouse, 'identity_links', linksOf(deletions)),
+      deleteLinks(clickhouse, linksOf(deletions)),
     ])
     if (left.includes(true)) return
     const finished = deletions.filter(
@@ -142,8 +142,20 @@ const anyOf = (conditions: readonly (string | false)[], params: Record<string, s
   params,
 })
 
-/** Deletes what `condition` says, in the background; true while there is something left. */
-async function deleteFrom(clickhouse: ClickHouse, table: string, condition: Query): Promise<boolean> {
+/** Deletes links, and has the dictionary that reads ask forget them. */
+async function deleteLinks(clickhouse: ClickHouse, condition: Query): Promise<boolean> {
+  const isLeft = await deleteFrom(clickhouse, 'identity_links', condition, 'SETTINGS mutations_sync = 1')
+  if (isLeft) await clickhouse.command({ sql: 'SYSTEM RELOAD DICTIONARY identity_by_cookie', params: {} })
+  return isLeft
+}
+
+/** Deletes what `condition` says, in the background unless `settings` say otherwise; true when there was something. */
+async function deleteFrom(
+  clickhouse: ClickHouse,
+  table: string,
+  condition: Query,
+  settings = '',
+): Promise<boolean> {
   const [state] = await clickhouse.rows<{ is_left: 0 | 1; is_running: 0 | 1 }>({
     sql: `
       SELECT
@@ -155,7 +167,7 @@ async function deleteFrom(clickhouse: ClickHouse, table: string, condition: Quer
   if (!state!.is_left) return false
   if (!state!.is_running) {
     await clickhouse.command({
-      sql: `ALTER TABLE ${table} DELETE WHERE ${condition.sql}`,
+      sql: `ALTER TABLE ${table} DELETE WHERE ${condition.sql} ${settings}`,
       params: condition.params,
     })
   }

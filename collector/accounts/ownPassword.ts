@@ -47,7 +47,8 @@ export const ownPasswordRoutes =
         const newHash = await hashPassword(body.new_password)
         await inTransaction(postgres, async (client) => {
           await client.query(
-            'UPDATE members SET password_hash = $2, version = version + 1, updated_at = now() WHERE member_id = $1',
+            `UPDATE members SET password_hash = $2, password_changed_at = now(), version = version + 1, updated_at = now()
+             WHERE member_id = $1`,
             [memberId, newHash],
           )
           await client.query('DELETE FROM sessions WHERE member_id = $1 AND session_sha256 <> $2', [

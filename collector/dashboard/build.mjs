@@ -1,5 +1,5 @@
 /** Builds the dashboard's pages: one script, one stylesheet and an icon under hashed names, and the HTML shell. */
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -7,7 +7,8 @@ import { brotliCompress, gzip } from 'node:zlib'
 import { build } from 'esbuild'
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
-const compressions = { br: promisify(brotliCompress), gz: promisify(gzip) }
+/** What a file is served as, by what is added to its name. */
+const encodings = { '': (bytes) => bytes, '.br': promisify(brotliCompress), '.gz': promisify(gzip) }
 
 /** Writes index.html and assets/ with their compressed forms to outDir. */
 export async function buildDashboard({ outDir }) {
@@ -25,14 +26,17 @@ export async function buildDashboard({ outDir }) {
     jsxImportSource: 'preact',
     logLevel: 'warning',
   })
-  await rm(outDir, { recursive: true, force: true })
-  await mkdir(join(outDir, 'assets'), { recursive: true })
+  const assets = join(outDir, 'assets')
+  await mkdir(assets, { recursive: true })
+  const written = new Set()
   for (const { path, contents } of outputFiles) {
-    await writeFile(path, contents)
-    for (const [extension, compress] of Object.entries(compressions)) {
-      await writeFile(`${path}.${extension}`, await compress(contents))
+    for (const [extension, compress] of Object.entries(encodings)) {
+      await writeFile(`${path}${extension}`, await compress(contents))
+      written.add(`${basename(path)}${extension}`)
     }
   }
+  // Last, so that a service that runs meanwhile misses nothing that is still in use.
+  for (const name of await readdir(assets)) if (!written.has(name)) await rm(join(assets, name))
   const nameOf = (extension) =>
     outputFiles.map(({ path }) => basename(path)).find((name) => name.endsWith(extension))
   const shell = (await readFile(at('web/index.html'), 'utf8'))

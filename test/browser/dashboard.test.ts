@@ -25,7 +25,7 @@ describe('from the first sign-in to a key that reads its first event', () => {
     site = createServer((_request, response) => {
       response.setHeader('content-type', 'text/html')
       response.end(
-        `<!doctype html><html lang="en"><head><title>A site</title>${snippet}</head><body>Hi</body></html>`,
+        `<!doctype html><html lang="en"><head><title>A site</title>${snippet}</head><body style="height: 9000px">Hi</body></html>`,
       )
     })
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
@@ -217,9 +217,15 @@ describe('people', () => {
     await owner.getByLabel('Demo shop').selectOption('member')
     await button(owner, 'Make the invitation').click()
     await button(owner, 'Copy the invitation link').click()
+    const lostLink = await copied(owner)
+    await button(owner, 'Done').click()
+    await button(owner, `New link for ${email}`).click()
+    await button(owner, 'Copy the invitation link').click()
     const link = await copied(owner)
     await button(owner, 'Done').click()
 
+    await guest.goto(lostLink)
+    await heading(guest, 'This invitation is no longer good').waitFor()
     await guest.goto(link)
     await heading(guest, 'Join Demo organization').waitFor()
     await guest.getByLabel('Your name', { exact: true }).fill('Grace Guest')
@@ -237,10 +243,27 @@ describe('people', () => {
     await guest.goto(link)
     await heading(guest, 'This invitation is no longer good').waitFor()
 
+    const { organization_id, project_id, pixel_id } = dashboard.service.demo
+    for (const [path, title] of [
+      [`projects/${project_id}`, 'Demo shop'],
+      [`projects/${project_id}/pixels/${pixel_id}`, 'Demo shop'],
+      ['members', 'Members'],
+      ['settings/api-keys', 'API keys'],
+      ['settings/organization', 'Organization'],
+    ]) {
+      await guest.goto(at(`/${organization_id}/${path}`))
+      await guest.getByRole('heading', { name: title!, level: 1 }).waitFor()
+      await expect.poll(() => guest.locator('.loading').count()).toBe(0)
+      expect(await guest.getByRole('alert').count(), path).toBe(0)
+      expect(await guest.locator('main').getByRole('button').allTextContents(), path).toEqual(
+        path!.includes('pixels') ? ['Copy the snippet'] : [],
+      )
+    }
+
     await owner.reload()
     await button(owner, `Remove ${email}`).click()
     await button(owner, 'Remove').click()
-    await owner.getByText('Grace Guest').waitFor({ state: 'detached' })
+    await button(owner, `Remove ${email}`).waitFor({ state: 'detached' })
     await waitFor('the removed member to be signed out', async () => {
       await guest.goto(at('/'))
       return (await guest.getByRole('heading', { level: 1 }).textContent()) === 'Sign in'

@@ -1,21 +1,8 @@
 /** The dashboard of one service in one real browser, for a test file. */
-import { existsSync } from 'node:fs'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
+import { launchChromium } from '../harness/chromium.ts'
 import { type Service, startService } from '../harness/service.ts'
-
-const executablePath = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/google-chrome'].find(
-  (path) => path && existsSync(path),
-)
-
-const flags = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--no-first-run',
-]
 
 export function useDashboard() {
   let service: Service
@@ -25,7 +12,7 @@ export function useDashboard() {
 
   beforeAll(async () => {
     service = await startService()
-    browser = await chromium.launch({ ...(executablePath && { executablePath }), args: flags })
+    browser = await launchChromium()
   })
 
   afterAll(async () => {

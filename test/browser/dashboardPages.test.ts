@@ -41,8 +41,10 @@ const isWiderThanScreen = (page: Page): Promise<boolean> =>
 const show = async (page: Page, path: string, heading: string) => {
   await page.goto(at(path))
   await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
-  await page.locator('.loading').waitFor({ state: 'detached' })
+  await loaded(page)
 }
+
+const loaded = (page: Page) => expect.poll(() => page.locator('.loading').count()).toBe(0)
 
 for (const colorScheme of ['light', 'dark'] as const) {
   for (const width of [1280, 360]) {
@@ -83,7 +85,7 @@ describe('dialogs', () => {
       await show(page, `/${dashboard.service.demo.organization_id}/${path}`, heading)
       const opener = page.getByRole('button', { name, exact: true })
       await opener.click()
-      await page.locator('dialog .loading').waitFor({ state: 'detached' })
+      await loaded(page)
       expect(await page.evaluate(`document.activeElement.closest('dialog') !== null`), name).toBe(true)
       expect(await violations(page), name).toEqual([])
       await page.keyboard.press('Escape')

@@ -28,7 +28,7 @@ interface Import {
 
 const importsBelow = (folder: string): Import[] =>
   readdirSync(join(packageRoot, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /(?<!\.d)\.m?ts$|\.mjs$/.test(name))
+    .filter((name) => /(?<!\.d)\.m?tsx?$|\.mjs$/.test(name))
     .map((name) => join(folder, name))
     .flatMap((file) =>
       [
@@ -48,6 +48,14 @@ test('schemas import nothing of ours', () => {
 
 test('the pixel takes only types from schemas, and nothing else of ours', () => {
   const outside = importsBelow('pixel').filter(({ target }) => !target.startsWith(`pixel${sep}`))
+  expect(
+    outside.filter(({ target, isTypeOnly }) => !isTypeOnly || !target.startsWith(`schemas${sep}`)),
+  ).toEqual([])
+})
+
+test('the dashboard’s pages take only types from schemas, and nothing else of ours', () => {
+  const web = join('collector', 'dashboard', 'web')
+  const outside = importsBelow(web).filter(({ target }) => !target.startsWith(web + sep))
   expect(
     outside.filter(({ target, isTypeOnly }) => !isTypeOnly || !target.startsWith(`schemas${sep}`)),
   ).toEqual([])

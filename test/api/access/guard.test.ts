@@ -137,6 +137,15 @@ describe('a token', () => {
     }
   })
 
+  test('made before the password was changed is refused', async () => {
+    const token = await tokens.sign(members.owner)
+    const change = (when: string) =>
+      postgres.query(`UPDATE members SET password_changed_at = ${when} WHERE member_id = $1`, [members.owner])
+    await change(`now() + interval '5 seconds'`)
+    expect(await ask(data, bearer(token))).toMatchObject({ status: 401, error: 'Invalid API key' })
+    await change('now()')
+  })
+
   test('does not serve where only a session does, and neither does a key', async () => {
     for (const headers of [
       bearer(await tokens.sign(members.owner)),

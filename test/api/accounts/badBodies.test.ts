@@ -102,7 +102,7 @@ const routes: [string, Json, [string, Json][]][] = [
       ['allowed_origins', Array(101).fill('https://shop.example')],
       ['settings.consent', { consent: 'never' }],
       ['settings.retention_days', { retention_days: 0 }],
-      ['settings.retention_days', { retention_days: 3651 }],
+      ['settings.retention_days', { retention_days: 100_000 }],
       ['settings.drop_bots', { drop_bots: 'no' }],
       ['settings.nonsense', { nonsense: 1 }],
       ['settings', { search_parameters: ['a\u0000'] }],
@@ -230,7 +230,7 @@ const lists = [
 ]
 test.each(lists)('%s', async (route) => {
   const ask = (query: string) => refusal(route.replace('PROJECT', it.demo.project_id) + query, undefined)
-  for (const limit of ['0', '201', 'x', '-1', '']) {
+  for (const limit of ['0', '201', 'x', '-1', '', '1.5', 'true']) {
     expect(await ask(`limit=${limit}`)).toMatchObject({ status: 400, parameter: 'limit' })
   }
   const cursors = ['x', '', Buffer.from(`${'9'.repeat(30)}.${id}`).toString('base64url'), '9'.repeat(19)]

@@ -35,7 +35,7 @@ export function ApiKeys() {
       lead="A key and its secret read events and everything else over the API."
       actions={mayCreate && keys.value?.length !== 0 && create}
     >
-      {created && <NewKeySecret created={created} done={() => setCreated(null)} />}
+      {created && <NewKeySecret key={created.key.key_id} created={created} done={() => setCreated(null)} />}
       <AwaitList
         loaded={keys}
         empty={

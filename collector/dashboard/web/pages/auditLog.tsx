@@ -26,8 +26,7 @@ function Entry({ entry: { actor, action, object_kind, object_id, details, at } }
   return (
     <div>
       <p>
-        <span class="name">{actor.name}</span>
-        {actor.kind === 'key' && '(API key) '}
+        <span class="name">{actor.name}</span> {actor.kind === 'key' && '(API key) '}
         {said(action)} {object_kind.replaceAll('_', ' ')}{' '}
         {typeof name === 'string' && <span class="name">{name}</span>}
       </p>

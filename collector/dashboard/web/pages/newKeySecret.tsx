@@ -9,7 +9,7 @@ import { Copyable } from '../parts/copyable.tsx'
 export function NewKeySecret({ created, done }: { created: NewApiKey; done(): void }) {
   const { key, api_key, api_secret } = created
   const heading = useRef<HTMLHeadingElement>(null)
-  useEffect(() => heading.current?.focus(), [created])
+  useEffect(() => heading.current?.focus(), [])
   return (
     <section class="card secret" aria-labelledby="new-key">
       <h2 id="new-key" ref={heading} tabIndex={-1}>

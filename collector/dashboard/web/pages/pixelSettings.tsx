@@ -8,8 +8,10 @@ import { say } from '../parts/say.tsx'
 export const originsHint =
   'Sites whose pages may send, one on each line, such as https://www.example.com. Empty: any site.'
 
+const groups = { privacy: 'Privacy', capture: 'What is captured' }
+
 /** How a setting is asked for. */
-type SettingField = { label: string; hint: string } & (
+type SettingField = { group: keyof typeof groups; label: string; hint: string } & (
   | { kind: 'switch' | 'lines' }
   | { kind: 'number' /** What an empty field is sent as. */; empty?: null }
   | { kind: 'choice'; options: Record<string, string> }
@@ -17,6 +19,7 @@ type SettingField = { label: string; hint: string } & (
 
 const settingFields: Record<keyof Settings, SettingField> = {
   consent: {
+    group: 'privacy',
     kind: 'choice',
     label: 'Consent',
     hint: 'What happens before footfall("consent", "granted") is called.',
@@ -28,57 +31,68 @@ const settingFields: Record<keyof Settings, SettingField> = {
     },
   },
   honour_gpc: {
+    group: 'privacy',
     kind: 'switch',
     label: 'Honour Global Privacy Control and Do Not Track',
     hint: 'Visitors who send either count as not having consented.',
   },
   drop_bots: {
+    group: 'privacy',
     kind: 'switch',
     label: 'Drop what bots send',
     hint: 'Otherwise it is stored, and marked is_bot.',
   },
   retention_days: {
+    group: 'privacy',
     kind: 'number',
     empty: null,
     label: 'Keep events for (days)',
     hint: 'Older events are deleted. Empty: they are kept.',
   },
   text_length_max: {
+    group: 'capture',
     kind: 'number',
     label: 'Longest text',
     hint: 'Characters kept of a clicked or copied text; the rest is cut off.',
   },
   mask_selectors: {
+    group: 'privacy',
     kind: 'lines',
     label: 'Masked elements',
     hint: 'CSS selectors of elements whose text is never kept, one on each line.',
   },
   ignore_query_parameters: {
+    group: 'privacy',
     kind: 'lines',
     label: 'Query parameters left out',
     hint: 'Taken out of every address before it leaves the page, one on each line. Tokens, passwords, keys and e-mail addresses always are.',
   },
   search_parameters: {
+    group: 'capture',
     kind: 'lines',
     label: 'Search parameters',
     hint: 'Query parameters of the site’s addresses that hold what a visitor searched for, one on each line.',
   },
   download_extensions: {
+    group: 'capture',
     kind: 'lines',
     label: 'Download extensions',
     hint: 'Links to files that end so are downloads, one on each line.',
   },
   track_hash: {
+    group: 'capture',
     kind: 'switch',
     label: 'Count changes of the fragment as page views',
     hint: 'For sites whose routes stand behind a #.',
   },
   video_embeds: {
+    group: 'capture',
     kind: 'switch',
     label: 'Watch YouTube and Vimeo players',
     hint: 'Videos of the page itself are always watched.',
   },
   web_vitals: {
+    group: 'capture',
     kind: 'switch',
     label: 'Measure Web Vitals',
     hint: 'LCP, INP, CLS, FCP and TTFB, as custom events named web_vitals.',
@@ -133,8 +147,15 @@ export function PixelSettings({
             hint="Off: beacons are refused and the script is not served."
           />
           <LinesField name="allowed_origins" label="Allowed origins" hint={originsHint} />
-          {settingNames.map((name) => (
-            <Setting key={name} name={name} />
+          {Object.entries(groups).map(([group, title]) => (
+            <fieldset key={group} class="group">
+              <legend>{title}</legend>
+              {settingNames
+                .filter((name) => settingFields[name].group === group)
+                .map((name) => (
+                  <Setting key={name} name={name} />
+                ))}
+            </fieldset>
           ))}
         </EditForm>
       </fieldset>

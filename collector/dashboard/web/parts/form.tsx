@@ -53,8 +53,9 @@ export function Form({ submit, action, tone, cancel, values = {}, theirs = {}, c
       await submit(Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)])))
     } catch (error) {
       setFaults(faultsOfAnswer(error, form))
+    } finally {
+      setBusy(false)
     }
-    setBusy(false)
   }
 
   return (

@@ -44,7 +44,7 @@ export function Frame({
       </a>
       <header class="side">
         <div class="side-top">
-          <Link class="brand" href="/">
+          <Link class="brand" href={`/${organization.organization_id}/projects`}>
             <Mark />
             Footfall
           </Link>
