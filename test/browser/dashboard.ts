@@ -1,4 +1,6 @@
 /** The dashboard of one service in one real browser, for a test file. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { launchChromium } from '../harness/chromium.ts'
@@ -52,6 +54,34 @@ export function useDashboard() {
   }
 }
 
+export const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+
+export const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true })
+
+/** What was copied last. */
+export const copied = (page: Page): Promise<string> => page.evaluate('navigator.clipboard.readText()')
+
 /** The text that has the focus. */
 export const focused = (page: Page): Promise<string | null> =>
   page.evaluate('document.activeElement.textContent')
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** What axe-core finds against WCAG 2.2 AA and its best practices. */
+export async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  const found =
+    await page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+    violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => id + ': ' + help + ': ' + html)))`)
+  return found as string[]
+}
+
+/** What is wider than the screen, or than the card or dialog that it stands in. */
+export const sticksOut = (page: Page): Promise<string[]> =>
+  page.evaluate(`[...document.querySelectorAll('main *')]
+    .filter((element) => {
+      if (element.closest('.visually-hidden')) return false
+      const around = element.parentElement.closest('dialog, .card, .rows > li, .empty, .copyable, body')
+      return element.getBoundingClientRect().right > around.getBoundingClientRect().right + 1
+    })
+    .map(({ outerHTML }) => outerHTML)`)

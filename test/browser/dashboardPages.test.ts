@@ -1,10 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { useDashboard } from './dashboard.ts'
+import { focused, sticksOut, useDashboard, violations } from './dashboard.ts'
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const scriptBytesMax = 60 * 1024
 
 const dashboard = useDashboard()
@@ -26,18 +23,6 @@ const pages = (): [path: string, heading: string][] => {
   ]
 }
 
-/** What axe-core finds against WCAG 2.2 AA and its best practices. */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
-  const found =
-    await page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
-    violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => id + ': ' + help + ': ' + html)))`)
-  return found as string[]
-}
-
-const isWiderThanScreen = (page: Page): Promise<boolean> =>
-  page.evaluate('document.documentElement.scrollWidth > innerWidth')
-
 const show = async (page: Page, path: string, heading: string) => {
   await page.goto(at(path))
   await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
@@ -53,7 +38,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await page.goto(at('/sign-in'))
       await page.getByRole('heading', { name: 'Sign in' }).waitFor()
       expect(await violations(page)).toEqual([])
-      expect(await isWiderThanScreen(page)).toBe(false)
+      expect(await sticksOut(page)).toEqual([])
       await page.goto(at('/invitation/no-such-token'))
       await page.getByRole('heading', { name: 'This invitation is no longer good' }).waitFor()
       expect(await violations(page)).toEqual([])
@@ -61,7 +46,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       for (const [path, heading] of pages()) {
         await show(page, path, heading)
         expect(await violations(page), path).toEqual([])
-        expect(await isWiderThanScreen(page), path).toBe(false)
+        expect(await sticksOut(page), path).toEqual([])
       }
       await page.context().close()
     }, 60_000)
@@ -88,12 +73,30 @@ describe('dialogs', () => {
       await loaded(page)
       expect(await page.evaluate(`document.activeElement.closest('dialog') !== null`), name).toBe(true)
       expect(await violations(page), name).toEqual([])
+      expect(await sticksOut(page), name).toEqual([])
       await page.keyboard.press('Escape')
       await page.locator('dialog').waitFor({ state: 'detached' })
       expect(await opener.evaluate((element) => element.matches(':focus')), name).toBe(true)
     }
     await page.context().close()
   })
+})
+
+test('the keyboard alone: the first Tab offers to skip to the content', async () => {
+  const page = await open()
+  await signIn(page)
+  await page.reload()
+  await page.locator('.rows').waitFor()
+  await page.keyboard.press('Tab')
+  expect(await focused(page)).toBe('Skip to the content')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Tab')
+  expect(await focused(page)).toBe('New project')
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('By keyboard')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'By keyboard', level: 1 }).waitFor()
+  await page.context().close()
 })
 
 describe('what is served', () => {

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { type ApiKey, api, type NewApiKey, type OwnProject } from '../api.ts'
 import { useList, useLoad } from '../load.ts'
 import { Ago } from '../parts/ago.tsx'
-import { AwaitList } from '../parts/await.tsx'
+import { Await, AwaitList } from '../parts/await.tsx'
 import { ConfirmDialog } from '../parts/confirmDialog.tsx'
 import { Page } from '../parts/page.tsx'
 import { say } from '../parts/say.tsx'
@@ -12,11 +12,15 @@ import { NewKeySecret } from './newKeySecret.tsx'
 
 /** The only place where API keys are made (spec: Authentication, rule 2). */
 export function ApiKeys() {
+  const projects = useLoad(api.ownProjects)
+  return <Await loaded={projects}>{(own) => <Keys projects={own} />}</Await>
+}
+
+function Keys({ projects }: { projects: OwnProject[] }) {
   const session = useSession()
   const keys = useList(async () => ({ items: await api.keys.list() }))
   const isAdmin = isOrganizationAdmin(session)
-  const projects = useLoad(api.ownProjects)
-  const editable = projects.value?.filter(({ role }) => role === 'admin') ?? []
+  const editable = projects.filter(({ role }) => role === 'admin')
   const [isCreating, setCreating] = useState(false)
   const [created, setCreated] = useState<NewApiKey | null>(null)
   const [revoking, setRevoking] = useState<ApiKey | null>(null)
@@ -56,7 +60,7 @@ export function ApiKeys() {
               <span class="name">{key.name}</span>
               <span class="badge">{key.mode === 'live' ? 'Live' : 'Test'}</span>
               <p class="meta">
-                <code>{key.key_prefix}…</code> · {scopeOf(key, projects.value)}
+                <code>{key.key_prefix}…</code> · {scopeOf(key, projects)}
               </p>
               <p class="meta">
                 Created <Ago at={key.created_at} />
@@ -115,8 +119,8 @@ export function ApiKeys() {
   )
 }
 
-function scopeOf({ scope, project_id }: ApiKey, projects: OwnProject[] | undefined): string {
+function scopeOf({ scope, project_id }: ApiKey, projects: OwnProject[]): string {
   if (scope === 'organization') return 'Organization: every project'
-  const name = projects?.find((project) => project.project_id === project_id)?.name
+  const name = projects.find((project) => project.project_id === project_id)?.name
   return name ? `Project: ${name}` : 'One project'
 }
