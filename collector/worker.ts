@@ -5,6 +5,7 @@ import { createTakeTokens } from './access/limits.ts'
 import { createScopeOf } from './access/scope.ts'
 import { createTokens } from './access/tokens.ts'
 import { createApp } from './app.ts'
+import { createBilling } from './billing/billing.ts'
 import { openClickHouse } from './clickhouse/client.ts'
 import { sampleIdentity } from './demo/sample.ts'
 import { shopRoutes } from './demo/shopRoutes.ts'
@@ -32,6 +33,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
     live: openClickHouse(setup.clickhouseUrl, config.clickhouseDatabase),
     test: openClickHouse(setup.clickhouseUrl, `${config.clickhouseDatabase}_test`),
   }
+  const billing = createBilling(pool, log, Date.now)
   const ingest = config.role === 'api' ? null : await openIngest(setup, pool)
   const app = await createApp({
     config,
@@ -53,6 +55,9 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
         : {
             clickhouse,
             scopeOf: createScopeOf(pool, sampleIdentity.organizationId),
+            billing,
+            postgres: pool,
+            now: Date.now,
           },
   })
   if (demo && config.role === 'all') {
@@ -80,6 +85,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
   return async () => {
     await app.close()
     await ingest?.close()
+    await billing.close()
     await Promise.all([clickhouse.live.close(), clickhouse.test.close(), pool.end()])
   }
 }
