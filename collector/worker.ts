@@ -33,7 +33,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
     live: openClickHouse(setup.clickhouseUrl, config.clickhouseDatabase),
     test: openClickHouse(setup.clickhouseUrl, `${config.clickhouseDatabase}_test`),
   }
-  const billing = createBilling(pool, log, Date.now)
+  const billing = createBilling({ postgres: pool, log, now: Date.now })
   const ingest = config.role === 'api' ? null : await openIngest(setup, pool)
   const app = await createApp({
     config,

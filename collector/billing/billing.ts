@@ -64,13 +64,17 @@ export interface Charge {
   refund(): Promise<void>
 }
 
-/** `now` is the time in milliseconds since 1970; it decides the day and the month. */
-export function createBilling(
-  postgres: Postgres,
-  log: { error(message: string): void },
-  now: () => number,
-): Billing {
-  const ledger = openLedger(postgres, log)
+export interface BillingOptions {
+  postgres: Postgres
+  log: { error(message: string): void }
+  /** The time in milliseconds since 1970; it decides the day and the month. */
+  now: () => number
+  /** How long to try when PostgreSQL does not answer; default ten seconds. */
+  patienceMs?: number
+}
+
+export function createBilling({ postgres, log, now, patienceMs = 10_000 }: BillingOptions): Billing {
+  const ledger = openLedger(postgres, log, patienceMs)
   // Who may have a record may have the next within a second: `settle` decides. Who may not is asked anew each time.
   const admitted = remember((key) => admitOne(postgres, JSON.parse(key) as Asked, now()))
 

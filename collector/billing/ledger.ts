@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { QueryConfig } from 'pg'
 import { busy, NoAnswer } from '../errors.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import { isStoreAway } from '../storeAway.ts'
@@ -42,12 +43,15 @@ export interface Ledger {
 }
 
 const batchMost = 500
-const patienceMs = 10_000
 const retryMs = 100
 const busySeconds = 2
 
 /** Opens the ledger: what is to be charged while a write is under way goes along with the next, in one transaction. */
-export function openLedger(postgres: Postgres, log: { error(message: string): void }): Ledger {
+export function openLedger(
+  postgres: Postgres,
+  log: { error(message: string): void },
+  patienceMs: number,
+): Ledger {
   let waiting: Waiting[] = []
   let isWriting = false
   const refunds = new Set<Promise<void>>()
@@ -57,7 +61,7 @@ export function openLedger(postgres: Postgres, log: { error(message: string): vo
     while (waiting.length > 0) {
       const batch = waiting.slice(0, batchMost)
       waiting = waiting.slice(batchMost)
-      await write(postgres, batch)
+      await write(postgres, batch, patienceMs)
     }
     isWriting = false
   }
@@ -88,56 +92,71 @@ interface Waiting {
 }
 
 /** Writes a batch and tells everyone in it; never rejects. */
-async function write(postgres: Postgres, batch: readonly Waiting[]): Promise<void> {
+async function write(postgres: Postgres, batch: readonly Waiting[], patienceMs: number): Promise<void> {
   try {
-    const outcomes = await send(
-      postgres,
-      batch.map(({ charge }) => charge),
-    )
+    const charges = batch.map(({ charge }) => charge)
+    const outcomes = await sendUntilAnswered(postgres, charges, patienceMs)
     for (const { charge, resolve } of batch) resolve(outcomes.get(charge.request_id)!)
   } catch (error) {
     for (const { reject } of batch) reject(error)
   }
 }
 
+type Outcomes = Map<string, LedgerOutcome>
+
 /** Sends a batch until PostgreSQL answers: a repeat finds what an earlier try has charged. */
-async function send(
+async function sendUntilAnswered(
   postgres: Postgres,
   charges: readonly LedgerCharge[],
-): Promise<Map<string, LedgerOutcome>> {
+  patienceMs: number,
+): Promise<Outcomes> {
   const deadline = Date.now() + patienceMs
   let isUnsure = false
   for (;;) {
     try {
-      const client = await postgres.connect()
-      let broken: Error | undefined
-      try {
-        const { rows } = await client.query<OutcomeRow>({
-          name: 'charge_responses',
-          text: 'SELECT charged_request_id, charged_records, refusal FROM charge_responses($1)',
-          values: [JSON.stringify(charges)],
-        })
-        return new Map(
-          rows.map(({ charged_request_id, charged_records, refusal }) => [
-            charged_request_id,
-            { charged: Number(charged_records), refusal },
-          ]),
-        )
-      } catch (error) {
-        // An ERROR was rolled back; whatever else went wrong may have come after the commit.
-        isUnsure ||= (error as { severity?: unknown }).severity !== 'ERROR'
-        broken = error as Error
-        throw error
-      } finally {
-        client.release(broken)
-      }
+      return await send(postgres, charges, patienceMs)
     } catch (error) {
-      if (Date.now() > deadline || !isStoreAway(error)) {
+      isUnsure ||= error instanceof Unanswered
+      const mayPass = error instanceof Unanswered || isStoreAway(error)
+      if (!mayPass || Date.now() > deadline) {
         if (isUnsure) throw new NoAnswer(`the ledger did not answer: ${(error as Error).message}`)
-        throw isStoreAway(error) ? busy('The ledger is not reachable now.', busySeconds) : error
+        throw mayPass ? busy('The ledger is not reachable now.', busySeconds) : error
       }
       await delay(retryMs)
     }
+  }
+}
+
+/** The statement was sent, and may have been carried out. */
+class Unanswered extends Error {}
+
+async function send(
+  postgres: Postgres,
+  charges: readonly LedgerCharge[],
+  timeoutMs: number,
+): Promise<Outcomes> {
+  const client = await postgres.connect()
+  let broken: Error | undefined
+  try {
+    const { rows } = await client.query<OutcomeRow>({
+      name: 'charge_responses',
+      text: 'SELECT charged_request_id, charged_records, refusal FROM charge_responses($1)',
+      values: [JSON.stringify(charges)],
+      query_timeout: timeoutMs,
+      // The types know it of connections only.
+    } as QueryConfig)
+    return new Map(
+      rows.map(({ charged_request_id, charged_records, refusal }) => [
+        charged_request_id,
+        { charged: Number(charged_records), refusal },
+      ]),
+    )
+  } catch (error) {
+    broken = error as Error
+    // What PostgreSQL calls an ERROR was rolled back; whatever else went wrong may have come after the commit.
+    throw (error as { severity?: unknown }).severity === 'ERROR' ? error : new Unanswered(broken.message)
+  } finally {
+    client.release(broken)
   }
 }
 

@@ -68,7 +68,7 @@ const appOn = async (postgres: Postgres, clickhouse: ClickHouse) => {
     read: {
       clickhouse: { live: clickhouse, test: clickhouse },
       scopeOf: createScopeOf(postgres, '00000000-0000-0000-0000-000000000000'),
-      billing: createBilling(postgres, log, Date.now),
+      billing: createBilling({ postgres, log, now: Date.now }),
       postgres,
       now: Date.now,
     },

@@ -38,7 +38,7 @@ export async function openAccounts(now = Date.UTC(2026, 0, 15, 12)): Promise<Acc
       Array.from({ length: count }, () => {
         const pool = openPostgres(databaseUrl, () => {})
         pools.push(pool)
-        return createBilling(pool, console, () => clock.now)
+        return createBilling({ postgres: pool, log: console, now: () => clock.now })
       }),
     async newOrganization() {
       const [organizationId, projectId] = [randomUUID(), randomUUID()]

@@ -80,7 +80,7 @@ export async function openEvents() {
         pixelId: asked.pixelId ?? null,
         campaignId: asked.campaignId ?? null,
       }),
-      billing: createBilling(postgres, log, Date.now),
+      billing: createBilling({ postgres, log, now: Date.now }),
       postgres,
       now: Date.now,
     },
