@@ -11,6 +11,7 @@ import { billingRoutes } from './billing/routes.ts'
 import type { Config } from './config.ts'
 import type { ReadDeps } from './deps.ts'
 import { ApiError, busy, NoAnswer, notFound } from './errors.ts'
+import { earlierRoutes } from './events/earlierRoutes.ts'
 import { eventsRoutes } from './events/routes.ts'
 import { healthRoutes } from './health.ts'
 import type { IngestDeps } from './ingest/intake.ts'
@@ -72,6 +73,7 @@ export async function createApp({
   if (ingest) await app.register(ingestRoutes(ingest))
   if (read) {
     await app.register(eventsRoutes(read))
+    await app.register(earlierRoutes(read))
     await app.register(rejectedRoutes(read))
     await app.register(billingRoutes(read))
   }

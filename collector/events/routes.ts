@@ -4,7 +4,7 @@ import { type Field, fields, fieldsAt, type Tier } from '../../schemas/fields.ts
 import { meterOfTier } from '../billing/meters.ts'
 import type { ReadDeps } from '../deps.ts'
 import { chooseFormat, type Format, formats } from './accept.ts'
-import { countsQuery, totalColumn } from './countsQuery.ts'
+import { countsAnswer, readCounts } from './counts.ts'
 import { encodeCursor } from './cursor.ts'
 import { describeCounts, describeEvents, describeSchema } from './description.ts'
 import { type Page, readPage } from './page.ts'
@@ -79,23 +79,14 @@ export const eventsRoutes =
         const { principal } = request
         const { asked, plan: unscoped } = readCountsRequest(request, countsTier, Date.now())
         const plan = { ...unscoped, scope: await deps.scopeOf(principal, asked) }
-        const groups = await deps.clickhouse[principal.mode].rows<Record<string, unknown>>(countsQuery(plan))
-        return {
-          counts: groups.slice(0, plan.limit).map(({ [totalColumn]: _, ...group }) => group),
-          total: groups[0]?.[totalColumn] ?? 0,
-          meta: {
-            start_ms: plan.window.startMs,
-            end_ms: plan.window.endMs,
-            has_more: groups.length > plan.limit,
-            request_id: request.id,
-          },
-        }
+        const counts = await readCounts(deps.clickhouse[principal.mode], plan)
+        return countsAnswer(counts, plan, request.id)
       },
     )
   }
 
 /** A field as schema responses show it (spec: Schema field metadata); tier, group and description are additions. */
-const publicField = ({ name, dataType, nullable, tier, group, description }: Field) => ({
+export const publicField = ({ name, dataType, nullable, tier, group, description }: Field) => ({
   name,
   data_type: dataType,
   nullable,
@@ -105,7 +96,7 @@ const publicField = ({ name, dataType, nullable, tier, group, description }: Fie
 })
 
 /** Aborts when the answer is complete, or its connection closed before: what is still being read is let go of. */
-function untilClosed(reply: FastifyReply): AbortSignal {
+export function untilClosed(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
   reply.raw.once('close', () => controller.abort())
   return controller.signal
