@@ -1,5 +1,7 @@
 import { accessSync, constants, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { startBillingChores } from './billing/chores.ts'
+import { openStripe } from './billing/stripe.ts'
 import { migrateClickHouse } from './clickhouse/migrate.ts'
 import { type Config, readConfig } from './config.ts'
 import { ensureDemo } from './demo/demo.ts'
@@ -65,6 +67,14 @@ async function main(): Promise<void> {
   if (config.role !== 'ingest') await migrated
   const sample = config.role === 'ingest' ? null : await keepSampleDatabase(test, log)
   const demo = config.demo ? await ensureDemo(stores.postgres.pool, config.dataDir, config.publicUrl) : null
+  const chores =
+    config.role === 'ingest'
+      ? null
+      : startBillingChores({
+          postgres: stores.postgres.pool,
+          tell: config.stripeApiKey ? openStripe(config.stripeApiKey, config.stripeApiBase) : null,
+          ...{ now: Date.now, log },
+        })
   const workers = await startWorkers({
     count: config.workers,
     setupOf: (index) => ({
@@ -83,6 +93,7 @@ async function main(): Promise<void> {
   const close = async () => {
     await workers.stop()
     sample?.stop()
+    await chores?.stop()
     await Promise.all(Object.values(shippers).map((shipper) => shipper.stop(shipOnStopMs)))
     await stores.close()
     await lock.release()
