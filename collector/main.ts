@@ -1,6 +1,8 @@
 import { accessSync, constants, mkdirSync, type Stats, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { keepDeletingEvents } from './accounts/eventDeletions.ts'
+import { startBillingChores } from './billing/chores.ts'
+import { openStripe } from './billing/stripe.ts'
 import { migrateClickHouse } from './clickhouse/migrate.ts'
 import { type Config, readConfig } from './config.ts'
 import { ensureDemo } from './demo/demo.ts'
@@ -77,6 +79,14 @@ async function main(): Promise<void> {
           log,
         )
   const demo = config.demo ? await ensureDemo(stores.postgres.pool, config.dataDir, config.publicUrl) : null
+  const chores =
+    config.role === 'ingest'
+      ? null
+      : startBillingChores({
+          postgres: stores.postgres.pool,
+          tell: config.stripeApiKey ? openStripe(config.stripeApiKey, config.stripeApiBase) : null,
+          ...{ now: Date.now, log },
+        })
   const workers = await startWorkers({
     count: config.workers,
     setupOf: (index) => ({
@@ -96,6 +106,7 @@ async function main(): Promise<void> {
     await workers.stop()
     sample?.stop()
     await deletions?.stop()
+    await chores?.stop()
     await Promise.all(Object.values(shippers).map((shipper) => shipper.stop(shipOnStopMs)))
     await stores.close()
     await lock.release()

@@ -6,6 +6,7 @@ import { createScopeOf } from './access/scope.ts'
 import { createTokens } from './access/tokens.ts'
 import { createNoteKeyUse } from './accounts/keyUse.ts'
 import { createApp } from './app.ts'
+import { createBilling } from './billing/billing.ts'
 import { openClickHouse } from './clickhouse/client.ts'
 import { sampleIdentity } from './demo/sample.ts'
 import { shopRoutes } from './demo/shopRoutes.ts'
@@ -33,6 +34,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
     live: openClickHouse(setup.clickhouseUrl, config.clickhouseDatabase),
     test: openClickHouse(setup.clickhouseUrl, `${config.clickhouseDatabase}_test`),
   }
+  const billing = createBilling({ postgres: pool, log, now: Date.now })
   const ingest = config.role === 'api' ? null : await openIngest(setup, pool)
   const tokens = createTokens(pool)
   const app = await createApp({
@@ -50,7 +52,13 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
           },
     ingest: ingest?.deps,
     ...(config.role !== 'ingest' && {
-      read: { clickhouse, scopeOf: createScopeOf(pool, sampleIdentity.organizationId) },
+      read: {
+        clickhouse,
+        scopeOf: createScopeOf(pool, sampleIdentity.organizationId),
+        billing,
+        postgres: pool,
+        now: Date.now,
+      },
       accounts: { postgres: pool, clickhouse: clickhouse.live, tokens, publicUrl: config.publicUrl },
     }),
   })
@@ -79,6 +87,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
   return async () => {
     await app.close()
     await ingest?.close()
+    await billing.close()
     await Promise.all([clickhouse.live.close(), clickhouse.test.close(), pool.end()])
   }
 }

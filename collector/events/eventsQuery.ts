@@ -42,7 +42,8 @@ const withKey = (names: readonly string[]): readonly string[] => [...new Set([..
 function pageSql(plan: EventsPlan, names: readonly string[], bind: Bind): string {
   const all = conditions(plan, bind)
   const after = cursorConditions(plan, bind)
-  const limit = `LIMIT ${bind('UInt32', plan.limit + 1)}`
+  const offset = plan.offset > 0 ? ` OFFSET ${bind('UInt32', plan.offset)}` : ''
+  const limit = `LIMIT ${bind('UInt32', plan.limit + 1)}${offset}`
   if (plan.distinct.length === 0) {
     return `SELECT ${names.join(', ')}
 FROM events

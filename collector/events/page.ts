@@ -4,6 +4,7 @@ import type { Format } from './accept.ts'
 import type { RowKey } from './cursor.ts'
 import { eventsQuery, eventsQueryCarryingNext, nextColumn, rowsShowTheirKey } from './eventsQuery.ts'
 import type { EventsPlan } from './plan.ts'
+import { nameProjects } from './projects.ts'
 import { joinRows } from './rows.ts'
 
 /** A page of events on its way from ClickHouse: the rows are bytes that nothing here parses. */
@@ -36,8 +37,9 @@ export async function readPage(
   format: Format,
   signal: AbortSignal,
 ): Promise<Page> {
+  const named = await nameProjects(clickhouse, plan)
   const isPlain = format === 'json' && rowsShowTheirKey(plan)
-  const query = isPlain ? eventsQuery(plan) : eventsQueryCarryingNext(plan)
+  const query = isPlain ? eventsQuery(named) : eventsQueryCarryingNext(named)
   const { body, rows } = await clickhouse.stream(query, outputFormats[format], signal)
   signal.addEventListener('abort', () => body.destroy(), { once: true })
 

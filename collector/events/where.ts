@@ -1,3 +1,4 @@
+import type { Scope } from '../access/scope.ts'
 import type { Query } from '../clickhouse/client.ts'
 import type { Filter } from './filter.ts'
 import type { Selection } from './plan.ts'
@@ -24,7 +25,7 @@ export function bindings(): { bind: Bind; params: Query['params'] } {
 export function conditions({ scope, source, window, filters }: Selection, bind: Bind): readonly string[] {
   return [
     `organization_id = ${bind('UUID', scope.organizationId)}`,
-    ...(scope.projectId === null ? [] : [`project_id = ${bind('UUID', scope.projectId)}`]),
+    ...projectCondition(scope, bind),
     ...(scope.pixelId === null ? [] : [`pixel_id = ${bind('UUID', scope.pixelId)}`]),
     ...(scope.campaignId === null ? [] : [`campaign_id = ${bind('String', scope.campaignId)}`]),
     ...(source === null ? [] : [`source = ${bind('String', source)}`]),
@@ -33,6 +34,17 @@ export function conditions({ scope, source, window, filters }: Selection, bind: 
     ...filters.map((filter) => condition(filter, bind)),
   ]
 }
+
+/** Of an organization the projects are named too, because the primary key knows no organization. */
+function projectCondition({ projectId, projectIds }: Scope, bind: Bind): readonly string[] {
+  if (projectId !== null) return [`project_id = ${bind('UUID', projectId)}`]
+  if (projectIds === undefined || projectIds.length > projectsNamedMax) return []
+  if (projectIds.length === 0) return ['false']
+  return [`project_id IN (${projectIds.map((id) => bind('UUID', id)).join(', ')})`]
+}
+
+/** An organization with more projects is most of the table, and values have to fit into an address. */
+const projectsNamedMax = 500
 
 const sqlOperators = { eq: '=', ne: '!=', gt: '>', gte: '>=', lt: '<', lte: '<=', like: 'LIKE' } as const
 

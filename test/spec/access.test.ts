@@ -158,7 +158,9 @@ describe('nobody is let in who does not belong', () => {
       else if (about.includes(ours.pixels[0])) expect(answer).toMatchObject({ name, status: 404 })
       else if (namesOther && /pixel|project\//.test(name))
         expect(answer).toMatchObject({ name, status: 401, error: 'Invalid API key' })
-      else if (namesOther) expect(answer).toMatchObject({ name, status: 404, error: 'project not found' })
+      else if (namesOther && name.includes('/billing/')) {
+        expect(answer).toMatchObject({ name, status: 403, error: 'project_id does not match API key scope' })
+      } else if (namesOther) expect(answer).toMatchObject({ name, status: 404, error: 'project not found' })
       else expect(answer).toMatchObject({ name, status: 200 })
       if (namesOther || access.to === 'session') continue
       expect({ name, told: answer.text.includes(ours.projects[0]) }).toEqual({ name, told: false })

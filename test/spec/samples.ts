@@ -8,6 +8,9 @@ export interface Sample {
   body?: (tenant: Tenant) => Record<string, unknown>
 }
 
+/** The versions before 3 have no window of their own. */
+const lastHour = () => ({ start_ms: String(Date.now() - 3_600_000), end_ms: String(Date.now()) })
+const byProjectInWindow: Sample = { query: ({ projects }) => ({ project_id: projects[0], ...lastHour() }) }
 const byProject: Sample = { query: ({ projects }) => ({ project_id: projects[0] }) }
 
 /** How each route is asked about a tenant. Deletions come last: what they take away is asked about before. */
@@ -16,6 +19,17 @@ export const samples: Record<string, Sample> = {
   'GET /api/v3/events/web_event/schema': byProject,
   'GET /api/v3/events/web_event/counts': byProject,
   'GET /api/v3/events_schema': byProject,
+  'GET /api/v1/events': byProjectInWindow,
+  'GET /api/v1/events/scan_estimate': byProjectInWindow,
+  'GET /api/v1/event_counts': byProjectInWindow,
+  'GET /api/v1/event_counts_index': byProjectInWindow,
+  'GET /api/v1/events_schema': {},
+  'GET /api/v2/events': byProjectInWindow,
+  'GET /api/v1/billing/usage': byProject,
+  'GET /api/v1/billing/usage/by-meter': byProject,
+  'GET /api/v1/billing/usage/daily-by-meter': byProject,
+  'GET /api/v1/billing/limits': {},
+  'PUT /api/v1/billing/limits': { body: () => ({ budgets: [], limits: [] }) },
   'GET /api/v1/rejected_events': byProject,
   'GET /api/v1/whoami': {},
   'GET /api/v1/organization': {},

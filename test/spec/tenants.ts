@@ -5,6 +5,7 @@ import { createScopeOf } from '../../collector/access/scope.ts'
 import { createTokens } from '../../collector/access/tokens.ts'
 import { type ApiCredentials, newApiCredentials, storeApiKey } from '../../collector/accounts/apiKeys.ts'
 import { createApp } from '../../collector/app.ts'
+import { createBilling } from '../../collector/billing/billing.ts'
 import { openClickHouse } from '../../collector/clickhouse/client.ts'
 import { migrateClickHouse } from '../../collector/clickhouse/migrate.ts'
 import { readConfig } from '../../collector/config.ts'
@@ -29,6 +30,7 @@ interface Tenant {
 /** The service's API on databases of its own, and two organizations in it. */
 export async function openTenants() {
   const config = readConfig({ LOG_LEVEL: 'silent' })
+  const log = openLog(config)
   const postgres = openPostgres(await newPostgresDatabase(), () => {})
   await migratePostgres(postgres)
   const database = randomName()
@@ -36,11 +38,12 @@ export async function openTenants() {
   const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
   const tokens = createTokens(postgres)
   const app = await createApp({
-    ...{ config, log: openLog(config), notReady: () => null, metrics: async () => '' },
+    ...{ config, log, notReady: () => null, metrics: async () => '' },
     guard: { authenticate: createAuthenticate(postgres, tokens), takeTokens: null, noteKeyUse: () => {} },
     read: {
       clickhouse: { live: clickhouse, test: clickhouse },
       scopeOf: createScopeOf(postgres, randomUUID()),
+      ...{ billing: createBilling({ postgres, log, now: Date.now }), postgres, now: Date.now },
     },
     accounts: { postgres, clickhouse, tokens, publicUrl: config.publicUrl },
   })

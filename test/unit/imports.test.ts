@@ -13,7 +13,8 @@ const rules: Record<string, string[]> = {
   access: ['postgres'],
   accounts: ['access', 'clickhouse', 'postgres'],
   ingest: ['access', 'spool', 'postgres'],
-  events: ['access', 'clickhouse'],
+  billing: ['access', 'postgres'],
+  events: ['access', 'billing', 'clickhouse'],
   dashboard: ['access', 'accounts'],
   demo: ['access', 'accounts', 'ingest', 'clickhouse', 'postgres'],
 }
