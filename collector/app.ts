@@ -8,6 +8,9 @@ import Fastify, {
 } from 'fastify'
 import { type GuardDeps, guardRoutes } from './access/guard.ts'
 import { billingRoutes } from './billing/routes.ts'
+import { deliveryRoutes } from './campaigns/deliveryRoutes.ts'
+import type { CampaignsDeps, DeliveryDeps } from './campaigns/deps.ts'
+import { campaignsRoutes } from './campaigns/routes.ts'
 import type { Config } from './config.ts'
 import type { ReadDeps } from './deps.ts'
 import { ApiError, busy, NoAnswer, notFound } from './errors.ts'
@@ -28,12 +31,16 @@ export interface AppDeps {
   notReady: () => string | null
   /** The numbers of all processes of this machine, as Prometheus text. */
   metrics: () => Promise<string>
-  /** Who may ask what; null where FOOTFALL_ROLE is ingest, which only has routes for anyone. */
+  /** Who may ask what; null where all routes are for anyone. */
   guard: GuardDeps | null
   /** Absent where FOOTFALL_ROLE is api. */
   ingest?: IngestDeps | undefined
+  /** Absent where FOOTFALL_ROLE is api. */
+  delivery?: DeliveryDeps | undefined
   /** Absent where FOOTFALL_ROLE is ingest. */
   read?: ReadDeps | undefined
+  /** Absent where FOOTFALL_ROLE is ingest. */
+  campaigns?: CampaignsDeps | undefined
 }
 
 /** The service as a Fastify instance: the list of what it mounts is the table of contents. */
@@ -44,7 +51,9 @@ export async function createApp({
   metrics,
   guard,
   ingest,
+  delivery,
   read,
+  campaigns,
 }: AppDeps): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: log,
@@ -71,12 +80,14 @@ export async function createApp({
   await describeRoutes(app)
   await app.register(healthRoutes(notReady, metrics))
   if (ingest) await app.register(ingestRoutes(ingest))
+  if (delivery) await app.register(deliveryRoutes(delivery))
   if (read) {
     await app.register(eventsRoutes(read))
     await app.register(earlierRoutes(read))
     await app.register(rejectedRoutes(read))
     await app.register(billingRoutes(read))
   }
+  if (campaigns) await app.register(campaignsRoutes(campaigns))
   return app
 }
 

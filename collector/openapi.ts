@@ -42,6 +42,7 @@ A key and its secret are made in the dashboard, at \`/{org_id}/settings/api-keys
 const tags = [
   { name: 'Events', description: 'Events, one row each, and their counts.' },
   { name: 'Billing', description: 'What was charged, and how much may be.' },
+  { name: 'Campaigns', description: 'DSP campaigns, what they did, and what is left of their budgets.' },
   { name: 'Administration', description: 'The organization, its members, projects and pixels.' },
   { name: 'Ingest', description: 'What pages load and send to; not billed.' },
   { name: 'Dashboard', description: 'What the dashboard’s own pages ask; a session serves, a key does not.' },

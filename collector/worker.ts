@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { createAuthenticate } from './access/authenticate.ts'
 import { createTakeTokens } from './access/limits.ts'
+import { createRecordScopeOf } from './access/recordScope.ts'
 import { createScopeOf } from './access/scope.ts'
 import { createTokens } from './access/tokens.ts'
 import { createApp } from './app.ts'
@@ -40,15 +41,13 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
     log,
     metrics: askForMetrics,
     notReady: () => ingest?.deps.spools.events.trouble ?? null,
-    guard:
-      config.role === 'ingest'
-        ? null
-        : {
-            authenticate: createAuthenticate(pool, createTokens(pool)),
-            takeTokens: config.rateLimits ? createTakeTokens(pool) : null,
-            noteKeyUse: () => {},
-          },
+    guard: {
+      authenticate: createAuthenticate(pool, createTokens(pool)),
+      takeTokens: config.rateLimits ? createTakeTokens(pool) : null,
+      noteKeyUse: () => {},
+    },
     ingest: ingest?.deps,
+    delivery: ingest ? { postgres: pool, spool: ingest.deps.spools.events } : undefined,
     read:
       config.role === 'ingest'
         ? undefined
@@ -58,6 +57,13 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
             billing,
             postgres: pool,
             now: Date.now,
+          },
+    campaigns:
+      config.role === 'ingest'
+        ? undefined
+        : {
+            ...{ clickhouse, postgres: pool, now: Date.now },
+            recordScopeOf: createRecordScopeOf(pool, sampleIdentity.organizationId),
           },
   })
   if (demo && config.role === 'all') {
