@@ -10,6 +10,9 @@ import { type GuardDeps, guardRoutes } from './access/guard.ts'
 import type { AccountsDeps } from './accounts/deps.ts'
 import { administrationRoutes, dashboardApiRoutes } from './accounts/routes.ts'
 import { billingRoutes } from './billing/routes.ts'
+import { deliveryRoutes } from './campaigns/deliveryRoutes.ts'
+import type { CampaignsDeps, DeliveryDeps } from './campaigns/deps.ts'
+import { campaignsRoutes } from './campaigns/routes.ts'
 import type { Config } from './config.ts'
 import { dashboardPages } from './dashboard/routes.ts'
 import type { ReadDeps } from './deps.ts'
@@ -31,14 +34,18 @@ export interface AppDeps {
   notReady: () => string | null
   /** The numbers of all processes of this machine, as Prometheus text. */
   metrics: () => Promise<string>
-  /** Who may ask what; null where FOOTFALL_ROLE is ingest, which only has routes for anyone. */
+  /** Who may ask what; null where all routes are for anyone. */
   guard: GuardDeps | null
   /** Absent where FOOTFALL_ROLE is api. */
   ingest?: IngestDeps | undefined
+  /** Absent where FOOTFALL_ROLE is api. */
+  delivery?: DeliveryDeps | undefined
   /** Absent where FOOTFALL_ROLE is ingest. */
   read?: ReadDeps | undefined
   /** Absent where FOOTFALL_ROLE is ingest. */
   accounts?: AccountsDeps | undefined
+  /** Absent where FOOTFALL_ROLE is ingest. */
+  campaigns?: CampaignsDeps | undefined
 }
 
 /** The service as a Fastify instance: the list of what it mounts is the table of contents. */
@@ -49,8 +56,10 @@ export async function createApp({
   metrics,
   guard,
   ingest,
+  delivery,
   read,
   accounts,
+  campaigns,
 }: AppDeps): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: log,
@@ -77,6 +86,7 @@ export async function createApp({
   await describeRoutes(app)
   await app.register(healthRoutes(notReady, metrics))
   if (ingest) await app.register(ingestRoutes(ingest))
+  if (delivery) await app.register(deliveryRoutes(delivery))
   if (read) {
     await app.register(eventsRoutes(read))
     await app.register(earlierRoutes(read))
@@ -88,6 +98,7 @@ export async function createApp({
     await app.register(dashboardApiRoutes(accounts))
     await app.register(dashboardPages(accounts))
   }
+  if (campaigns) await app.register(campaignsRoutes(campaigns))
   return app
 }
 

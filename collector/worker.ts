@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { createAuthenticate } from './access/authenticate.ts'
 import { createTakeTokens } from './access/limits.ts'
+import { createRecordScopeOf } from './access/recordScope.ts'
 import { createScopeOf } from './access/scope.ts'
 import { createTokens } from './access/tokens.ts'
 import { createNoteKeyUse } from './accounts/keyUse.ts'
@@ -42,15 +43,13 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
     log,
     metrics: askForMetrics,
     notReady: () => ingest?.deps.spools.events.trouble ?? null,
-    guard:
-      config.role === 'ingest'
-        ? null
-        : {
-            authenticate: createAuthenticate(pool, tokens),
-            takeTokens: config.rateLimits ? createTakeTokens(pool) : null,
-            noteKeyUse: createNoteKeyUse(pool, log),
-          },
+    guard: {
+      authenticate: createAuthenticate(pool, tokens),
+      takeTokens: config.rateLimits ? createTakeTokens(pool) : null,
+      noteKeyUse: createNoteKeyUse(pool, log),
+    },
     ingest: ingest?.deps,
+    delivery: ingest ? { postgres: pool, spool: ingest.deps.spools.events } : undefined,
     ...(config.role !== 'ingest' && {
       read: {
         clickhouse,
@@ -58,6 +57,10 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
         billing,
         postgres: pool,
         now: Date.now,
+      },
+      campaigns: {
+        ...{ clickhouse, postgres: pool, now: Date.now },
+        recordScopeOf: createRecordScopeOf(pool, sampleIdentity.organizationId),
       },
       accounts: { postgres: pool, clickhouse: clickhouse.live, tokens, publicUrl: config.publicUrl },
     }),

@@ -12,6 +12,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     charge?: Charge
   }
+  interface FastifyContextConfig {
+    /** Its records are charged, which the documentation tells. */
+    charged?: true
+  }
 }
 
 /** A request that may be charged; Fastify's are. */
@@ -60,7 +64,7 @@ export interface Charge {
   settle(records: number, meter?: Meter): Promise<number>
   /** Passes the rows of the answer on; when they end in an error that is not the caller's doing, gives all back. */
   deliver<Row>(rows: AsyncIterable<Row>): AsyncIterable<Row>
-  /** Gives back what was charged, if anything was. Never rejects. */
+  /** Gives back what was charged, unless a repeat has had it meanwhile. Never rejects. */
   refund(): Promise<void>
 }
 
@@ -95,22 +99,26 @@ export function createBilling({ postgres, log, now, patienceMs = 10_000 }: Billi
         if (!idempotency || !(await isPaid(postgres, asked, idempotency, now()))) throw error
       }
 
-      let charged = 0
-      const refund = async () => {
-        const isCharged = charged > 0
-        charged = 0
-        if (isCharged) await ledger.refund(request.id, new Date(now()))
+      let settled: LedgerCharge | null = null
+      let refunded = Promise.resolve()
+      const refund = () => {
+        if (settled) refunded = ledger.refund(settled, new Date(now()))
+        settled = null
+        return refunded
       }
       const charge: Charge = {
         async settle(records, actualMeter = meter) {
           if (signal?.aborted) throw callerGone()
           if (records === 0) return 0
           const atMs = now()
-          const outcome = await ledger.charge(
-            chargeOf(request, { ...asked, meter: actualMeter }, { records, atMs, idempotency }),
+          const ledgerCharge = chargeOf(
+            request,
+            { ...asked, meter: actualMeter },
+            { records, atMs, idempotency },
           )
-          if (outcome.refusal) throw refusalError(outcome.refusal, { ...asked, meter: actualMeter, atMs })
-          charged = outcome.charged
+          const { charged, refusal } = await ledger.charge(ledgerCharge)
+          if (refusal) throw refusalError(refusal, { ...asked, meter: actualMeter, atMs })
+          settled = ledgerCharge
           if (!signal?.aborted) return charged
           await refund()
           throw callerGone()
@@ -171,7 +179,7 @@ async function isPaid(
   atMs: number,
 ): Promise<boolean> {
   const { rowCount } = await postgres.query(
-    `SELECT 1 FROM idempotent_requests WHERE organization_id = $1 AND idempotency = $2 AND records > 0
+    `SELECT 1 FROM idempotent_charges WHERE organization_id = $1 AND idempotency = $2
        AND charged_at > $3::timestamptz - interval '24 hours'`,
     [organizationId, idempotency, new Date(atMs)],
   )
@@ -203,8 +211,8 @@ function chargeOf(
  * What makes a request a repeat: its key together with all that decides which records it gets. PostgreSQL's hex form
  * of a sha256; null without the header.
  */
-function idempotencyOf(
-  { headers, method, url, body, principal }: ChargeableRequest,
+export function idempotencyOf(
+  { headers, method, url, body, principal }: Omit<ChargeableRequest, 'id'>,
   projectId: string | null,
 ): string | null {
   const key = headers['idempotency-key']

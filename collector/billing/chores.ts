@@ -35,13 +35,16 @@ export function startBillingChores(options: ChoresOptions): { stop(): Promise<vo
   }
 }
 
-async function doChores({ postgres, tell, now }: ChoresOptions): Promise<void> {
+async function doChores({ postgres, tell, now, log }: ChoresOptions): Promise<void> {
+  // Never waiting for a row: a charge that renews one may wait for another of these.
   await postgres.query(
-    `DELETE FROM idempotent_requests WHERE charged_at <= $1::timestamptz - interval '24 hours'`,
+    `DELETE FROM idempotent_charges WHERE (organization_id, idempotency, request_id) IN (
+       SELECT organization_id, idempotency, request_id FROM idempotent_charges
+       WHERE charged_at <= $1::timestamptz - interval '24 hours' FOR UPDATE SKIP LOCKED)`,
     [new Date(now())],
   )
   if (!tell) return
   await noteReports(postgres, now())
-  await sendReports(postgres, tell, now)
+  await sendReports(postgres, tell, now, log)
   unsentReports.set((await readUnsentReports(postgres, now())).length)
 }

@@ -36,8 +36,11 @@ export interface Ledger {
    * when PostgreSQL did not say whether something was.
    */
   charge(charge: LedgerCharge): Promise<LedgerOutcome>
-  /** Gives the charge of a request back; resolves when PostgreSQL has taken that. */
-  refund(requestId: string, at: Date): Promise<void>
+  /** Gives back what pays for no answer any more, now that this one broke off; resolves when PostgreSQL did. */
+  refund(
+    broken: Pick<LedgerCharge, 'request_id' | 'organization_id' | 'idempotency'>,
+    at: Date,
+  ): Promise<void>
   /** Resolves when all refunds are written. */
   idle(): Promise<void>
 }
@@ -72,9 +75,10 @@ export function openLedger(
         waiting.push({ charge, resolve, reject })
         if (!isWriting) void writeAll()
       }),
-    refund(requestId, at) {
-      const refund = untilTaken(() => postgres.query('SELECT refund_response($1, $2)', [requestId, at]))
-        .catch((error: Error) => log.error(`request ${requestId} is not given back: ${error.message}`))
+    refund({ organization_id, request_id, idempotency }, at) {
+      const values = [organization_id, request_id, idempotency, at]
+      const refund = untilTaken(() => postgres.query('SELECT refund_response($1, $2, $3, $4)', values))
+        .catch((error: Error) => log.error(`request ${request_id} is not given back: ${error.message}`))
         .finally(() => refunds.delete(refund))
       refunds.add(refund)
       return refund

@@ -57,7 +57,12 @@ interface ClaimedReport {
 }
 
 /** Sends what is due, one after another: Stripe takes one at a time of a customer's meter. */
-export async function sendReports(postgres: Postgres, tell: TellStripe, now: () => number): Promise<void> {
+export async function sendReports(
+  postgres: Postgres,
+  tell: TellStripe,
+  now: () => number,
+  log: { warn(message: string): void },
+): Promise<void> {
   for (;;) {
     const report = await claimReport(postgres, now())
     if (!report) return
@@ -75,6 +80,7 @@ export async function sendReports(postgres: Postgres, tell: TellStripe, now: () 
       ])
       continue
     }
+    log.warn(`Stripe has not taken a report of ${report.meter}: ${told.reason}`)
     const waitSeconds = Math.min(longestRetrySeconds, firstRetrySeconds * 2 ** (report.tries - 1))
     await postgres.query(
       `UPDATE usage_reports SET last_error = $2, next_try_at = $3,

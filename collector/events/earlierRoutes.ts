@@ -76,8 +76,13 @@ export const earlierRoutes =
       }
     }
 
-    app.get('/api/v1/events', { schema: describeEarlierEvents(v1), ...shared }, answerPage(v1))
-    app.get('/api/v2/events', { schema: describeEarlierEvents(v2), ...shared }, answerPage(v2))
+    for (const [path, version] of [
+      ['/api/v1/events', v1],
+      ['/api/v2/events', v2],
+    ] as const) {
+      const config = { ...shared.config, charged: true } as const
+      app.get(path, { ...shared, schema: describeEarlierEvents(version), config }, answerPage(version))
+    }
 
     app.get(
       '/api/v1/events/scan_estimate',

@@ -31,7 +31,7 @@ export const eventsRoutes =
     for (const tier of routedTiers) {
       app.get(
         `/api/v3/events/${tier}`,
-        { schema: describeEvents(tier), config, exposeHeadRoute },
+        { schema: describeEvents(tier), config: { ...config, charged: true }, exposeHeadRoute },
         async (request, reply) => {
           const signal = untilClosed(reply)
           const { principal } = request

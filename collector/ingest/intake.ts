@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import type { BeaconReceipt, RejectedEvent } from '../../schemas/beacon.ts'
-import { ApiError, busy, notFound, pixelInactive } from '../errors.ts'
+import { ApiError, notFound, pixelInactive } from '../errors.ts'
 import { acceptedEvents, droppedBotEvents, rejectedEvents } from '../metrics.ts'
-import { type Spool, SpoolUnavailable } from '../spool/spool.ts'
+import { orBusy } from '../spool/orBusy.ts'
+import type { Spool } from '../spool/spool.ts'
 import type { Envelope } from './beacon.ts'
 import { knownDevice } from './device.ts'
 import type { IngestLimits } from './limits.ts'
@@ -34,7 +35,6 @@ export interface Taken {
 
 const dayMs = 86_400_000
 const rejectedEventCharsMax = 4096
-const busyRetrySeconds = 5
 
 /**
  * Takes a beacon in: validates each event, encodes those that pass, and resolves when all that was accepted, and
@@ -88,13 +88,7 @@ export async function takeIn(deps: IngestDeps, request: FastifyRequest, envelope
   if (rejectedRows.length > 0) commits.push(spools.rejected_events.append(rejectedRows))
   if (envelope.hem && visitor.consented)
     commits.push(spools.identity_links.append([linkRow(envelope.hem, context)]))
-  try {
-    await Promise.all(commits)
-  } catch (error) {
-    if (error instanceof SpoolUnavailable)
-      throw busy('The collector cannot keep more events now.', busyRetrySeconds)
-    throw error
-  }
+  await orBusy(Promise.all(commits))
   acceptedEvents.inc(eventRows.length)
   return { receipt: { cookie_id: visitor.cookieId, accepted: eventRows.length, rejected }, visitor }
 }

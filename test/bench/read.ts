@@ -51,15 +51,25 @@ export function read({ repeats, log }: Bench): Promise<Row> {
 interface Store {
   url: string
   database: string
+  postgresUrl: string
 }
 
-/** Where the service's ClickHouse is, as the service notes it for commands that are run beside it. */
-function readStore({ dataDir }: Service): Store {
+/** Where the service's stores are, as the service notes it for commands that are run beside it. */
+export function readStore({ dataDir }: Service): Store {
   const facts = JSON.parse(readFileSync(join(dataDir, 'stores.json'), 'utf8')) as Record<string, string>
-  return { url: facts.clickhouse_url!, database: facts.clickhouse_database! }
+  return {
+    url: facts.clickhouse_url!,
+    database: facts.clickhouse_database!,
+    postgresUrl: facts.postgres_url!,
+  }
 }
 
-async function makeEvents({ url, database }: Store, demo: Demo, newestMs: number): Promise<void> {
+export async function makeEvents(
+  { url, database }: Store,
+  demo: Demo,
+  newestMs: number,
+  count = rows,
+): Promise<void> {
   const clickhouse = openClickHouse(url, database)
   await clickhouse.command({
     sql: `
@@ -82,7 +92,7 @@ async function makeEvents({ url, database }: Store, demo: Demo, newestMs: number
       pixel: demo.pixel_id,
       newest: newestMs,
       span: hours * hourMs,
-      rows,
+      rows: count,
       userAgent: chrome,
     },
   })

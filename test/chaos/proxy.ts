@@ -23,12 +23,12 @@ const addressBytesMax = 1024 ** 2
 /**
  * Starts a proxy to the ClickHouse at `targetUrl`. Where `loseAnswer` says so for an insert of events, it lets the
  * request through, waits until ClickHouse has answered it, and then resets the connection to the service. What
- * becomes of a page of rows `fateOfPage` says.
+ * becomes of a page of rows `fateOfPage` says; it sees the address, which holds the bound values.
  */
 export async function startProxy(
   targetUrl: string,
   loseAnswer: () => boolean = () => false,
-  fateOfPage: () => PageFate = () => 'pass',
+  fateOfPage: (address: string) => PageFate = () => 'pass',
 ): Promise<ClickHouseProxy> {
   const target = new URL(targetUrl)
   const agent = new Agent({ keepAlive: true })
@@ -58,7 +58,7 @@ export async function startProxy(
       incoming.socket.resetAndDestroy()
       return
     }
-    const fate = isPage(incoming) ? fateOfPage() : 'pass'
+    const fate = isPage(incoming) ? fateOfPage(incoming.url!) : 'pass'
     if (fate === 'refuse') {
       outgoing.writeHead(500, { 'x-clickhouse-exception-code': '241' }).end('MEMORY_LIMIT_EXCEEDED')
       return

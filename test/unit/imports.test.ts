@@ -15,6 +15,7 @@ const rules: Record<string, string[]> = {
   ingest: ['access', 'spool', 'postgres'],
   billing: ['access', 'postgres'],
   events: ['access', 'billing', 'clickhouse'],
+  campaigns: ['access', 'clickhouse', 'ingest', 'postgres', 'spool'],
   dashboard: ['access', 'accounts'],
   demo: ['access', 'accounts', 'ingest', 'clickhouse', 'postgres'],
 }

@@ -71,15 +71,18 @@ CREATE TABLE usage_totals (
   PRIMARY KEY (organization_id, project_id, period, starts, meter)
 ) WITH (fillfactor = 50);
 
--- What repeats of a request may still have for nothing.
-CREATE TABLE idempotent_requests (
+-- Charges whose repeats are free, one row each.
+CREATE TABLE idempotent_charges (
   organization_id uuid NOT NULL,
   idempotency bytea NOT NULL,
+  request_id uuid NOT NULL,
   records bigint NOT NULL,
   charged_at timestamptz NOT NULL,
-  PRIMARY KEY (organization_id, idempotency)
+  -- The requests whose answers it pays for: the one that was charged, and its repeats.
+  holders uuid[] NOT NULL,
+  PRIMARY KEY (organization_id, idempotency, request_id)
 );
-CREATE INDEX idempotent_requests_by_age ON idempotent_requests (charged_at);
+CREATE INDEX idempotent_charges_by_age ON idempotent_charges (charged_at);
 
 -- How many records beyond the allowance are in usage_reports already, for each month.
 CREATE TABLE reported_usage (
@@ -232,10 +235,16 @@ BEGIN
       RETURN NEXT;
       CONTINUE;
     END IF;
-    SELECT records INTO paid FROM idempotent_requests
+    WITH held AS (
+      -- Past a hundred one of them will have been delivered.
+      UPDATE idempotent_charges SET holders =
+        CASE WHEN cardinality(holders) < 100 THEN holders || charge.request_id ELSE holders END
       WHERE organization_id = charge.organization_id AND idempotency = charge.idempotency
-        AND charged_at > charge.at - interval '24 hours';
-    charged_records := greatest(0, charge.records - coalesce(paid, 0));
+        AND charged_at > charge.at - interval '24 hours'
+      RETURNING records
+    )
+    SELECT coalesce(sum(records), 0) INTO paid FROM held;
+    charged_records := greatest(0, charge.records - paid);
     IF charged_records > 0 THEN
       SELECT * INTO considered FROM consider_usage(charge.organization_id, charge.project_id,
         charge.is_project_key, charge.meter, charged_records, charge.at, charge.micros_per_thousand,
@@ -246,39 +255,47 @@ BEGIN
           charge.caller_id, charge.meter, charged_records, considered.free, considered.amount,
           (charge.at AT TIME ZONE 'UTC')::date, charge.at, charge.idempotency)::ledger);
         IF charge.idempotency IS NOT NULL THEN
-          INSERT INTO idempotent_requests AS repeats
-            VALUES (charge.organization_id, charge.idempotency, charged_records, charge.at)
-          ON CONFLICT (organization_id, idempotency) DO UPDATE SET
-            records = coalesce(paid, 0) + charged_records,
-            charged_at = CASE WHEN paid IS NULL THEN charge.at ELSE repeats.charged_at END;
+          INSERT INTO idempotent_charges VALUES (charge.organization_id, charge.idempotency, charge.request_id,
+            charged_records, charge.at, ARRAY[charge.request_id]);
         END IF;
       ELSE
         charged_records := 0;
+        UPDATE idempotent_charges SET holders = array_remove(holders, charge.request_id)
+          WHERE organization_id = charge.organization_id AND idempotency = charge.idempotency;
       END IF;
     END IF;
     RETURN NEXT;
   END LOOP;
 END $$;
 
-/* Gives a charge back, once: what was not charged, or is given back already, stays as it is. */
-CREATE FUNCTION refund_response(refunded_request_id uuid, refunded_at timestamptz) RETURNS void
+/*
+ * Takes note that the answer to a request broke off, and gives back every charge that pays for no answer any more; a
+ * charge without Idempotency-Key pays for one. Once: what is given back already stays as it is.
+ */
+CREATE FUNCTION refund_response(organization uuid, broken_request_id uuid, broken_idempotency bytea,
+  refunded_at timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
   entry ledger;
 BEGIN
-  SELECT * INTO entry FROM ledger WHERE request_id = refunded_request_id AND kind = 'charge';
-  IF NOT FOUND THEN
-    RETURN;
-  END IF;
-  PERFORM 1 FROM billing_accounts WHERE organization_id = entry.organization_id FOR NO KEY UPDATE;
-  IF EXISTS (SELECT FROM ledger WHERE request_id = refunded_request_id AND kind = 'refund') THEN
-    RETURN;
-  END IF;
-  UPDATE idempotent_requests SET records = records - entry.records
-    WHERE organization_id = entry.organization_id AND idempotency = entry.idempotency;
-  PERFORM write_to_ledger(ROW(entry.request_id, 'refund', entry.organization_id, entry.project_id,
-    entry.caller_id, entry.meter, -entry.records, -entry.free_records, -entry.amount_micros, entry.day,
-    refunded_at, entry.idempotency)::ledger);
+  PERFORM 1 FROM billing_accounts WHERE organization_id = organization FOR NO KEY UPDATE;
+  UPDATE idempotent_charges SET holders = array_remove(holders, broken_request_id)
+    WHERE organization_id = organization AND idempotency = broken_idempotency;
+  FOR entry IN
+    WITH unused AS (
+      DELETE FROM idempotent_charges
+      WHERE organization_id = organization AND idempotency = broken_idempotency AND holders = '{}'
+      RETURNING request_id
+    )
+    SELECT * FROM ledger AS charged WHERE kind = 'charge'
+      AND (request_id IN (SELECT request_id FROM unused)
+        OR request_id = broken_request_id AND broken_idempotency IS NULL)
+      AND NOT EXISTS (SELECT FROM ledger WHERE request_id = charged.request_id AND kind = 'refund')
+  LOOP
+    PERFORM write_to_ledger(ROW(entry.request_id, 'refund', entry.organization_id, entry.project_id,
+      entry.caller_id, entry.meter, -entry.records, -entry.free_records, -entry.amount_micros, entry.day,
+      refunded_at, entry.idempotency)::ledger);
+  END LOOP;
 END $$;
 
 -- Where totals are not the sum of the ledger: no rows, at every moment.

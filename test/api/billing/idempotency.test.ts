@@ -74,6 +74,30 @@ test('what was given back is not paid for: the repeat is charged', async () => {
   expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 3, records: 10 })
 })
 
+test('what a repeat has had meanwhile is not given back, until that breaks off as well', async () => {
+  organization = await accounts.newOrganization()
+  const [billing, another] = accounts.billings(2)
+  const admit = (from: typeof billing) => from!.admit(repeatOf('a'), { meter: 'events', projectId: null })
+  const [first, second] = [await admit(billing), await admit(another)]
+  expect([await first.settle(10), await second.settle(12)]).toEqual([10, 2])
+  await first.refund()
+  await first.refund()
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 2, records: 12 })
+  await second.refund()
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 4, records: 0 })
+  expect(await take(billing!, repeatOf('a'), 10)).toBe(10)
+})
+
+test('what a repeat had on top is given back alone', async () => {
+  organization = await accounts.newOrganization()
+  const [billing] = accounts.billings(1)
+  await take(billing!, repeatOf('a'), 10)
+  const repeat = await billing!.admit(repeatOf('a'), { meter: 'events', projectId: null })
+  expect(await repeat.settle(13)).toBe(3)
+  await repeat.refund()
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 3, records: 10 })
+})
+
 test('a refused request is not paid for, and what is paid for is had whatever is used up since', async () => {
   organization = await accounts.newOrganization()
   const [billing] = accounts.billings(1)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTokens } from '../../../collector/access/tokens.ts'
 import type { ApiCredentials } from '../../../collector/accounts/apiKeys.ts'
 import { newKey, openApi } from './api.ts'
 import { type Organization, requestOf, setPrice, take } from './harness.ts'
@@ -101,6 +102,37 @@ test('a test key has used nothing, and has no limits', async () => {
   expect(await get('limits', keys.test)).toMatchObject({ status: 403 })
 })
 
+test('an owner gets the organization’s usage; a plain member that of their projects', async () => {
+  const { accounts } = api
+  const tokens = createTokens(accounts.postgres)
+  const asMember = async (role: 'owner' | 'member') => {
+    const memberId = randomUUID()
+    await accounts.postgres.query(
+      `INSERT INTO members (member_id, organization_id, email, password_hash, role) VALUES ($1, $2, $3, 'x', $4)`,
+      [memberId, organization.organizationId, `${memberId}@one.example`, role],
+    )
+    const authorization = `Bearer ${await tokens.sign(memberId)}`
+    const ask = async (path: string) => {
+      const answer = await fetch(`${api.url}/api/v1/billing/${path}`, { headers: { authorization } })
+      return { status: answer.status, ...((await answer.json()) as Answer) }
+    }
+    return { memberId, ask }
+  }
+  const owner = await asMember('owner')
+  expect(await owner.ask('usage')).toMatchObject({ status: 200, records: 115 })
+  expect(await owner.ask('limits')).toMatchObject({ status: 200 })
+
+  const member = await asMember('member')
+  await accounts.postgres.query(
+    `INSERT INTO project_members (project_id, member_id, role) VALUES ($1, $2, 'member')`,
+    [organization.projectId, member.memberId],
+  )
+  expect(await member.ask('usage')).toMatchObject({ status: 403 })
+  expect(await member.ask('limits')).toMatchObject({ status: 403 })
+  expect(await member.ask(`usage?project_id=${otherProjectId}`)).toMatchObject({ status: 404 })
+  expect(await member.ask(`usage?project_id=${organization.projectId}`)).toMatchObject({ records: 2 })
+})
+
 test.each([
   ['start_date=2026-01-16', 'start_date'],
   ['start_date=2024-01-01', 'start_date'],
@@ -193,4 +225,22 @@ test('limits are not for a project key', async () => {
   }
   expect(await get('limits', keys.project)).toMatchObject(refused)
   expect(await put({ budgets: [], limits: [] }, keys.project)).toMatchObject(refused)
+})
+
+test('the documentation tells of 402, usage limits and Idempotency-Key where records are charged, and only there', async () => {
+  const { paths } = (await (await api.ask('/openapi.json')).json()) as {
+    paths: Record<
+      string,
+      { get?: { responses: Record<string, { description: string }>; parameters?: { name: string }[] } }
+    >
+  }
+  const charged = Object.entries(paths)
+    .filter(([, { get }]) => get?.responses['402'])
+    .map(([path, { get }]) => {
+      expect(get!.responses['429']!.description).toContain('platform_cap_exceeded')
+      expect(get!.parameters!.map(({ name }) => name)).toContain('Idempotency-Key')
+      return path
+    })
+  expect(charged).toContain('/api/v3/events/web_event')
+  expect(charged).not.toContain('/api/v3/events/web_event/counts')
 })

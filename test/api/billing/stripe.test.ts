@@ -46,7 +46,7 @@ async function newCustomer(customer: string): Promise<Organization> {
 const now = () => accounts.clock.now
 const report = async () => {
   await noteReports(accounts.postgres, now())
-  await sendReports(accounts.postgres, tell, now)
+  await sendReports(accounts.postgres, tell, now, { warn: () => {} })
 }
 const events = () => [...stripe.taken.values()]
 const unsent = () => readUnsentReports(accounts.postgres, now())
@@ -163,7 +163,7 @@ test('a process that dies between Stripe’s answer and its own note changes not
     await tell(what)
     throw new Error('killed')
   }
-  await expect(sendReports(accounts.postgres, dies, now)).rejects.toThrow('killed')
+  await expect(sendReports(accounts.postgres, dies, now, { warn: () => {} })).rejects.toThrow('killed')
   await report()
   expect(stripe.asked).toHaveLength(1)
   accounts.clock.now += 61_000
@@ -217,6 +217,6 @@ test('without a key nothing is noted or sent; requests are forgotten after their
   })
   await chores.stop()
   const count = async (table: string) => (await accounts.postgres.query(`SELECT 1 FROM ${table}`)).rowCount
-  expect([await count('usage_reports'), await count('idempotent_requests')]).toEqual([0, 1])
+  expect([await count('usage_reports'), await count('idempotent_charges')]).toEqual([0, 1])
   expect(stripe.asked).toEqual([])
 })
