@@ -65,7 +65,7 @@ export async function createApp({
   await app.register(swaggerUi, { routePrefix: '/docs' })
 
   await app.register(healthRoutes(notReady, metrics))
-  if (ingest) await app.register(ingestRoutes(ingest))
+  if (ingest) await app.register(ingestRoutes(ingest, config.publicUrl))
   if (read) {
     await app.register(eventsRoutes(read))
     await app.register(rejectedRoutes(read))
