@@ -85,7 +85,7 @@ export async function createApp({
   guardRoutes(app, guard)
   await describeRoutes(app)
   await app.register(healthRoutes(notReady, metrics))
-  if (ingest) await app.register(ingestRoutes(ingest))
+  if (ingest) await app.register(ingestRoutes(ingest, config.publicUrl))
   if (delivery) await app.register(deliveryRoutes(delivery))
   if (read) {
     await app.register(eventsRoutes(read))

@@ -13,6 +13,7 @@ import { sampleIdentity } from './demo/sample.ts'
 import { shopRoutes } from './demo/shopRoutes.ts'
 import { StartError } from './errors.ts'
 import { createIngestLimits } from './ingest/limits.ts'
+import { openPinnedScripts } from './ingest/pinnedScripts.ts'
 import { openPixelRegistry } from './ingest/pixels.ts'
 import { openDailySalt } from './ingest/visitor.ts'
 import { openLog } from './log.ts'
@@ -110,7 +111,7 @@ async function openIngest(
   const pixels = await openPixelRegistry(pool, postgresUrl)
   const salt = await openDailySalt(pool)
   return {
-    deps: { pixels, salt, spools, limits: createIngestLimits(config) },
+    deps: { pixels, salt, pinned: openPinnedScripts(pool), spools, limits: createIngestLimits(config) },
     async close() {
       await Promise.all(Object.values(spools).map((spool) => spool.close()))
       salt.close()

@@ -56,6 +56,7 @@ describe('an accepted event', () => {
       pixel_id: service.demo.pixel_id,
       project_id: service.demo.project_id,
       source: 'pixel',
+      spend: null,
       campaign_id: null,
       page_url: event.event_data.url,
       page_host: 'shop.example:8443',
