@@ -6,7 +6,8 @@ import { openStripe } from './billing/stripe.ts'
 import { migrateClickHouse } from './clickhouse/migrate.ts'
 import { type Config, readConfig } from './config.ts'
 import { ensureDemo } from './demo/demo.ts'
-import { keepSampleDatabase } from './demo/sample.ts'
+import { keepSampleDatabase, sampleIdentity } from './demo/sample.ts'
+import { ensureSampleCampaigns } from './demo/sampleCampaigns.ts'
 import { welcome } from './demo/welcome.ts'
 import { StartError } from './errors.ts'
 import { type Log, openLog } from './log.ts'
@@ -67,6 +68,7 @@ async function main(): Promise<void> {
   // A collector takes beacons while ClickHouse is away: they wait in the spool. Reads have nothing to say then.
   if (config.role !== 'ingest') await migrated
   const sample = config.role === 'ingest' ? null : await keepSampleDatabase(test, log)
+  if (config.role !== 'ingest') await ensureSampleCampaigns(stores.postgres.pool, sampleIdentity)
   const deletions =
     config.role === 'ingest'
       ? null

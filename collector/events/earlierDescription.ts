@@ -104,8 +104,8 @@ export const describeScanEstimate = (): FastifySchema => ({
   tags: ['Events'],
   summary: 'What a page of events would read, not billed',
   description:
-    'Takes the parameters of GET /api/v1/events, with a window of any length, and reads no events. The database ' +
-    'reads at most this; a page that fills early reads less.',
+    'Takes the parameters of GET /api/v1/events, with a window of any length, and reads no events: this is what the ' +
+    'index cannot rule out. A page that fills early needs less.',
   headers,
   querystring: described(earlierEventsParameters, own),
   response: answer('The estimate.', {

@@ -3,7 +3,7 @@ import { eventsQuery } from './eventsQuery.ts'
 import type { EventsPlan } from './plan.ts'
 import { nameProjects } from './projects.ts'
 
-/** What ClickHouse would read for a query, at most: a page that fills early reads less. */
+/** What ClickHouse would have to look at for a query, as far as its index can tell; a page that fills early needs less. */
 export interface ScanEstimate {
   rows: number
   /** Uncompressed, of the columns that the query needs, by their average size in the table. */

@@ -13,7 +13,7 @@ import { makeEvents, readStore } from './read.ts'
 import { send } from './recorded.ts'
 import type { Bench, Row } from './rows.ts'
 import { withService } from './service.ts'
-import { percentile } from './stats.ts'
+import { median, percentile } from './stats.ts'
 
 const rows = 20_000
 const pageRows = 100
@@ -33,23 +33,24 @@ export function metering({ repeats, log }: Bench): Promise<Row> {
     const free = await listen(postgres, clickhouse, chargesNothing)
     try {
       const page = (url: string) => timed(() => readPage(url, service))
-      const charged: number[] = []
-      const uncharged: number[] = []
+      const pairs: { charged: number; uncharged: number }[] = []
       for (let n = 0; n < warmUpPages + repeats * pagesPerRepeat; n++) {
         const isChargedFirst = n % 2 === 0
         const first = await page(isChargedFirst ? charging.url : free.url)
         const second = await page(isChargedFirst ? free.url : charging.url)
         if (n < warmUpPages) continue
-        charged.push(isChargedFirst ? first : second)
-        uncharged.push(isChargedFirst ? second : first)
+        pairs.push(
+          isChargedFirst ? { charged: first, uncharged: second } : { charged: second, uncharged: first },
+        )
       }
+      const added = median(pairs.map(({ charged, uncharged }) => charged - uncharged))
       return {
         what: `metering adds to a page of ${pageRows} events, p50`,
-        value: `${(percentile(charged, 50) - percentile(uncharged, 50)).toFixed(2)} ms`,
+        value: `${added.toFixed(2)} ms`,
         target: '≤ 1 ms',
         detail:
-          `${percentile(charged, 50).toFixed(2)} − ${percentile(uncharged, 50).toFixed(2)} ms, ` +
-          `${charged.length} pages each`,
+          `${median(pairs.map(({ charged }) => charged)).toFixed(2)} and ` +
+          `${median(pairs.map(({ uncharged }) => uncharged)).toFixed(2)} ms, ${pairs.length} pairs of pages`,
       }
     } finally {
       await Promise.all([charging.close(), free.close(), clickhouse.close()])

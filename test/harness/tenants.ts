@@ -21,6 +21,8 @@ export interface Answer {
 /** A running service whose demo organization has two projects, beside a foreign organization. */
 export interface Tenants {
   service: Service
+  /** The settings that it runs with: another with the same ones shares its stores. */
+  env: Record<string, string>
   postgres: Postgres
   clickhouse: ClickHouse
   organizationId: string
@@ -44,15 +46,14 @@ export interface Tenants {
 export async function openTenants(): Promise<Tenants> {
   const databaseUrl = await newPostgresDatabase()
   const database = randomName()
-  const service = await startService({
-    env: {
-      DATABASE_URL: databaseUrl,
-      CLICKHOUSE_URL: inject('clickhouseUrl'),
-      CLICKHOUSE_DATABASE: database,
-      FOOTFALL_DEMO: 'true',
-      FOOTFALL_WORKERS: '1',
-    },
-  })
+  const env = {
+    DATABASE_URL: databaseUrl,
+    CLICKHOUSE_URL: inject('clickhouseUrl'),
+    CLICKHOUSE_DATABASE: database,
+    FOOTFALL_DEMO: 'true',
+    FOOTFALL_WORKERS: '1',
+  }
+  const service = await startService({ env })
   const postgres = openPostgres(databaseUrl, () => {})
   const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
   const { demo } = service
@@ -93,7 +94,7 @@ export async function openTenants(): Promise<Tenants> {
   }
 
   return {
-    ...{ service, postgres, clickhouse, organizationId, first, second, foreign, keys },
+    ...{ service, env, postgres, clickhouse, organizationId, first, second, foreign, keys },
     async ask(path, query = {}, key = keys.organization, body) {
       const answer = await fetch(`${service.url}${path}?${new URLSearchParams(query)}`, {
         headers: { ...key, ...(body && { 'content-type': 'application/json' }) },

@@ -17,7 +17,7 @@ const rules: Record<string, string[]> = {
   events: ['access', 'billing', 'clickhouse'],
   campaigns: ['access', 'clickhouse', 'ingest', 'postgres', 'spool'],
   dashboard: ['access', 'accounts'],
-  demo: ['access', 'accounts', 'ingest', 'clickhouse', 'postgres'],
+  demo: ['access', 'accounts', 'campaigns', 'ingest', 'clickhouse', 'postgres'],
 }
 /** Files that put the areas together: they may import any of them. */
 const composers = ['main.ts', 'worker.ts', 'workers.ts', 'cli.ts', 'app.ts', 'deps.ts', 'openapi.ts']

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findWorkers, killNow } from '../../chaos/processes.ts'
 import type { Row } from '../../harness/api.ts'
-import { waitFor } from '../../harness/service.ts'
+import { startService, waitFor } from '../../harness/service.ts'
 import { type Headers, openTenants, type Tenants } from '../../harness/tenants.ts'
 
 let tenants: Tenants
@@ -168,6 +168,27 @@ describe('a delivery', () => {
       const { status, body } = await deliver(events)
       expect([status, body.parameter]).toEqual([400, parameter])
     }
+  })
+
+  test('is taken where beacons are, and only there', async () => {
+    const event = impression({ campaign_id: await newCampaign('first') })
+    const statusOf = async (role: string) => {
+      const service = await startService({
+        env: { ...tenants.env, FOOTFALL_DEMO: 'false', FOOTFALL_ROLE: role },
+      })
+      try {
+        const answer = await fetch(`${service.url}/api/v1/campaigns/events`, {
+          ...{ method: 'POST', body: JSON.stringify({ events: [event] }) },
+          headers: { ...tenants.keys.organization, 'content-type': 'application/json' },
+        })
+        return answer.status
+      } finally {
+        await service.stop()
+      }
+    }
+    expect(await statusOf('ingest')).toBe(200)
+    expect(await stored(String(event.campaign_id), 1)).toHaveLength(1)
+    expect(await statusOf('api')).toBe(404)
   })
 
   test('answered is on disk: it survives the death of the process that took it', async () => {

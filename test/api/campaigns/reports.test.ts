@@ -216,3 +216,31 @@ test('GET /api/v1/campaigns/budget-summary adds up the campaigns that have a bud
     ['Other', 1.05, 48.95],
   ])
 })
+
+describe('a test key', () => {
+  const ask = (suffix: string, query?: Record<string, string>) =>
+    tenants.ask(`/api/v1/campaigns${suffix}`, query, tenants.keys.test)
+
+  test('reads the sample’s campaigns and what they did', async () => {
+    const { body, headers } = await ask('')
+    expect(headers.get('x-svc-mode')).toBe('test')
+    expect(body.campaigns.map(({ name }: Row) => name)).toEqual(['Teapots', 'Mugs for mornings'])
+    const { campaign_id } = body.campaigns[1]
+    const { metrics, daily } = (await ask(`/${campaign_id}/performance`)).body
+    expect(daily.length).toBeGreaterThanOrEqual(31)
+    expect(metrics.impressions).toBeGreaterThan(500)
+    expect((await ask('/performance-summary')).body.totals.impressions).toBeGreaterThan(metrics.impressions)
+
+    const query = { campaign_id, start_time: dateOf(today - dayMs), end_time: dateOf(today) }
+    const { rows } = (await tenants.ask('/api/v3/events/web_event', query, tenants.keys.test)).body
+    expect(rows.length).toBeGreaterThan(20)
+    for (const row of rows) expect(row).toMatchObject({ campaign_id, source: 'svcdsp' })
+  })
+
+  test('reads none of its own organization’s', async () => {
+    expect((await ask(`/${campaigns.busy}`)).status).toBe(404)
+    const query = { campaign_id: campaigns.busy }
+    const { status, body } = await tenants.ask('/api/v3/events/web_event', query, tenants.keys.test)
+    expect([status, body.error]).toEqual([404, 'campaign not found'])
+  })
+})
