@@ -18,6 +18,7 @@ import type { IngestDeps } from './ingest/intake.ts'
 import { rejectedRoutes } from './ingest/rejectedRoutes.ts'
 import { ingestRoutes } from './ingest/routes.ts'
 import { isStoreAway } from './storeAway.ts'
+import { fieldCatalogRoutes } from './taxonomy/fieldCatalogRoutes.ts'
 import { validatorCompiler } from './validation.ts'
 
 export interface AppDeps {
@@ -79,6 +80,7 @@ export async function createApp({
   if (read) {
     await app.register(eventsRoutes(read))
     await app.register(rejectedRoutes(read))
+    await app.register(fieldCatalogRoutes)
   }
   return app
 }

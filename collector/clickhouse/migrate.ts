@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fields } from '../../schemas/fields.ts'
+import { eventColumns, type Field } from '../../schemas/fields.ts'
 import { packageRoot } from '../paths.ts'
 import { openClickHouse } from './client.ts'
 
@@ -34,7 +34,7 @@ export async function migrateClickHouse(url: string, database: string): Promise<
       if (done.has(name)) continue
       const template = readFileSync(join(directory, name), 'utf8')
       const sql = fill(template, {
-        event_columns: fields.map(columnDefinition).join(',\n    '),
+        event_columns: eventColumns.map(columnDefinition).join(',\n    '),
         engine: '',
         database,
         user: decodeURIComponent(username) || 'default',
@@ -60,7 +60,7 @@ export async function migrateClickHouse(url: string, database: string): Promise<
         })
       ).map((row) => row.name),
     )
-    for (const field of fields) {
+    for (const field of eventColumns) {
       if (present.has(field.name)) continue
       await clickhouse.command({
         sql: `ALTER TABLE events ADD COLUMN IF NOT EXISTS ${columnDefinition(field)}`,
@@ -71,7 +71,7 @@ export async function migrateClickHouse(url: string, database: string): Promise<
 }
 
 /** A field as the events table declares it. */
-const columnDefinition = (field: (typeof fields)[number]): string =>
+const columnDefinition = (field: Field): string =>
   `${field.name} ${field.columnType}${field.alias ? ` ALIAS ${field.alias}` : ''}`
 
 /** Splits a migration at the semicolons that end a line; comment lines are dropped. */

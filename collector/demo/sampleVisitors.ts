@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from './random.ts'
+import { type Random, seededRandom } from '../random.ts'
 
 /** Somebody, or something, that comes to the sample shop; the same browser on every visit. */
 export interface SampleVisitor {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { type Field, fields, fieldsAt, type Tier } from '../../schemas/fields.ts'
+import { fields, fieldsAt, publicField, type Tier } from '../../schemas/fields.ts'
 import type { ReadDeps } from '../deps.ts'
 import { chooseFormat, type Format, formats } from './accept.ts'
 import { countsQuery, totalColumn } from './countsQuery.ts'
@@ -88,16 +88,6 @@ export const eventsRoutes =
       },
     )
   }
-
-/** A field as schema responses show it (spec: Schema field metadata); tier, group and description are additions. */
-const publicField = ({ name, dataType, nullable, tier, group, description }: Field) => ({
-  name,
-  data_type: dataType,
-  nullable,
-  tier,
-  group,
-  description,
-})
 
 /** Aborts when the connection closes before the answer is complete. */
 function untilClosed(reply: FastifyReply): AbortSignal {

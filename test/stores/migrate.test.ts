@@ -3,7 +3,7 @@ import { openClickHouse } from '../../collector/clickhouse/client.ts'
 import { migrateClickHouse } from '../../collector/clickhouse/migrate.ts'
 import { migratePostgres } from '../../collector/postgres/migrate.ts'
 import { openPostgres } from '../../collector/postgres/pool.ts'
-import { fields } from '../../schemas/fields.ts'
+import { eventColumns } from '../../schemas/fields.ts'
 import { newPostgresDatabase, randomName } from '../harness/databases.ts'
 
 test('ClickHouse migrations run twice, and by two processes at once', async () => {
@@ -23,13 +23,15 @@ test('the events table has the columns of the field table, with their types', as
   const internal = ['organization_id', 'spool_id', 'seq']
   expect(
     columns.filter(({ name }) => !internal.includes(name)).map(({ name, type }) => `${name} ${type}`),
-  ).toEqual(fields.map(({ name, columnType }) => `${name} ${columnType.replace(/ (CODEC|DEFAULT).*/, '')}`))
+  ).toEqual(
+    eventColumns.map(({ name, columnType }) => `${name} ${columnType.replace(/ (CODEC|DEFAULT).*/, '')}`),
+  )
   expect(columns.filter(({ default_kind }) => default_kind === 'ALIAS').map(({ name }) => name)).toEqual(
-    fields.filter(({ alias }) => alias).map(({ name }) => name),
+    eventColumns.filter(({ alias }) => alias).map(({ name }) => name),
   )
-  expect(fields.filter(({ columnType, nullable }) => columnType.includes('Nullable') !== nullable)).toEqual(
-    [],
-  )
+  expect(
+    eventColumns.filter(({ columnType, nullable }) => columnType.includes('Nullable') !== nullable),
+  ).toEqual([])
   await clickhouse.close()
 })
 

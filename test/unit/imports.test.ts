@@ -13,8 +13,10 @@ const rules: Record<string, string[]> = {
   access: ['postgres'],
   accounts: ['access', 'postgres'],
   ingest: ['access', 'spool', 'postgres'],
-  events: ['access', 'clickhouse'],
-  demo: ['access', 'accounts', 'ingest', 'clickhouse', 'postgres'],
+  identity: ['clickhouse'],
+  events: ['access', 'identity', 'clickhouse'],
+  taxonomy: ['access'],
+  demo: ['access', 'accounts', 'identity', 'ingest', 'clickhouse', 'postgres'],
 }
 /** Files that put the areas together: they may import any of them. */
 const composers = ['main.ts', 'worker.ts', 'workers.ts', 'cli.ts', 'app.ts', 'deps.ts']

@@ -5,7 +5,7 @@ import { migrateClickHouse } from '../../collector/clickhouse/migrate.ts'
 import { fillSampleDatabase, sampleIdentity, sampleLinks, sampleRows } from '../../collector/demo/sample.ts'
 import { validateEvent } from '../../collector/ingest/validate.ts'
 import { type EventType, eventDataSchemas, eventTypes } from '../../schemas/events/index.ts'
-import { fields } from '../../schemas/fields.ts'
+import { eventColumns } from '../../schemas/fields.ts'
 import { randomName } from '../harness/databases.ts'
 
 const dayMs = 86_400_000
@@ -70,7 +70,9 @@ describe('sample rows', () => {
   })
 
   test('a row has every stored column of the field table that has no default', () => {
-    const stored = fields.filter(({ alias, columnType }) => !alias && !/DEFAULT|^Nullable/.test(columnType))
+    const stored = eventColumns.filter(
+      ({ alias, columnType }) => !alias && !/DEFAULT|^Nullable/.test(columnType),
+    )
     for (const { name } of stored) expect(all[0]).toHaveProperty(name)
     expect(all[0]).toMatchObject({
       organization_id: sampleIdentity.organizationId,

@@ -3,7 +3,7 @@ import { countsQuery } from '../../../collector/events/countsQuery.ts'
 import { encodeCursor } from '../../../collector/events/cursor.ts'
 import { eventsQuery, eventsQueryCarryingNext } from '../../../collector/events/eventsQuery.ts'
 import { readCountsRequest, readEventsRequest } from '../../../collector/events/plan.ts'
-import { fields } from '../../../schemas/fields.ts'
+import { fieldsAt } from '../../../schemas/fields.ts'
 
 const now = 1_800_000_000_000
 const organizationId = '00000000-0000-4000-8000-000000000001'
@@ -31,7 +31,9 @@ const conditionOf = (filter: string) => {
 describe('a page', () => {
   test('without parameters is every field of the organization’s last 24 hours', () => {
     expect(eventsQuery(eventsPlan({}))).toEqual({
-      sql: `SELECT ${fields.map(({ name }) => name).join(', ')}
+      sql: `SELECT ${fieldsAt('web_event')
+        .map(({ name }) => name)
+        .join(', ')}
 FROM events
 WHERE organization_id = {p0:UUID}
   AND ts_millis >= {p1:Int64}
