@@ -1,5 +1,3 @@
-import swagger from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -8,8 +6,11 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import { forAnyone, type GuardDeps, guardRoutes } from './access/guard.ts'
+import { type GuardDeps, guardRoutes } from './access/guard.ts'
+import type { AccountsDeps } from './accounts/deps.ts'
+import { administrationRoutes, dashboardApiRoutes } from './accounts/routes.ts'
 import type { Config } from './config.ts'
+import { dashboardPages } from './dashboard/routes.ts'
 import type { ReadDeps } from './deps.ts'
 import { ApiError, busy, notFound } from './errors.ts'
 import { eventsRoutes } from './events/routes.ts'
@@ -17,6 +18,7 @@ import { healthRoutes } from './health.ts'
 import type { IngestDeps } from './ingest/intake.ts'
 import { rejectedRoutes } from './ingest/rejectedRoutes.ts'
 import { ingestRoutes } from './ingest/routes.ts'
+import { describeRoutes } from './openapi.ts'
 import { isStoreAway } from './storeAway.ts'
 import { fieldCatalogRoutes } from './taxonomy/fieldCatalogRoutes.ts'
 import { validatorCompiler } from './validation.ts'
@@ -34,6 +36,8 @@ export interface AppDeps {
   ingest?: IngestDeps | undefined
   /** Absent where FOOTFALL_ROLE is ingest. */
   read?: ReadDeps | undefined
+  /** Absent where FOOTFALL_ROLE is ingest. */
+  accounts?: AccountsDeps | undefined
 }
 
 /** The service as a Fastify instance: the list of what it mounts is the table of contents. */
@@ -45,6 +49,7 @@ export async function createApp({
   guard,
   ingest,
   read,
+  accounts,
 }: AppDeps): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: log,
@@ -67,20 +72,18 @@ export async function createApp({
   })
 
   guardRoutes(app, guard)
-  await app.register(swagger, {
-    openapi: { info: { title: 'Footfall', version: '0.1.0' }, components: { securitySchemes } },
-  })
-  await app.register(async (docs) => {
-    docs.addHook('onRoute', forAnyone)
-    await docs.register(swaggerUi, { routePrefix: '/docs' })
-  })
-
+  await describeRoutes(app)
   await app.register(healthRoutes(notReady, metrics))
   if (ingest) await app.register(ingestRoutes(ingest))
   if (read) {
     await app.register(eventsRoutes(read))
     await app.register(rejectedRoutes(read))
     await app.register(fieldCatalogRoutes)
+  }
+  if (accounts) {
+    await app.register(administrationRoutes(accounts))
+    await app.register(dashboardApiRoutes(accounts))
+    await app.register(dashboardPages(accounts))
   }
   return app
 }
@@ -89,11 +92,6 @@ const storeRetrySeconds = 2
 
 /** Most bytes of a body, where a route does not say otherwise. */
 const bodyBytesMax = 1024 * 1024
-
-const securitySchemes = {
-  key: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
-  secret: { type: 'apiKey', in: 'header', name: 'X-Api-Secret' },
-} as const
 
 /** Turns whatever was thrown into an answer; what is internal stays in the log. */
 function answerError(error: FastifyError | ApiError, request: FastifyRequest, reply: FastifyReply) {

@@ -1,8 +1,9 @@
-/** Builds dist/: the collector's processes, one bundle each with shared chunks, and the pixel. */
+/** Builds dist/: the collector's processes, one bundle each with shared chunks, the pixel and the dashboard. */
 import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build, stop } from 'esbuild'
 import { buildPixel } from '../pixel/build.mjs'
+import { buildDashboard } from './dashboard/build.mjs'
 
 const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url))
 
@@ -24,6 +25,7 @@ export async function buildAll() {
     logLevel: 'warning',
   })
   await buildPixel({ outDir: at('dist/pixel') })
+  await buildDashboard({ outDir: at('dist/dashboard') })
   // Its helper process would otherwise live as long as ours, which may go on as the service.
   stop()
 }

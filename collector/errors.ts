@@ -36,6 +36,9 @@ export const unauthorized = {
   otherProject: () => new ApiError(401, 'Invalid API key', 'This key belongs to another project.'),
   /** Dashboard routes: nobody is signed in. */
   session: () => new ApiError(401, 'unauthenticated', 'Sign in to the dashboard first.'),
+  /** Sign-in: the same for an unknown address and a wrong password. */
+  credentials: () =>
+    new ApiError(401, 'invalid_credentials', 'The e-mail address or the password is not right.'),
 }
 
 /** 403: the caller is known, and may not. */
@@ -45,12 +48,26 @@ export const forbidden = (message: string) => new ApiError(403, 'forbidden', mes
 export const conflict = (message: string, body: Record<string, unknown> = {}) =>
   new ApiError(409, 'conflict', message, { body })
 
+/** 409: an organization always has an owner who can sign in. */
+export const lastOwner = () =>
+  new ApiError(
+    409,
+    'last_owner',
+    'This is the last owner of the organization: make somebody else an owner first.',
+  )
+
 /** 404, in the spec's words. What belongs to somebody else answers exactly like what does not exist. */
 export const notFound = {
   project: () => new ApiError(404, 'project not found', 'No project of yours has this id.'),
   pixel: () => new ApiError(404, 'pixel not found', 'No pixel of yours has this id.'),
   campaign: () => new ApiError(404, 'campaign not found', 'No campaign of yours has this id.'),
   field: (name: string) => new ApiError(404, 'field not found', `There is no field "${name}".`),
+  member: () => new ApiError(404, 'member not found', 'No member of your organization has this id.'),
+  projectMember: () =>
+    new ApiError(404, 'project member not found', 'Nobody with this id is a member of the project.'),
+  key: () => new ApiError(404, 'key not found', 'No API key of yours has this id.'),
+  invitation: () =>
+    new ApiError(404, 'invitation not found', 'The invitation does not exist, was used, or has expired.'),
   route: (method: string, path: string) => new ApiError(404, 'not_found', `There is no ${method} ${path}.`),
 }
 

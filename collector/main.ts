@@ -1,5 +1,6 @@
-import { accessSync, constants, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, type Stats, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { keepDeletingEvents } from './accounts/eventDeletions.ts'
 import { migrateClickHouse } from './clickhouse/migrate.ts'
 import { type Config, readConfig } from './config.ts'
 import { ensureDemo } from './demo/demo.ts'
@@ -64,6 +65,17 @@ async function main(): Promise<void> {
   // A collector takes beacons while ClickHouse is away: they wait in the spool. Reads have nothing to say then.
   if (config.role !== 'ingest') await migrated
   const sample = config.role === 'ingest' ? null : await keepSampleDatabase(test, log)
+  const deletions =
+    config.role === 'ingest'
+      ? null
+      : keepDeletingEvents(
+          {
+            postgres: stores.postgres.pool,
+            clickhouse: live,
+            oldestWaitingAt: () => oldestOf(spooledTables.flatMap((table) => waiting(spoolDirectory, table))),
+          },
+          log,
+        )
   const demo = config.demo ? await ensureDemo(stores.postgres.pool, config.dataDir, config.publicUrl) : null
   const workers = await startWorkers({
     count: config.workers,
@@ -83,6 +95,7 @@ async function main(): Promise<void> {
   const close = async () => {
     await workers.stop()
     sample?.stop()
+    await deletions?.stop()
     await Promise.all(Object.values(shippers).map((shipper) => shipper.stop(shipOnStopMs)))
     await stores.close()
     await lock.release()
@@ -129,20 +142,28 @@ function observerOf(table: SpooledTable, { clickhouse }: Stores, log: Log) {
 
 function measureSpool(spoolDirectory: string): void {
   for (const table of spooledTables) {
-    const waiting = workerDirectories(spoolDirectory)
-      .flatMap((worker) =>
-        ['open', 'seg'].flatMap((state) => segmentsIn(join(worker, table), state as 'open' | 'seg')),
-      )
-      .map((path) => statSync(path, { throwIfNoEntry: false }))
-      .filter((stat) => stat !== undefined)
+    const segments = waiting(spoolDirectory, table)
     spoolBytes.set(
       { table },
-      waiting.reduce((sum, { size }) => sum + size, 0),
+      segments.reduce((sum, { size }) => sum + size, 0),
     )
-    const oldest = Math.min(...waiting.map(({ birthtimeMs }) => birthtimeMs), Date.now())
+    const oldest = Math.min(oldestOf(segments), Date.now())
     spoolOldestSeconds.set({ table }, (Date.now() - oldest) / 1000)
   }
 }
+
+/** The segments of all workers that are not shipped yet. */
+const waiting = (spoolDirectory: string, table: SpooledTable): Stats[] =>
+  workerDirectories(spoolDirectory)
+    .flatMap((worker) =>
+      ['open', 'seg'].flatMap((state) => segmentsIn(join(worker, table), state as 'open' | 'seg')),
+    )
+    .map((path) => statSync(path, { throwIfNoEntry: false }))
+    .filter((stat) => stat !== undefined)
+
+/** When the oldest of these began, epoch milliseconds; Infinity without any. */
+const oldestOf = (segments: readonly Stats[]): number =>
+  Math.min(...segments.map(({ birthtimeMs }) => birthtimeMs))
 
 function makeWritable(dataDir: string): void {
   try {

@@ -12,11 +12,24 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
   const validator = Compile(schema)
   const isText = httpPart === 'params' || httpPart === 'querystring'
   return (given: unknown) => {
-    const value = isText ? validator.Convert(given) : given
+    const value = isText ? readNumbers(schema, given) : given
     return validator.Check(value)
       ? { value }
       : { error: faultOf(validator.Errors(value), httpPart ?? 'body') }
   }
+}
+
+/** Values of a path or query, with those that the schema wants as whole numbers or booleans read as such. */
+function readNumbers(schema: TSchema, given: unknown): unknown {
+  const { properties = {} } = schema as { properties?: Record<string, { type?: string }> }
+  const entries = Object.entries(given as Record<string, unknown>).map(([name, text]) => {
+    const type = Object.hasOwn(properties, name) ? properties[name]!.type : undefined
+    if (type === 'integer' && typeof text === 'string' && /^-?\d{1,15}$/.test(text))
+      return [name, Number(text)]
+    if (type === 'boolean' && (text === 'true' || text === 'false')) return [name, text === 'true']
+    return [name, text]
+  })
+  return Object.fromEntries(entries)
 }
 
 /** The first error as our answer. */

@@ -4,6 +4,7 @@ import { createAuthenticate } from './access/authenticate.ts'
 import { createTakeTokens } from './access/limits.ts'
 import { createScopeOf } from './access/scope.ts'
 import { createTokens } from './access/tokens.ts'
+import { createNoteKeyUse } from './accounts/keyUse.ts'
 import { createApp } from './app.ts'
 import { openClickHouse } from './clickhouse/client.ts'
 import { sampleIdentity } from './demo/sample.ts'
@@ -33,6 +34,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
     test: openClickHouse(setup.clickhouseUrl, `${config.clickhouseDatabase}_test`),
   }
   const ingest = config.role === 'api' ? null : await openIngest(setup, pool)
+  const tokens = createTokens(pool)
   const app = await createApp({
     config,
     log,
@@ -42,18 +44,15 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
       config.role === 'ingest'
         ? null
         : {
-            authenticate: createAuthenticate(pool, createTokens(pool)),
+            authenticate: createAuthenticate(pool, tokens),
             takeTokens: config.rateLimits ? createTakeTokens(pool) : null,
-            noteKeyUse: () => {},
+            noteKeyUse: createNoteKeyUse(pool, log),
           },
     ingest: ingest?.deps,
-    read:
-      config.role === 'ingest'
-        ? undefined
-        : {
-            clickhouse,
-            scopeOf: createScopeOf(pool, sampleIdentity.organizationId),
-          },
+    ...(config.role !== 'ingest' && {
+      read: { clickhouse, scopeOf: createScopeOf(pool, sampleIdentity.organizationId) },
+      accounts: { postgres: pool, clickhouse: clickhouse.live, tokens, publicUrl: config.publicUrl },
+    }),
   })
   if (demo && config.role === 'all') {
     await app.register(

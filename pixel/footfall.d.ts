@@ -2,18 +2,28 @@
 
 export interface Settings {
   /**
-   * "granted": keep an id from the start. "cookieless": events go at once, without an id, until
-   * footfall('consent', 'granted'). "hold": nothing leaves the page before that.
+   * "granted": an id is kept from the start. Until footfall('consent', 'granted'), "cookieless": events go at once,
+   * without an id; "hold": they wait in the page; "off": nothing is even noted.
    */
-  consent: 'granted' | 'cookieless' | 'hold'
+  consent: 'granted' | 'cookieless' | 'hold' | 'off'
   /** Treat Global Privacy Control and Do Not Track as no consent. */
   honour_gpc: boolean
   /** Longest text of a click or a copy, in characters. */
   text_length_max: number
+  /** CSS selectors of elements whose text is masked, as data-footfall-mask does. */
+  mask_selectors: string[]
+  /** Query parameters taken out of every URL, besides those that hold secrets. */
+  ignore_query_parameters: string[]
   /** Query parameters whose value is a search on this site. */
   search_parameters: string[]
-  /** File name extensions whose links are downloads. */
+  /** File name extensions, in lower case, whose links are downloads. */
   download_extensions: string[]
+  /** Count a page view for each change of the fragment, as sites with hash routes need. */
+  track_hash: boolean
+  /** Also watch YouTube and Vimeo players. */
+  video_embeds: boolean
+  /** Measure LCP, INP, CLS, FCP and TTFB, as custom events named web_vitals. */
+  web_vitals: boolean
 }
 
 export interface Options extends Partial<Settings> {

@@ -1,3 +1,5 @@
+import { type Static, Type } from 'typebox'
+import { Create } from 'typebox/value'
 import type { EventData, EventType } from './events/index.ts'
 
 /** What `POST /e` takes: one batch of one visitor's events. Checked by collector/ingest. */
@@ -41,62 +43,89 @@ export interface RejectedEvent {
 /** Largest body `POST /e` takes; also the most that browsers let a keepalive request carry. */
 export const beaconBytesMax = 64 * 1024
 
-/** What a pixel's owner sets for the collector. */
-export interface CollectorSettings {
-  /** Do not store what bots send; otherwise it is stored and marked. */
-  drop_bots: boolean
-}
+const strict = { additionalProperties: false }
 
-export const defaultCollectorSettings: CollectorSettings = { drop_bots: false }
+/** What a pixel's owner sets for the collector. A body that sets some of it: `Type.Partial` of this. */
+export const collectorSettingsSchema = Type.Object(
+  {
+    drop_bots: Type.Boolean({
+      default: false,
+      description: 'Do not store what bots send; otherwise it is stored and marked.',
+    }),
+    retention_days: Type.Union([Type.Integer({ minimum: 1, maximum: 3660 }), Type.Null()], {
+      default: null,
+      description: 'Events older than this many days are deleted; null keeps them.',
+    }),
+  },
+  strict,
+)
+export type CollectorSettings = Static<typeof collectorSettingsSchema>
 
-/** What a pixel's owner sets for the page; baked into the script that `GET /p/{pixel_id}.js` serves. */
-export interface PixelSettings {
-  /**
-   * "granted": keep an id from the start. "cookieless": events go at once, without an id, until
-   * footfall('consent', 'granted'). "hold": nothing leaves the page before that.
-   */
-  consent: 'granted' | 'cookieless' | 'hold'
-  /** Treat Global Privacy Control and Do Not Track as no consent. */
-  honour_gpc: boolean
-  /** Longest text of a click or a copy, in characters. */
-  text_length_max: number
-  /** Query parameters whose value is a search on this site. */
-  search_parameters: string[]
-  /** File name extensions whose links are downloads. */
-  download_extensions: string[]
-}
+export const defaultCollectorSettings: CollectorSettings = Create(collectorSettingsSchema)
 
-export const defaultPixelSettings: PixelSettings = {
-  consent: 'granted',
-  honour_gpc: true,
-  text_length_max: 500,
-  search_parameters: ['q', 'query', 's', 'search', 'keyword'],
-  download_extensions: [
-    'pdf',
-    'zip',
-    'csv',
-    'xls',
-    'xlsx',
-    'doc',
-    'docx',
-    'ppt',
-    'pptx',
-    'dmg',
-    'exe',
-    'pkg',
-    'deb',
-    'rpm',
-    'apk',
-    'gz',
-    'tar',
-    'rar',
-    '7z',
-    'mp3',
-    'wav',
-    'epub',
-    'txt',
-  ],
-}
+/** A name of a query parameter, without the characters that URLs and patterns give a meaning. */
+const ParameterName = Type.String({ pattern: '^[\\w.-]{1,100}$' })
+
+/**
+ * What a pixel's owner sets for the page; baked into the script that `GET /p/{pixel_id}.js` serves. A body that
+ * sets some of it: `Type.Partial` of this.
+ */
+export const pixelSettingsSchema = Type.Object(
+  {
+    consent: Type.Enum(['granted', 'cookieless', 'hold', 'off'], {
+      default: 'granted',
+      description:
+        'granted: an id is kept from the start. Until the page says that consent is granted, cookieless: events go at once, without an id; hold: they wait in the page; off: nothing is even noted.',
+    }),
+    honour_gpc: Type.Boolean({
+      default: true,
+      description: 'Treat Global Privacy Control and Do Not Track as no consent.',
+    }),
+    text_length_max: Type.Integer({
+      minimum: 0,
+      maximum: 10_000,
+      default: 500,
+      description: 'Longest text of a click or a copy, in characters.',
+    }),
+    mask_selectors: Type.Array(Type.String({ minLength: 1, maxLength: 200, pattern: '^[^{}<]+$' }), {
+      maxItems: 50,
+      default: [],
+      description: 'CSS selectors of elements whose text is masked, as data-footfall-mask does.',
+    }),
+    ignore_query_parameters: Type.Array(ParameterName, {
+      maxItems: 100,
+      default: [],
+      description:
+        'Query parameters taken out of every URL before it leaves the page; those that hold secrets (token, key, email, password, code, …) always are.',
+    }),
+    search_parameters: Type.Array(ParameterName, {
+      maxItems: 20,
+      default: ['q', 'query', 's', 'search', 'keyword'],
+      description: 'Query parameters whose value is a search on this site.',
+    }),
+    download_extensions: Type.Array(Type.String({ pattern: '^[a-z0-9]{1,20}$' }), {
+      maxItems: 100,
+      default: [
+        ...['pdf', 'zip', 'csv', 'xls', 'xlsx', 'doc', 'docx', 'ppt', 'pptx', 'dmg', 'exe', 'pkg', 'deb'],
+        ...['rpm', 'apk', 'gz', 'tar', 'rar', '7z', 'mp3', 'wav', 'epub', 'txt'],
+      ],
+      description: 'File name extensions, in lower case, whose links are downloads.',
+    }),
+    track_hash: Type.Boolean({
+      default: false,
+      description: 'Count a page view for each change of the fragment, as sites with hash routes need.',
+    }),
+    video_embeds: Type.Boolean({ default: false, description: 'Also watch YouTube and Vimeo players.' }),
+    web_vitals: Type.Boolean({
+      default: false,
+      description: 'Measure LCP, INP, CLS, FCP and TTFB, as custom events named web_vitals.',
+    }),
+  },
+  strict,
+)
+export type PixelSettings = Static<typeof pixelSettingsSchema>
+
+export const defaultPixelSettings: PixelSettings = Create(pixelSettingsSchema)
 
 /** What stands in the built pixel until the collector bakes in a pixel's id and settings. */
 export const pixelConfigPlaceholder = '__FOOTFALL_PIXEL_CONFIG__'

@@ -22,6 +22,7 @@ const chromium = findChromium() ?? installChromium()
 run('npx', ['biome', 'check'])
 run('npx', ['tsc', '-p', '.'])
 run('npx', ['tsc', '-p', 'pixel'])
+run('npx', ['tsc', '-p', 'collector/dashboard/web'])
 run('npx', ['vitest', 'run', '--config', 'test/vitest.config.ts', ...process.argv.slice(2)], {
   CHROMIUM_PATH: chromium,
 })

@@ -1,3 +1,4 @@
+import type { RouteOptions } from 'fastify'
 import type { LimitName } from './limits.ts'
 import type { Principal } from './principal.ts'
 
@@ -26,6 +27,10 @@ export type Access =
     }
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Every route, with what it declares. */
+    guardedRoutes: readonly RouteOptions[]
+  }
   interface FastifyContextConfig {
     access?: Access
   }

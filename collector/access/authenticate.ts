@@ -75,9 +75,10 @@ export function createAuthenticate(postgres: Postgres, tokens: Tokens): Authenti
       throw unauthorized.key('Send the API key in the X-Api-Key header.')
     }
     if (bearer !== undefined) {
-      const memberId = await tokens.verify(bearer)
-      const member = memberId && (await memberNamed(memberId))
-      if (!member) throw unauthorized.key('The token of the Authorization header is not good, or no longer.')
+      const claims = await tokens.verify(bearer)
+      const member = claims && (await memberNamed(claims.memberId))
+      if (!member || claims.issuedAt < member.password_changed_seconds)
+        throw unauthorized.key('The token of the Authorization header is not good, or no longer.')
       return principalOf(member)
     }
     const principal = access.members ? await bySession(request) : null
@@ -124,9 +125,15 @@ async function readMemberOfSession(postgres: Postgres, hash: Buffer): Promise<Me
   return rows[0]
 }
 
-async function readMember(postgres: Postgres, memberId: string): Promise<MemberRow | undefined> {
-  const { rows } = await postgres.query<MemberRow>(
-    `SELECT member_id, organization_id, role FROM members
+interface TokenMemberRow extends MemberRow {
+  password_changed_seconds: number
+}
+
+async function readMember(postgres: Postgres, memberId: string): Promise<TokenMemberRow | undefined> {
+  const { rows } = await postgres.query<TokenMemberRow>(
+    `SELECT member_id, organization_id, role,
+       floor(extract(epoch FROM password_changed_at))::int AS password_changed_seconds
+     FROM members
      WHERE member_id = $1 AND password_hash IS NOT NULL`,
     [memberId],
   )

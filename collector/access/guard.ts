@@ -20,7 +20,7 @@ export interface GuardDeps {
  */
 export function guardRoutes(app: FastifyInstance, deps: GuardDeps | null): void {
   const routes: RouteOptions[] = []
-
+  app.decorate('guardedRoutes', routes)
   app.decorateRequest('principal')
   app.addHook('onRoute', (route) => {
     routes.push(route)

@@ -69,6 +69,15 @@ export function createTakeTokens(postgres: Postgres): TakeTokens {
   }
 }
 
+/** A limit in words, for the documentation. */
+export function describeLimit(limit: LimitName): string {
+  const parts = limits[limit].map((name) => {
+    const { rate, burst, per } = buckets[name]
+    return `${rate} requests a second, bursts of ${burst}, per ${per === 'caller' ? 'key' : 'organization'}`
+  })
+  return `${parts.join('; ')}. \`Retry-After\` says for how many seconds to wait.`
+}
+
 const rateHeaders = (remaining: number) => ({
   'x-ratelimit-limit': String(buckets[toldBucket].rate),
   'x-ratelimit-burst': String(buckets[toldBucket].burst),

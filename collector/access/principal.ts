@@ -13,5 +13,5 @@ export interface Principal {
 }
 
 /** One text for each caller: their rate limit's bucket, the log's word for them. */
-export const callerId = ({ caller }: Principal): string =>
+export const callerId = ({ caller }: Pick<Principal, 'caller'>): string =>
   caller.kind === 'key' ? caller.keyId : caller.memberId

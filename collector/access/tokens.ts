@@ -6,8 +6,14 @@ import type { Postgres } from '../postgres/pool.ts'
 export interface Tokens {
   /** A token that says who the member is; good for `tokenSeconds`. */
   sign(memberId: string): Promise<string>
-  /** The member_id a token was made for; null for one that is forged, expired or not ours. */
-  verify(token: string): Promise<string | null>
+  /** What a token says; null for one that is forged, expired or not ours. */
+  verify(token: string): Promise<TokenClaims | null>
+}
+
+export interface TokenClaims {
+  memberId: string
+  /** When it was made, seconds since 1970. */
+  issuedAt: number
 }
 
 export const tokenSeconds = 3600
@@ -35,7 +41,8 @@ export function createTokens(postgres: Postgres): Tokens {
       const secret = await signingKey()
       try {
         const { payload } = await jwtVerify(token, secret, { algorithms: [algorithm], issuer })
-        return payload.sub ?? null
+        const { sub, iat } = payload
+        return sub === undefined || iat === undefined ? null : { memberId: sub, issuedAt: iat }
       } catch {
         return null
       }

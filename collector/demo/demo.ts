@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { hash } from '@node-rs/argon2'
+
 import { newApiCredentials, storeApiKey } from '../accounts/apiKeys.ts'
+import { hashPassword } from '../accounts/passwords.ts'
 import type { Postgres } from '../postgres/pool.ts'
 
 /** What demo.json tells (design: What it must be like to use). */
@@ -46,7 +47,7 @@ export async function ensureDemo(postgres: Postgres, dataDir: string, publicUrl:
   await postgres.query(
     `INSERT INTO members (member_id, organization_id, email, password_hash, role)
      VALUES ($1, $2, $3, $4, 'owner') ON CONFLICT DO NOTHING`,
-    [randomUUID(), organization_id, demo.admin_email, await hash(demo.admin_password)],
+    [randomUUID(), organization_id, demo.admin_email, await hashPassword(demo.admin_password)],
   )
   const owner = { organizationId: organization_id, projectId: null }
   await storeApiKey(postgres, owner, 'live', 'Demo key', { apiKey: demo.api_key, apiSecret: demo.api_secret })

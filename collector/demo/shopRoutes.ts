@@ -34,9 +34,6 @@ export const shopRoutes =
         reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(pages.get(name)),
       )
 
-    // There is no dashboard yet that could be at home here.
-    app.get('/', hidden, async (_request, reply) => reply.redirect('/demo'))
-
     await app.register(fastifyStatic, {
       root: join(shop, 'assets'),
       prefix: '/demo/assets/',

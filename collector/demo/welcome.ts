@@ -3,7 +3,16 @@ import type { Demo } from './demo.ts'
 
 /** What `npm start` prints when everything is up. */
 export function welcome(demo: Demo, dataDir: string): string {
-  const { collector_url, api_key, api_secret, test_api_key, test_api_secret } = demo
+  const {
+    collector_url,
+    dashboard_url,
+    admin_email,
+    admin_password,
+    api_key,
+    api_secret,
+    test_api_key,
+    test_api_secret,
+  } = demo
   const read = (key: string, secret: string, query: string) =>
     `  curl -H 'X-Api-Key: ${key}' \\
        -H 'X-Api-Secret: ${secret}' \\
@@ -12,6 +21,8 @@ export function welcome(demo: Demo, dataDir: string): string {
 Footfall is up.
 
   Shop to click on    ${demo.demo_url}
+  Dashboard           ${dashboard_url}
+                      ${admin_email} / ${admin_password}
   API documentation   ${collector_url}/docs
   Keys and ids        ${join(dataDir, 'demo.json')}
 

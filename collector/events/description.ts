@@ -109,8 +109,6 @@ const headers = {
   properties: { 'X-Project-Id': { type: 'string', format: 'uuid', description: 'The same as project_id.' } },
 }
 
-const security = [{ key: [], secret: [] }]
-
 const windowMeta = {
   start_ms: { type: 'integer', description: 'Start of the window, inclusive.' },
   end_ms: { type: 'integer', description: 'End of the window, exclusive.' },
@@ -121,7 +119,6 @@ const windowMeta = {
 /** GET /api/v3/events/{tier}. */
 export const describeEvents = (tier: Tier): FastifySchema => ({
   tags: ['Events'],
-  security,
   summary: `Events, one row each (${tier})`,
   description:
     'Newest first, by ts_millis and then event_id. Accept: application/x-ndjson and text/csv give the same rows as ' +
@@ -167,7 +164,6 @@ export const describeEvents = (tier: Tier): FastifySchema => ({
 /** GET /api/v3/events/{tier}/counts. */
 export const describeCounts = (tier: Tier): FastifySchema => ({
   tags: ['Events'],
-  security,
   summary: `Counts of events (${tier}), not billed`,
   description:
     'The number of events that the tier route would return with the same scope, window and filter.',
@@ -208,7 +204,6 @@ export const describeCounts = (tier: Tier): FastifySchema => ({
 /** GET /api/v3/events/{tier}/schema; null describes /api/v3/events_schema, the fields of every tier. */
 export const describeSchema = (tier: Tier | null): FastifySchema => ({
   tags: ['Events'],
-  security,
   summary: tier ? `Fields of an event (${tier}), not billed` : 'Fields of an event at every tier, not billed',
   description: 'Both sources have the same fields, so source changes nothing.',
   headers,

@@ -28,7 +28,7 @@ export function createPixelScripts(): (pixel: Pixel) => Promise<PixelScript> {
   const cache = new Map<string, Promise<PixelScript>>()
 
   return (pixel) => {
-    const { drop_bots: _, ...settings } = pixel.settings
+    const { drop_bots: _, retention_days: __, ...settings } = pixel.settings
     const config = JSON.stringify({ pixel_id: pixel.pixelId, endpoint: '/e', settings })
     let script = cache.get(config)
     if (!script) {

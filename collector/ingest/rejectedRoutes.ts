@@ -1,37 +1,50 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { isUuid } from '../../schemas/uuid.ts'
+import { type Static, Type } from 'typebox'
 import type { ReadDeps } from '../deps.ts'
-import { invalidParameter } from '../errors.ts'
+import type { TypeBox } from '../typeProvider.ts'
 
-interface Query {
-  project_id?: string
-  pixel_id?: string
-  limit?: string
-}
+const Text = Type.Union([Type.String(), Type.Null()])
+const RejectedEvent = Type.Object({
+  received_at: Type.String(),
+  project_id: Type.String({ format: 'uuid' }),
+  pixel_id: Type.String({ format: 'uuid' }),
+  event_id: Text,
+  event_type: Text,
+  path: Type.String({ description: 'JSON pointer to what is wrong with the event.' }),
+  message: Type.String(),
+  event: Type.String({ description: 'The event as JSON, cut to 4,096 characters.' }),
+})
 
-const limitMost = 1_000
+const Query = Type.Object(
+  {
+    project_id: Type.Optional(Type.String({ format: 'uuid' })),
+    pixel_id: Type.Optional(Type.String({ format: 'uuid' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 100 })),
+  },
+  { additionalProperties: false },
+)
 
 /** GET /api/v1/rejected_events: what the collector turned away and why, newest first. Never billed. */
 export const rejectedRoutes =
   (deps: ReadDeps): FastifyPluginAsync =>
   async (app) => {
-    app.get<{ Querystring: Query }>(
+    app.withTypeProvider<TypeBox>().get(
       '/api/v1/rejected_events',
       {
-        schema: { tags: ['Ingest'], summary: 'Events turned away in the last thirty days' },
+        schema: {
+          tags: ['Ingest'],
+          summary: 'Events turned away in the last thirty days',
+          querystring: Query,
+          response: { 200: Type.Object({ rejected_events: Type.Array(RejectedEvent) }) },
+        },
         config: { access: { to: 'key', projectKeys: 'own project', limit: 'data' } },
       },
-      async (request) => {
-        const { principal } = request
-        const { project_id, pixel_id, limit = '100' } = request.query
-        for (const [name, id] of Object.entries({ project_id, pixel_id })) {
-          if (id !== undefined && !isUuid(id)) throw invalidParameter(name, 'must be a uuid')
-        }
-        if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > limitMost) {
-          throw invalidParameter('limit', `must be a whole number from 1 to ${limitMost}`)
-        }
-        const scope = await deps.scopeOf(principal, { projectId: project_id, pixelId: pixel_id })
-        const rejected_events = await deps.clickhouse[principal.mode].rows({
+      async ({ principal, query: { project_id, pixel_id, limit = 100 } }) => {
+        const scope = await deps.scopeOf(principal, {
+          projectId: project_id?.toLowerCase(),
+          pixelId: pixel_id?.toLowerCase(),
+        })
+        const rejected_events = await deps.clickhouse[principal.mode].rows<Static<typeof RejectedEvent>>({
           sql: `
             SELECT received_at, project_id, pixel_id, event_id, event_type, path, message, event
             FROM rejected_events
@@ -44,7 +57,7 @@ export const rejectedRoutes =
             organization: scope.organizationId,
             project: scope.projectId,
             pixel: scope.pixelId,
-            limit: Number(limit),
+            limit,
           },
         })
         return { rejected_events }

@@ -100,10 +100,11 @@ describe('two services', () => {
     await live.body?.cancel()
   })
 
-  test('the front page leads to the shop', async () => {
-    const answer = await fetch(first.url)
-    expect(answer.url).toBe(first.demo.demo_url)
-    expect(await answer.text()).toContain(first.demo.pixel_id)
+  test('the front page is the dashboard, and the shop has a page of its own', async () => {
+    const front = await fetch(first.demo.dashboard_url)
+    expect(front.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(await front.text()).toContain('<title>Footfall')
+    expect(await (await fetch(first.demo.demo_url)).text()).toContain(first.demo.pixel_id)
   })
 
   test('health, readiness, metrics and the API’s description are there', async () => {

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { access } from './access.ts'
 import { ack, ackPinned, batch, latency } from './ingest.ts'
 import { pixel } from './pixel.ts'
 import { read } from './read.ts'
@@ -15,6 +16,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row>> = {
   ship,
   readable,
   read,
+  access,
   pixel,
 }
 

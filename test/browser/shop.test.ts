@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { Check } from 'typebox/value'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stub } from '../../pixel/stub.mjs'
 import type { Beacon } from '../../schemas/beacon.ts'
 import { type EventType, eventDataSchemas, eventTypes } from '../../schemas/events/index.ts'
 import { chrome, readRows } from '../harness/api.ts'
+import { launchChromium } from '../harness/chromium.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
 
 /** An event row as the API returns it, its event_data parsed. */
@@ -26,18 +27,7 @@ let context: BrowserContext
 let page: Page
 beforeAll(async () => {
   service = await startService()
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--no-first-run',
-      '--disable-blink-features=AutomationControlled',
-    ],
-  })
+  browser = await launchChromium()
   context = await browser.newContext({ viewport, screen: viewport, userAgent: chrome })
   page = await context.newPage()
   await page.addInitScript(keepBodies)

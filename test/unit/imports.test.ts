@@ -11,15 +11,16 @@ const rules: Record<string, string[]> = {
   postgres: ['stores'],
   spool: ['clickhouse'],
   access: ['postgres'],
-  accounts: ['access', 'postgres'],
+  accounts: ['access', 'clickhouse', 'postgres'],
   ingest: ['access', 'spool', 'postgres'],
   identity: ['clickhouse'],
   events: ['access', 'identity', 'clickhouse'],
   taxonomy: ['access'],
+  dashboard: ['access', 'accounts'],
   demo: ['access', 'accounts', 'identity', 'ingest', 'clickhouse', 'postgres'],
 }
 /** Files that put the areas together: they may import any of them. */
-const composers = ['main.ts', 'worker.ts', 'workers.ts', 'cli.ts', 'app.ts', 'deps.ts']
+const composers = ['main.ts', 'worker.ts', 'workers.ts', 'cli.ts', 'app.ts', 'deps.ts', 'openapi.ts']
 
 interface Import {
   file: string
@@ -29,7 +30,7 @@ interface Import {
 
 const importsBelow = (folder: string): Import[] =>
   readdirSync(join(packageRoot, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /(?<!\.d)\.m?ts$|\.mjs$/.test(name))
+    .filter((name) => /(?<!\.d)\.m?tsx?$|\.mjs$/.test(name))
     .map((name) => join(folder, name))
     .flatMap((file) =>
       [
@@ -49,6 +50,14 @@ test('schemas import nothing of ours', () => {
 
 test('the pixel takes only types from schemas, and nothing else of ours', () => {
   const outside = importsBelow('pixel').filter(({ target }) => !target.startsWith(`pixel${sep}`))
+  expect(
+    outside.filter(({ target, isTypeOnly }) => !isTypeOnly || !target.startsWith(`schemas${sep}`)),
+  ).toEqual([])
+})
+
+test('the dashboard’s pages take only types from schemas, and nothing else of ours', () => {
+  const web = join('collector', 'dashboard', 'web')
+  const outside = importsBelow(web).filter(({ target }) => !target.startsWith(web + sep))
   expect(
     outside.filter(({ target, isTypeOnly }) => !isTypeOnly || !target.startsWith(`schemas${sep}`)),
   ).toEqual([])

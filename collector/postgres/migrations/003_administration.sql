@@ -9,6 +9,8 @@ ALTER TABLE members
   ADD COLUMN updated_at timestamptz NOT NULL DEFAULT now(),
   -- Null until the invitation is accepted.
   ALTER COLUMN password_hash DROP NOT NULL,
+  -- Tokens made before it are good no longer.
+  ADD COLUMN password_changed_at timestamptz NOT NULL DEFAULT now(),
   ADD COLUMN invitation_sha256 bytea UNIQUE,
   ADD COLUMN invitation_expires_at timestamptz;
 CREATE INDEX members_by_organization ON members (organization_id);

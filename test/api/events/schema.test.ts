@@ -33,7 +33,7 @@ test('events_schema lists every field, whatever the source', async () => {
 })
 
 test('OpenAPI describes every parameter of the routes', async () => {
-  const { paths } = (await events.app.inject('/docs/json')).json()
+  const { paths } = (await events.app.inject('/openapi.json')).json()
   const named = (path: string) =>
     paths[path].get.parameters
       .filter(({ in: where }: { in: string }) => where === 'query')

@@ -1,0 +1,55 @@
+import { type TSchema, Type } from 'typebox'
+import type { Access } from '../access/access.ts'
+
+/** Who may ask the routes of this area. */
+export const access = {
+  /** Administration of the whole organization: a project key is turned away. */
+  organization: { to: 'key', projectKeys: 'refused', limit: 'data', members: true },
+  /** Administration inside one project: a project key has its own. */
+  project: { to: 'key', projectKeys: 'own project', limit: 'data', members: true },
+  session: { to: 'session' },
+  anyone: { to: 'anyone' },
+} as const satisfies Record<string, Access>
+
+/** The parts that bodies, queries and answers of this area are made of. */
+export const Id = Type.String({ format: 'uuid' })
+export const Time = Type.String({ format: 'date-time', description: 'ISO 8601, UTC.' })
+export const Version = Type.Integer({ description: 'Grows with every change.' })
+export const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
+
+/** A name that people gave: no control characters, and not blanks alone. */
+export const Name = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f]*$',
+})
+export const Email = Type.String({ format: 'email', maxLength: 254 })
+export const Password = Type.String({ minLength: 12, maxLength: 200 })
+
+export const OrganizationRole = Type.Union([
+  Type.Literal('owner'),
+  Type.Literal('admin'),
+  Type.Literal('member'),
+])
+export const ProjectRole = Type.Union([Type.Literal('admin'), Type.Literal('member')])
+
+/** What an update sends to be sure that nobody changed the object meanwhile. */
+export const SeenVersion = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    description:
+      'The version that was edited. When the object has another by now: 409 `conflict` and the object.',
+  }),
+)
+
+/** What becomes of the events of something that is deleted. */
+export const EventsChoice = Type.Union([Type.Literal('delete'), Type.Literal('keep')], {
+  description:
+    'Collecting stops at once. `delete` removes the stored events within minutes; `keep` keeps them.',
+})
+export const Deleted = Type.Object({ deleted: Type.Literal(true) })
+export const DeletedWithEvents = Type.Object({ deleted: Type.Literal(true), events: EventsChoice })
+
+/** A body, query or set of path parameters that takes these and nothing else. */
+export const exactly = <P extends Record<string, TSchema>>(properties: P) =>
+  Type.Object(properties, { additionalProperties: false })

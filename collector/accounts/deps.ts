@@ -1,0 +1,14 @@
+import type { Tokens } from '../access/tokens.ts'
+import type { ClickHouse } from '../clickhouse/client.ts'
+import type { Postgres } from '../postgres/pool.ts'
+
+/** What the routes of accounts are built from. */
+export interface AccountsDeps {
+  postgres: Postgres
+  /** The events of real visitors. */
+  clickhouse: ClickHouse
+  /** How browsers reach this service, without a slash at the end. */
+  publicUrl: string
+  /** Signs the tokens of the legacy sign-in. */
+  tokens: Tokens
+}

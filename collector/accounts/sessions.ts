@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto'
+import { stringifySetCookie } from 'cookie'
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { sessionCookie, sessionOf, sha256 } from '../access/authenticate.ts'
+import { callerId } from '../access/principal.ts'
+import { unauthorized } from '../errors.ts'
+import type { Queryable } from '../postgres/transaction.ts'
+import type { TypeBox } from '../typeProvider.ts'
+import { access, exactly, Id, Nullable, OrganizationRole } from './declarations.ts'
+import type { AccountsDeps } from './deps.ts'
+import { memberWithPassword } from './signIn.ts'
+
+/** Who is signed in to the dashboard. */
+export const SignedIn = Type.Object({
+  member: Type.Object({
+    member_id: Id,
+    email: Type.String(),
+    name: Nullable(Type.String()),
+    role: OrganizationRole,
+  }),
+  organization: Type.Object({ organization_id: Id, name: Type.String() }),
+})
+type SignedIn = Static<typeof SignedIn>
+
+export const Credentials = exactly({
+  email: Type.String({ minLength: 1, maxLength: 254 }),
+  password: Type.String({ minLength: 1, maxLength: 200 }),
+})
+
+const tags = ['Dashboard']
+
+/** /dashboard/session: sign in, who is signed in, sign out. */
+export const sessionRoutes =
+  ({ postgres, publicUrl }: AccountsDeps): FastifyPluginAsync =>
+  async (plain) => {
+    const app = plain.withTypeProvider<TypeBox>()
+
+    app.post(
+      '/dashboard/session',
+      {
+        config: { access: access.anyone },
+        schema: {
+          tags,
+          summary: 'Sign in',
+          description:
+            'Sets the session’s cookie, good for thirty days. Tries are limited per address and per e-mail address.',
+          body: Credentials,
+          response: { 200: SignedIn },
+        },
+      },
+      async (request, reply) => {
+        const { memberId } = await memberWithPassword(postgres, { ...request.body, address: request.ip })
+        await startSession(postgres, reply, memberId, publicUrl)
+        return readSignedIn(postgres, memberId)
+      },
+    )
+
+    app.get(
+      '/dashboard/session',
+      {
+        config: { access: access.session },
+        schema: { tags, summary: 'Who is signed in', response: { 200: SignedIn } },
+      },
+      async ({ principal }) => readSignedIn(postgres, callerId(principal)),
+    )
+
+    app.delete(
+      '/dashboard/session',
+      {
+        config: { access: access.session },
+        schema: { tags, summary: 'Sign out', response: { 204: Type.Null() } },
+      },
+      async (request, reply) => {
+        await postgres.query('DELETE FROM sessions WHERE session_sha256 = $1', [sha256(sessionOf(request)!)])
+        setSessionCookie(reply, '', 0, publicUrl)
+        return reply.code(204).send(null)
+      },
+    )
+  }
+
+const sessionDays = 30
+const daySeconds = 86_400
+
+/** Signs a member in: a new session, of which only the hash is kept, in a cookie that no script can read. */
+export async function startSession(
+  client: Queryable,
+  reply: FastifyReply,
+  memberId: string,
+  publicUrl: string,
+): Promise<void> {
+  const session = randomBytes(32).toString('base64url')
+  await client.query('DELETE FROM sessions WHERE member_id = $1 AND expires_at <= now()', [memberId])
+  await client.query(
+    `INSERT INTO sessions (session_sha256, member_id, expires_at) VALUES ($1, $2, now() + $3 * interval '1 day')`,
+    [sha256(session), memberId, sessionDays],
+  )
+  setSessionCookie(reply, session, sessionDays * daySeconds, publicUrl)
+}
+
+function setSessionCookie(reply: FastifyReply, value: string, maxAge: number, publicUrl: string): void {
+  reply.header(
+    'set-cookie',
+    stringifySetCookie({
+      name: sessionCookie,
+      value,
+      maxAge,
+      path: '/',
+      httpOnly: true,
+      sameSite: 'lax',
+      secure: publicUrl.startsWith('https:'),
+    }),
+  )
+}
+
+export async function readSignedIn(client: Queryable, memberId: string): Promise<SignedIn> {
+  const { rows } = await client.query<SignedIn['member'] & { organization_id: string; organization: string }>(
+    `SELECT member_id, email, members.name, role, organization_id, organizations.name AS organization
+     FROM members JOIN organizations USING (organization_id) WHERE member_id = $1`,
+    [memberId],
+  )
+  // A session is remembered a moment longer than its member exists.
+  if (!rows[0]) throw unauthorized.session()
+  const { organization_id, organization, ...member } = rows[0]
+  return { member, organization: { organization_id, name: organization } }
+}

@@ -1,0 +1,47 @@
+/** Builds the dashboard's pages: one script, one stylesheet and an icon under hashed names, and the HTML shell. */
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { brotliCompress, gzip } from 'node:zlib'
+import { build } from 'esbuild'
+
+const at = (path) => fileURLToPath(new URL(path, import.meta.url))
+/** What a file is served as, by what is added to its name. */
+const encodings = { '': (bytes) => bytes, '.br': promisify(brotliCompress), '.gz': promisify(gzip) }
+
+/** Writes index.html and assets/ with their compressed forms to outDir. */
+export async function buildDashboard({ outDir }) {
+  const { outputFiles } = await build({
+    entryPoints: ['web/main.tsx', 'web/style/style.css', 'web/icon.svg'].map(at),
+    outdir: join(outDir, 'assets'),
+    entryNames: '[name]-[hash]',
+    loader: { '.svg': 'copy' },
+    bundle: true,
+    write: false,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    logLevel: 'warning',
+  })
+  const assets = join(outDir, 'assets')
+  await mkdir(assets, { recursive: true })
+  const written = new Set()
+  for (const { path, contents } of outputFiles) {
+    for (const [extension, compress] of Object.entries(encodings)) {
+      await writeFile(`${path}${extension}`, await compress(contents))
+      written.add(`${basename(path)}${extension}`)
+    }
+  }
+  // Last, so that a service that runs meanwhile misses nothing that is still in use.
+  for (const name of await readdir(assets)) if (!written.has(name)) await rm(join(assets, name))
+  const nameOf = (extension) =>
+    outputFiles.map(({ path }) => basename(path)).find((name) => name.endsWith(extension))
+  const shell = (await readFile(at('web/index.html'), 'utf8'))
+    .replace('{{script}}', nameOf('.js'))
+    .replace('{{style}}', nameOf('.css'))
+    .replace('{{icon}}', nameOf('.svg'))
+  await writeFile(join(outDir, 'index.html'), shell)
+}

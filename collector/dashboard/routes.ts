@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fastifyStatic from '@fastify/static'
+import type { FastifyPluginAsync } from 'fastify'
+import { packageRoot } from '../paths.ts'
+
+const built = join(packageRoot, 'dist/dashboard')
+
+/** Where the pages live; the script in them decides what is shown. */
+const uuid = '[0-9a-fA-F-]{36}'
+const pagePaths = [
+  '/',
+  '/sign-in',
+  '/invitation/:token',
+  `/:organization_id(^${uuid}$)`,
+  `/:organization_id(^${uuid}$)/*`,
+]
+
+/** Nothing inline and nothing from elsewhere, so that no text shown on a page can ever become code. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const pageHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': contentSecurityPolicy,
+  'x-content-type-options': 'nosniff',
+  // The token in an invitation's address is for nobody else.
+  'referrer-policy': 'same-origin',
+  'cache-control': 'no-store',
+}
+
+/** The pages carry no data: what they show they ask for with the member's session. */
+const open = { config: { access: { to: 'anyone' } }, schema: { hide: true } } as const
+
+/** The dashboard: one HTML shell for all pages, and its assets under /dashboard/assets. */
+export const dashboardPages =
+  ({ publicUrl }: { publicUrl: string }): FastifyPluginAsync =>
+  async (app) => {
+    const shell = readFileSync(join(built, 'index.html'), 'utf8').replace(
+      '{{collector_url}}',
+      encodeURI(publicUrl),
+    )
+    for (const path of pagePaths) {
+      app.get(path, open, async (_request, reply) => reply.headers(pageHeaders).send(shell))
+    }
+
+    // Their names hold a hash of what is in them: what was fetched once is good for ever.
+    await app.register(fastifyStatic, {
+      root: join(built, 'assets'),
+      serve: false,
+      preCompressed: true,
+      immutable: true,
+      maxAge: '1y',
+    })
+    app.get<{ Params: { file: string } }>('/dashboard/assets/:file', open, async (request, reply) =>
+      reply.header('x-content-type-options', 'nosniff').sendFile(request.params.file),
+    )
+  }

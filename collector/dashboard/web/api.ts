@@ -1,0 +1,209 @@
+/** The calls the pages make, and what they answer. */
+import type { CollectorSettings, PixelSettings } from '../../../schemas/beacon.ts'
+import { ApiError, call, list } from './http.ts'
+
+export type Role = 'owner' | 'admin' | 'member'
+export type ProjectRole = 'admin' | 'member'
+export type Settings = PixelSettings & CollectorSettings
+/** What becomes of the events of something deleted. */
+export type EventsFate = 'delete' | 'keep'
+
+export interface Session {
+  member: { member_id: string; email: string; name: string | null; role: Role }
+  organization: { organization_id: string; name: string }
+}
+
+/** What two people may edit at once: an update says which version it changes. */
+export interface Versioned {
+  version: number
+  created_at: string
+  updated_at: string
+}
+
+export interface Organization extends Versioned {
+  organization_id: string
+  name: string
+  secret_required: boolean
+}
+
+export interface Member extends Versioned {
+  member_id: string
+  email: string
+  name: string | null
+  role: Role
+  status: 'active' | 'invited'
+  projects: { project_id: string; role: ProjectRole }[]
+}
+
+export interface Project extends Versioned {
+  project_id: string
+  organization_id: string
+  name: string
+}
+
+export interface ProjectMember {
+  project_id: string
+  member_id: string
+  email: string
+  name: string | null
+  role: ProjectRole
+  created_at: string
+}
+
+export interface Pixel extends Versioned {
+  pixel_id: string
+  project_id: string
+  name: string
+  active: boolean
+  allowed_origins: string[]
+  settings: Settings
+  script_url: string
+  snippet: string
+}
+
+export interface Activity {
+  pixel_id: string
+  first_event_at: string | null
+  last_event_at: string | null
+  events_last_24h: number
+  rejected_last_24h: number
+  last_rejection: { at: string; path: string; message: string } | null
+}
+
+/** A project as whoami lists it; owners and admins of the organization are admins of all. */
+export interface OwnProject {
+  project_id: string
+  name: string
+  role: ProjectRole
+}
+
+export interface ApiKey {
+  key_id: string
+  name: string
+  key_prefix: string
+  scope: 'organization' | 'project'
+  project_id: string | null
+  mode: 'live' | 'test'
+  created_at: string
+  created_by: string | null
+  last_used_at: string | null
+}
+
+export interface NewApiKey {
+  key: ApiKey
+  api_key: string
+  api_secret: string
+}
+
+export interface AuditEntry {
+  entry_id: string
+  at: string
+  actor: { kind: string; id: string; name: string }
+  action: string
+  object_kind: string
+  object_id: string
+  details: Record<string, unknown>
+}
+
+export interface Invitation {
+  email: string
+  organization: { name: string }
+}
+
+/** The version that an update was made from; a stale one is answered 409 "conflict". */
+type Changed<T> = Partial<T> & { version: number }
+
+const v1 = '/api/v1'
+
+export const api = {
+  session: {
+    /** Null when nobody is signed in. */
+    read: () =>
+      call<Session>('GET', '/dashboard/session').catch((error: unknown) => {
+        if (error instanceof ApiError && error.status === 401) return null
+        throw error
+      }),
+    create: (email: string, password: string) =>
+      call<Session>('POST', '/dashboard/session', { email, password }),
+    end: () => call<void>('DELETE', '/dashboard/session'),
+  },
+  invitation: {
+    read: (token: string) => call<Invitation>('GET', `/dashboard/invitation/${encodeURIComponent(token)}`),
+    accept: (token: string, name: string, password: string) =>
+      call<Session>('POST', `/dashboard/invitation/${encodeURIComponent(token)}`, { name, password }),
+  },
+  password: {
+    change: (current_password: string, new_password: string) =>
+      call<void>('PUT', '/dashboard/password', { current_password, new_password }),
+  },
+  keys: {
+    list: () => call<{ keys: ApiKey[] }>('GET', '/dashboard/keys').then(({ keys }) => keys),
+    create: (key: { name: string; mode: 'live' | 'test'; project_id: string | null }) =>
+      call<NewApiKey>('POST', '/dashboard/keys', key),
+    revoke: (keyId: string) => call<void>('DELETE', `/dashboard/keys/${keyId}`),
+  },
+  audit: {
+    list: (cursor?: string) => list<AuditEntry>('/dashboard/audit', 'entries', { cursor }),
+  },
+  ownProjects: () => call<{ projects: OwnProject[] }>('GET', `${v1}/whoami`).then(({ projects }) => projects),
+  organization: {
+    read: () => call<{ organization: Organization }>('GET', `${v1}/organization`).then(pick('organization')),
+    update: (changes: Changed<Pick<Organization, 'name' | 'secret_required'>>) =>
+      call<{ organization: Organization }>('PUT', `${v1}/organization`, changes).then(pick('organization')),
+    delete: (confirm: string, events: EventsFate) =>
+      call<unknown>('DELETE', `${v1}/organization`, { confirm, events }),
+  },
+  member: {
+    list: (cursor?: string) => list<Member>(`${v1}/organization/user/list`, 'members', { cursor }),
+    invite: (member: Pick<Member, 'email' | 'role' | 'projects'>) =>
+      call<{ member: Member; invitation_url: string }>('POST', `${v1}/organization/user/create`, member),
+    update: (changes: { member_id: string } & Changed<Pick<Member, 'role' | 'name'>>) =>
+      call<{ member: Member }>('PUT', `${v1}/organization/user/update`, changes).then(pick('member')),
+    renewInvitation: (member_id: string) =>
+      call<{ member: Member; invitation_url: string }>('PUT', `${v1}/organization/user/update`, {
+        member_id,
+        renew_invitation: true,
+      }),
+    delete: (member_id: string) => call<unknown>('DELETE', `${v1}/organization/user/delete`, { member_id }),
+  },
+  project: {
+    list: (cursor?: string) => list<Project>(`${v1}/project/list`, 'projects', { cursor }),
+    read: (id: string) =>
+      call<{ project: Project }>('GET', `${v1}/project/retrieve/${id}`).then(pick('project')),
+    create: (name: string) =>
+      call<{ project: Project }>('POST', `${v1}/project/create`, { name }).then(pick('project')),
+    update: (changes: { project_id: string } & Changed<Pick<Project, 'name'>>) =>
+      call<{ project: Project }>('PUT', `${v1}/project/update`, changes).then(pick('project')),
+    delete: (project_id: string, events: EventsFate) =>
+      call<unknown>('DELETE', `${v1}/project/delete`, { project_id, events }),
+  },
+  projectMember: {
+    list: (project_id: string, cursor?: string) =>
+      list<ProjectMember>(`${v1}/project/user/list`, 'project_members', { project_id, cursor }),
+    add: (member: { project_id: string; email: string; role: ProjectRole }) =>
+      call<unknown>('POST', `${v1}/project/user/create`, member),
+    update: (member: Pick<ProjectMember, 'project_id' | 'member_id' | 'role'>) =>
+      call<unknown>('PUT', `${v1}/project/user/update`, member),
+    remove: (project_id: string, member_id: string) =>
+      call<unknown>('DELETE', `${v1}/project/user/delete`, { project_id, member_id }),
+  },
+  pixel: {
+    list: (project_id: string, cursor?: string) =>
+      list<Pixel>(`${v1}/pixel/list`, 'pixels', { project_id, cursor }),
+    read: (id: string) => call<{ pixel: Pixel }>('GET', `${v1}/pixel/retrieve/${id}`).then(pick('pixel')),
+    create: (pixel: { project_id: string; name: string; allowed_origins: string[] }) =>
+      call<{ pixel: Pixel }>('POST', `${v1}/pixel/create`, pixel).then(pick('pixel')),
+    update: (
+      changes: { pixel_id: string } & Changed<
+        Pick<Pixel, 'name' | 'active' | 'allowed_origins' | 'settings'>
+      >,
+    ) => call<{ pixel: Pixel }>('PUT', `${v1}/pixel/update`, changes).then(pick('pixel')),
+    delete: (pixel_id: string, events: EventsFate) =>
+      call<unknown>('DELETE', `${v1}/pixel/delete`, { pixel_id, events }),
+    activity: (id: string) => call<Activity>('GET', `${v1}/pixel/activity/${id}`),
+  },
+}
+
+function pick<K extends string>(key: K) {
+  return <T>(answer: Record<K, T>): T => answer[key]
+}

@@ -1,0 +1,88 @@
+import type { VNode } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { api, type Session } from './api.ts'
+import { useLoad } from './load.ts'
+import { Account } from './pages/account.tsx'
+import { ApiKeys } from './pages/apiKeys.tsx'
+import { AuditLog } from './pages/auditLog.tsx'
+import { AcceptInvitation } from './pages/invitation.tsx'
+import { Members } from './pages/members.tsx'
+import { OrganizationSettings } from './pages/organization.tsx'
+import { PixelPage } from './pages/pixel.tsx'
+import { ProjectPage } from './pages/project.tsx'
+import { Projects } from './pages/projects.tsx'
+import { SignIn } from './pages/signIn.tsx'
+import { Await } from './parts/await.tsx'
+import { Frame } from './parts/frame.tsx'
+import { NotFound } from './parts/notFound.tsx'
+import { Said } from './parts/say.tsx'
+import { go, match, usePath } from './router.tsx'
+import { session } from './session.ts'
+
+/** The pages of an organization, below its id. */
+const pages: [pattern: string, page: (params: Record<string, string>) => VNode][] = [
+  ['projects', () => <Projects />],
+  ['projects/:project', ({ project }) => <ProjectPage projectId={project!} />],
+  ['projects/:project/pixels/:pixel', ({ pixel }) => <PixelPage pixelId={pixel!} />],
+  ['members', () => <Members />],
+  ['settings/api-keys', () => <ApiKeys />],
+  ['settings/organization', () => <OrganizationSettings />],
+  ['settings/audit', () => <AuditLog />],
+  ['settings/account', () => <Account />],
+]
+
+export function App() {
+  return (
+    <>
+      <Outlet />
+      <Said />
+    </>
+  )
+}
+
+function Outlet() {
+  const path = usePath()
+  const invitation = match('/invitation/:token', path)
+  return invitation ? <AcceptInvitation token={invitation.token!} /> : <SignedIn path={path} />
+}
+
+/** Asks who is there; whoever is nobody is shown sign-in, and after it the page they came for. */
+function SignedIn({ path }: { path: string }) {
+  const asked = useLoad(async () => {
+    const found = await api.session.read()
+    session.set(found)
+    return found
+  })
+  const current = session.use()
+  if (current === undefined) {
+    return (
+      <main class="narrow">
+        <Await loaded={asked}>{() => null}</Await>
+      </main>
+    )
+  }
+  return current ? <OrganizationPages session={current} path={path} /> : <SignIn />
+}
+
+function OrganizationPages({ session, path }: { session: Session; path: string }) {
+  const home = `/${session.organization.organization_id}/projects`
+  const isHome = ['/', '/sign-in', `/${session.organization.organization_id}`].includes(path)
+  useEffect(() => {
+    if (isHome) go(home, { replace: true })
+  }, [isHome])
+  if (isHome) return null
+  return (
+    <Frame session={session} path={path}>
+      {/* A page of its own for each address: what one has loaded is not shown under another. */}
+      <div key={path}>{pageAt(session, path)}</div>
+    </Frame>
+  )
+}
+
+function pageAt({ organization }: Session, path: string): VNode {
+  for (const [pattern, page] of pages) {
+    const params = match(`/${organization.organization_id}/${pattern}`, path.toLowerCase())
+    if (params) return page(params)
+  }
+  return <NotFound />
+}

@@ -1,0 +1,126 @@
+import { useState } from 'preact/hooks'
+import { type ApiKey, api, type NewApiKey, type OwnProject } from '../api.ts'
+import { useList, useLoad } from '../load.ts'
+import { Ago } from '../parts/ago.tsx'
+import { Await, AwaitList } from '../parts/await.tsx'
+import { ConfirmDialog } from '../parts/confirmDialog.tsx'
+import { Page } from '../parts/page.tsx'
+import { say } from '../parts/say.tsx'
+import { isOrganizationAdmin, useSession } from '../session.ts'
+import { NewKeyDialog } from './newKeyDialog.tsx'
+import { NewKeySecret } from './newKeySecret.tsx'
+
+/** The only place where API keys are made (spec: Authentication, rule 2). */
+export function ApiKeys() {
+  const projects = useLoad(api.ownProjects)
+  return <Await loaded={projects}>{(own) => <Keys projects={own} />}</Await>
+}
+
+function Keys({ projects }: { projects: OwnProject[] }) {
+  const session = useSession()
+  const keys = useList(async () => ({ items: await api.keys.list() }))
+  const isAdmin = isOrganizationAdmin(session)
+  const editable = projects.filter(({ role }) => role === 'admin')
+  const [isCreating, setCreating] = useState(false)
+  const [created, setCreated] = useState<NewApiKey | null>(null)
+  const [revoking, setRevoking] = useState<ApiKey | null>(null)
+  const mayCreate = isAdmin || editable.length > 0
+  const mayRevoke = (key: ApiKey) =>
+    isAdmin || editable.some(({ project_id }) => project_id === key.project_id)
+  const create = (
+    <button type="button" class="primary" onClick={() => setCreating(true)}>
+      New key
+    </button>
+  )
+
+  return (
+    <Page
+      title="API keys"
+      lead="A key and its secret read events and everything else over the API."
+      actions={mayCreate && keys.value?.length !== 0 && create}
+    >
+      {created && <NewKeySecret key={created.key.key_id} created={created} done={() => setCreated(null)} />}
+      <AwaitList
+        loaded={keys}
+        empty={
+          mayCreate ? (
+            <>
+              <h2>Make the first key</h2>
+              <p>With it a program reads what your pixels have collected.</p>
+              {create}
+            </>
+          ) : (
+            <p>No key of yours to see. Keys of a project are made by its admins.</p>
+          )
+        }
+      >
+        {(key) => (
+          <li key={key.key_id}>
+            <div>
+              <span class="name">{key.name}</span>
+              <span class="badge">{key.mode === 'live' ? 'Live' : 'Test'}</span>
+              <p class="meta">
+                <code>{key.key_prefix}…</code> · {scopeOf(key, projects)}
+              </p>
+              <p class="meta">
+                Created <Ago at={key.created_at} />
+                {key.created_by && ` by ${key.created_by}`} ·{' '}
+                {key.last_used_at ? (
+                  <>
+                    last used <Ago at={key.last_used_at} />
+                  </>
+                ) : (
+                  'never used'
+                )}
+              </p>
+            </div>
+            {mayRevoke(key) && (
+              <div class="actions">
+                <button type="button" aria-label={`Revoke ${key.name}`} onClick={() => setRevoking(key)}>
+                  Revoke
+                </button>
+              </div>
+            )}
+          </li>
+        )}
+      </AwaitList>
+
+      {isCreating && (
+        <NewKeyDialog
+          projects={editable}
+          created={async (answer) => {
+            setCreating(false)
+            setCreated(answer)
+            await keys.reload()
+          }}
+          close={() => setCreating(false)}
+        />
+      )}
+      {revoking && (
+        <ConfirmDialog
+          title={`Revoke “${revoking.name}”?`}
+          action="Revoke key"
+          confirm={async () => {
+            await api.keys.revoke(revoking.key_id)
+            setRevoking(null)
+            if (created?.key.key_id === revoking.key_id) setCreated(null)
+            say('Key revoked')
+            await keys.reload()
+          }}
+          close={() => setRevoking(null)}
+        >
+          <p>
+            Whatever uses <code>{revoking.key_prefix}…</code> is refused within a second. A revoked key cannot
+            be brought back.
+          </p>
+        </ConfirmDialog>
+      )}
+    </Page>
+  )
+}
+
+function scopeOf({ scope, project_id }: ApiKey, projects: OwnProject[]): string {
+  if (scope === 'organization') return 'Organization: every project'
+  const name = projects.find((project) => project.project_id === project_id)?.name
+  return name ? `Project: ${name}` : 'One project'
+}

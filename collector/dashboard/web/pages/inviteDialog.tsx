@@ -1,0 +1,84 @@
+import { useState } from 'preact/hooks'
+import { api, type Member, type ProjectRole, type Role } from '../api.ts'
+import { useLoad } from '../load.ts'
+import { Await } from '../parts/await.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { Select, TextField } from '../parts/fields.tsx'
+import { Form } from '../parts/form.tsx'
+import { useSession } from '../session.ts'
+
+export const roleNames: Record<Role, string> = { owner: 'Owner', admin: 'Admin', member: 'Member' }
+
+const roles: Record<Role, string> = {
+  member: 'Member: sees the projects they are added to',
+  admin: 'Admin: changes everything but owners',
+  owner: 'Owner: changes everything, and may delete the organization',
+}
+
+/** The roles that a member of this role may give. */
+export const rolesFor = (own: Role): Record<string, string> => {
+  const { owner, ...others } = roles
+  return own === 'owner' ? roles : others
+}
+
+/** Asks for whom the invitation is, and which projects they see. */
+export function InviteDialog({
+  invited,
+  close,
+}: {
+  invited(answer: { member: Member; invitation_url: string }): Promise<void>
+  close(): void
+}) {
+  const session = useSession()
+  const [role, setRole] = useState<Role>('member')
+  const projects = useLoad(api.ownProjects)
+  return (
+    <Dialog title="Invite somebody" close={close}>
+      <Form
+        submit={async ({ email = '', ...values }) => {
+          const chosen = Object.entries(values)
+            .filter(([name, value]) => name.startsWith(projectField) && value !== '')
+            .map(([name, value]) => ({
+              project_id: name.slice(projectField.length),
+              role: value as ProjectRole,
+            }))
+          await invited(await api.member.invite({ email, role, projects: role === 'member' ? chosen : [] }))
+        }}
+        action="Make the invitation"
+        cancel={close}
+      >
+        <TextField name="email" label="E-mail" type="email" autocomplete="off" maxLength={254} required />
+        <Select
+          name="role"
+          label="Role"
+          options={rolesFor(session.member.role)}
+          onChange={(value) => setRole(value as Role)}
+        />
+        {role === 'member' && (
+          <fieldset>
+            <legend>Projects</legend>
+            <Await loaded={projects}>
+              {(own) =>
+                own.length === 0 ? (
+                  <p class="hint">There is none yet. Add them to one later.</p>
+                ) : (
+                  own.map(({ project_id, name }) => (
+                    <Select
+                      key={project_id}
+                      name={`${projectField}${project_id}`}
+                      label={name}
+                      layout="beside"
+                      options={{ '': 'No access', member: 'Member', admin: 'Admin' }}
+                    />
+                  ))
+                )
+              }
+            </Await>
+          </fieldset>
+        )}
+      </Form>
+    </Dialog>
+  )
+}
+
+const projectField = 'project '

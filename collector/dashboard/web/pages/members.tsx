@@ -1,0 +1,149 @@
+import { useState } from 'preact/hooks'
+import { api, type Member } from '../api.ts'
+import { useList } from '../load.ts'
+import { Ago } from '../parts/ago.tsx'
+import { AwaitList } from '../parts/await.tsx'
+import { ConfirmDialog } from '../parts/confirmDialog.tsx'
+import { Copyable } from '../parts/copyable.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { EditForm } from '../parts/editForm.tsx'
+import { Select } from '../parts/fields.tsx'
+import { Page } from '../parts/page.tsx'
+import { say } from '../parts/say.tsx'
+import { isOrganizationAdmin, session as signedIn, useSession } from '../session.ts'
+import { InviteDialog, roleNames, rolesFor } from './inviteDialog.tsx'
+
+type Open =
+  | { kind: 'invite' }
+  | { kind: 'link'; email: string; url: string }
+  | { kind: 'role' | 'remove'; member: Member }
+  | null
+
+export function Members() {
+  const session = useSession()
+  const isAdmin = isOrganizationAdmin(session)
+  const members = useList(api.member.list)
+  const [open, setOpen] = useState<Open>(null)
+  const close = () => setOpen(null)
+  const showLink = async ({ member, invitation_url }: { member: Member; invitation_url: string }) => {
+    setOpen({ kind: 'link', email: member.email, url: invitation_url })
+    await members.reload()
+  }
+  /** Only owners change owners. */
+  const mayEdit = (member: Member) => isAdmin && (member.role !== 'owner' || session.member.role === 'owner')
+
+  return (
+    <Page
+      title="Members"
+      lead={`Who belongs to ${session.organization.name}.`}
+      actions={
+        isAdmin && (
+          <button type="button" class="primary" onClick={() => setOpen({ kind: 'invite' })}>
+            Invite
+          </button>
+        )
+      }
+    >
+      <AwaitList loaded={members} empty={<p>Nobody yet.</p>}>
+        {(member) => (
+          <li key={member.member_id}>
+            <div>
+              <span class="name">{member.name ?? member.email}</span>
+              <span class="badge">{roleNames[member.role]}</span>
+              {member.status === 'invited' && <span class="badge quiet">Invited</span>}
+              {member.member_id === session.member.member_id && <span class="badge quiet">You</span>}
+              <p class="meta">
+                {member.name && <>{member.email} · </>}
+                {member.role === 'member' && <>{projectsOf(member)} · </>}
+                {member.status === 'invited' ? 'invited' : 'since'} <Ago at={member.created_at} />
+              </p>
+            </div>
+            {mayEdit(member) && (
+              <div class="actions">
+                {member.status === 'invited' && (
+                  <button
+                    type="button"
+                    aria-label={`New link for ${member.email}`}
+                    onClick={async () => showLink(await api.member.renewInvitation(member.member_id))}
+                  >
+                    New link
+                  </button>
+                )}
+                <button
+                  type="button"
+                  aria-label={`Change role of ${member.email}`}
+                  onClick={() => setOpen({ kind: 'role', member })}
+                >
+                  Change role
+                </button>
+                <button
+                  type="button"
+                  aria-label={`Remove ${member.email}`}
+                  onClick={() => setOpen({ kind: 'remove', member })}
+                >
+                  Remove
+                </button>
+              </div>
+            )}
+          </li>
+        )}
+      </AwaitList>
+
+      {open?.kind === 'invite' && <InviteDialog invited={showLink} close={close} />}
+      {open?.kind === 'link' && (
+        <Dialog title={`Invitation for ${open.email}`} close={close}>
+          <p>Pass this link on yourself: no mail is sent. It is good once, for seven days.</p>
+          <Copyable label="the invitation link" text={open.url} />
+          <div class="actions">
+            <button type="button" class="primary" onClick={close}>
+              Done
+            </button>
+          </div>
+        </Dialog>
+      )}
+      {open?.kind === 'role' && (
+        <Dialog title={`Role of ${open.member.name ?? open.member.email}`} close={close}>
+          <EditForm
+            object={open.member}
+            kind="member"
+            valuesOf={({ role }) => ({ role })}
+            save={({ role }, version) =>
+              api.member.update({ member_id: open.member.member_id, role: role as Member['role'], version })
+            }
+            saved={async ({ member_id, role }) => {
+              close()
+              if (member_id === session.member.member_id) {
+                signedIn.set({ ...session, member: { ...session.member, role } })
+              }
+              say('Role changed')
+              await members.reload()
+            }}
+            cancel={close}
+          >
+            <Select name="role" label="Role" options={rolesFor(session.member.role)} />
+          </EditForm>
+        </Dialog>
+      )}
+      {open?.kind === 'remove' && (
+        <ConfirmDialog
+          title={`Remove ${open.member.name ?? open.member.email}?`}
+          action="Remove"
+          confirm={async () => {
+            await api.member.delete(open.member.member_id)
+            close()
+            say('Removed')
+            await members.reload()
+          }}
+          close={close}
+        >
+          <p>They are signed out at once and lose every project. API keys they made keep working.</p>
+        </ConfirmDialog>
+      )}
+    </Page>
+  )
+}
+
+function projectsOf({ projects }: Member): string {
+  if (projects.length === 0) return 'no project'
+  return projects.length === 1 ? '1 project' : `${projects.length} projects`
+}

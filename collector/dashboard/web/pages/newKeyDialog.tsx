@@ -1,0 +1,64 @@
+import { api, type NewApiKey, type OwnProject } from '../api.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { Choice, Select, TextField } from '../parts/fields.tsx'
+import { Form } from '../parts/form.tsx'
+import { isOrganizationAdmin, useSession } from '../session.ts'
+
+const everyProject = 'organization'
+
+/** Asks what a new key is for. Scope and mode are fixed for good: another choice takes another key. */
+export function NewKeyDialog({
+  projects,
+  created,
+  close,
+}: {
+  projects: OwnProject[]
+  created(answer: NewApiKey): Promise<void>
+  close(): void
+}) {
+  const session = useSession()
+  const scopes = {
+    ...(isOrganizationAdmin(session) && { [everyProject]: `All of ${session.organization.name}` }),
+    ...Object.fromEntries(projects.map(({ project_id, name }) => [project_id, `Only ${name}`])),
+  }
+  return (
+    <Dialog title="New API key" close={close}>
+      <Form
+        values={{ mode: 'live' }}
+        submit={async ({ name = '', mode, project_id }) =>
+          created(
+            await api.keys.create({
+              name,
+              mode: mode as 'live' | 'test',
+              project_id: project_id === undefined || project_id === everyProject ? null : project_id,
+            }),
+          )
+        }
+        action="Create key"
+        cancel={close}
+      >
+        <TextField
+          name="name"
+          label="Name"
+          hint="What will use it, such as “Warehouse import”."
+          maxLength={200}
+          autocomplete="off"
+          required
+        />
+        <Choice
+          name="mode"
+          label="Mode"
+          options={[
+            { value: 'live', label: 'Live', hint: 'Reads what your pixels collect.' },
+            {
+              value: 'test',
+              label: 'Test',
+              hint: 'Reads made-up sample data that never changes. Never billed.',
+            },
+          ]}
+        />
+        <Select name="project_id" label="Scope" hint="It cannot be changed later." options={scopes} />
+      </Form>
+    </Dialog>
+  )
+}

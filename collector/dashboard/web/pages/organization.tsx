@@ -1,0 +1,95 @@
+import { useState } from 'preact/hooks'
+import { api, type Organization } from '../api.ts'
+import { useLoad } from '../load.ts'
+import { Await } from '../parts/await.tsx'
+import { DeleteDialog } from '../parts/deleteDialog.tsx'
+import { EditForm } from '../parts/editForm.tsx'
+import { Checkbox, TextField } from '../parts/fields.tsx'
+import { Page, Section } from '../parts/page.tsx'
+import { say } from '../parts/say.tsx'
+import { go } from '../router.tsx'
+import { isOrganizationAdmin, session as signedIn, useSession } from '../session.ts'
+
+export function OrganizationSettings() {
+  const organization = useLoad(api.organization.read)
+  return (
+    <Await loaded={organization}>
+      {(found) => <Settings organization={found} changed={organization.set} />}
+    </Await>
+  )
+}
+
+function Settings({
+  organization,
+  changed,
+}: {
+  organization: Organization
+  changed(organization: Organization): void
+}) {
+  const session = useSession()
+  const mayEdit = isOrganizationAdmin(session)
+  const [isDeleting, setDeleting] = useState(false)
+  return (
+    <Page
+      title="Organization"
+      lead={
+        <>
+          Organization id <code>{organization.organization_id}</code>
+        </>
+      }
+    >
+      <fieldset class="bare card" disabled={!mayEdit}>
+        <legend class="visually-hidden">Settings of the organization</legend>
+        <EditForm
+          object={organization}
+          kind="organization"
+          valuesOf={({ name, secret_required }) => ({ name, secret_required: secret_required ? 'on' : '' })}
+          save={({ name = '', secret_required }, version) =>
+            api.organization.update({ name, secret_required: secret_required === 'on', version })
+          }
+          saved={(now) => {
+            say('Saved')
+            changed(now)
+            signedIn.set({
+              ...session,
+              organization: { organization_id: now.organization_id, name: now.name },
+            })
+          }}
+        >
+          <TextField name="name" label="Name" maxLength={200} required />
+          <Checkbox
+            name="secret_required"
+            label="Requests must carry the key’s secret"
+            hint="Off: a key alone is enough, for programs that are still being moved over. Leave it on otherwise."
+          />
+        </EditForm>
+      </fieldset>
+      {session.member.role === 'owner' && (
+        <Section
+          title="Delete the organization"
+          lead="With all its projects, pixels, members and keys."
+          actions={
+            <button type="button" class="danger" onClick={() => setDeleting(true)}>
+              Delete…
+            </button>
+          }
+        >
+          {isDeleting && (
+            <DeleteDialog
+              what="organization"
+              name={organization.name}
+              typed
+              remove={async (events, confirm) => {
+                await api.organization.delete(confirm, events)
+                say('Organization deleted')
+                signedIn.set(null)
+                go('/sign-in')
+              }}
+              close={() => setDeleting(false)}
+            />
+          )}
+        </Section>
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,104 @@
+import { useState } from 'preact/hooks'
+import { api, type Pixel } from '../api.ts'
+import { useLoad } from '../load.ts'
+import { Await } from '../parts/await.tsx'
+import { Copyable } from '../parts/copyable.tsx'
+import { DeleteDialog } from '../parts/deleteDialog.tsx'
+import { Page, Section } from '../parts/page.tsx'
+import { RenameDialog } from '../parts/renameDialog.tsx'
+import { say } from '../parts/say.tsx'
+import { projectRole } from '../projectRole.ts'
+import { go, Link } from '../router.tsx'
+import { useSession } from '../session.ts'
+import { PixelActivity } from './pixelActivity.tsx'
+import { PixelSettings } from './pixelSettings.tsx'
+
+export function PixelPage({ pixelId }: { pixelId: string }) {
+  const session = useSession()
+  const loaded = useLoad(async () => {
+    const pixel = await api.pixel.read(pixelId)
+    const [project, role] = await Promise.all([
+      api.project.read(pixel.project_id),
+      projectRole(pixel.project_id),
+    ])
+    return { pixel, project, mayEdit: role === 'admin' }
+  })
+  const [open, setOpen] = useState<'rename' | 'delete' | null>(null)
+  const close = () => setOpen(null)
+
+  return (
+    <Await loaded={loaded}>
+      {({ pixel, project, mayEdit }) => {
+        const organization = `/${session.organization.organization_id}`
+        const projectPath = `${organization}/projects/${project.project_id}`
+        const changed = (pixel: Pixel) => loaded.set({ pixel, project, mayEdit })
+        return (
+          <Page
+            title={pixel.name}
+            lead={
+              <>
+                <Link href={projectPath}>{project.name}</Link> <span aria-hidden="true">/</span> pixel id{' '}
+                <code>{pixel.pixel_id}</code>
+              </>
+            }
+            actions={
+              mayEdit && (
+                <>
+                  <button type="button" onClick={() => setOpen('rename')}>
+                    Rename
+                  </button>
+                  <button type="button" onClick={() => setOpen('delete')}>
+                    Delete
+                  </button>
+                </>
+              )
+            }
+          >
+            <PixelActivity pixel={pixel} />
+            <Section
+              title="Put it on your site"
+              lead={
+                <>
+                  Paste this into the <code>head</code> of every page.
+                </>
+              }
+            >
+              <Copyable label="the snippet" text={pixel.snippet} />
+              <p class="hint">
+                The second line alone captures page views, clicks, scrolling and more; the first keeps the
+                calls that a page makes before the script has come. Read the events with an{' '}
+                <Link href={`${organization}/settings/api-keys`}>API key</Link>.
+              </p>
+            </Section>
+            <PixelSettings pixel={pixel} mayEdit={mayEdit} saved={changed} />
+
+            {open === 'rename' && (
+              <RenameDialog
+                what="pixel"
+                object={pixel}
+                save={(name, version) => api.pixel.update({ pixel_id: pixel.pixel_id, name, version })}
+                renamed={(pixel) => {
+                  close()
+                  changed(pixel)
+                }}
+                close={close}
+              />
+            )}
+            {open === 'delete' && (
+              <DeleteDialog
+                what="pixel"
+                name={pixel.name}
+                remove={async (events) => {
+                  await api.pixel.delete(pixel.pixel_id, events)
+                  say('Pixel deleted')
+                  go(projectPath)
+                }}
+                close={close}
+              />
+            )}
+          </Page>
+        )
+      }}
+    </Await>
+  )
+}

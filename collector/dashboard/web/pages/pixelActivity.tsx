@@ -1,0 +1,87 @@
+import { useEffect, useState } from 'preact/hooks'
+import { type Activity, api, type Pixel } from '../api.ts'
+import { Ago } from '../parts/ago.tsx'
+import { Section } from '../parts/page.tsx'
+
+const pollMs = 1_500
+
+/** "Is it working?": asks what the pixel has sent for as long as somebody looks, and lights up at the first event. */
+export function PixelActivity({ pixel }: { pixel: Pixel }) {
+  const { activity, isAway } = useActivity(pixel.pixel_id)
+  const state = !pixel.active ? 'off' : activity?.first_event_at ? 'lit' : 'waiting'
+  return (
+    <Section title="Is it working?">
+      <div class={`activity ${state}`}>
+        <span class="light" aria-hidden="true" />
+        <div>
+          <p class="activity-state" role="status">
+            {activity || !pixel.active ? states[state] : 'Looking…'}
+          </p>
+          {state === 'off' && <p class="meta">Switch it on in its settings to collect.</p>}
+          {state === 'waiting' && activity && (
+            <p class="meta">Open a page that has the snippet. This lights up by itself.</p>
+          )}
+          {activity?.first_event_at && activity.last_event_at && (
+            <p class="meta">
+              {count(activity.events_last_24h, 'event')} in the last 24 hours, the last one{' '}
+              <Ago at={activity.last_event_at} />. The first came <Ago at={activity.first_event_at} />.
+            </p>
+          )}
+          {isAway && <p class="meta">The service does not answer now; trying again.</p>}
+        </div>
+      </div>
+      {activity && activity.rejected_last_24h > 0 && <Rejections activity={activity} />}
+    </Section>
+  )
+}
+
+function Rejections({ activity: { rejected_last_24h, last_rejection } }: { activity: Activity }) {
+  return (
+    <div class="notice">
+      <p>
+        <strong>{count(rejected_last_24h, 'event')} turned away</strong> in the last 24 hours.
+        {last_rejection && (
+          <>
+            {' '}
+            The last one <Ago at={last_rejection.at} />: <code>{last_rejection.path}</code>{' '}
+            {last_rejection.message}
+          </>
+        )}
+      </p>
+    </div>
+  )
+}
+
+const states = {
+  off: 'This pixel is switched off',
+  waiting: 'Waiting for the first event',
+  lit: 'Working: events are coming in',
+}
+
+const count = (n: number, what: string): string => `${n.toLocaleString('en')} ${what}${n === 1 ? '' : 's'}`
+
+/** The pixel's activity, asked again and again while the page is seen. A hook. */
+function useActivity(pixelId: string): { activity: Activity | null; isAway: boolean } {
+  const [state, setState] = useState<{ activity: Activity | null; isAway: boolean }>({
+    activity: null,
+    isAway: false,
+  })
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout>
+    let isOver = false
+    const ask = async () => {
+      if (!document.hidden) {
+        const activity = await api.pixel.activity(pixelId).catch(() => null)
+        if (isOver) return
+        setState((before) => ({ activity: activity ?? before.activity, isAway: activity === null }))
+      }
+      timer = setTimeout(ask, pollMs)
+    }
+    void ask()
+    return () => {
+      isOver = true
+      clearTimeout(timer)
+    }
+  }, [pixelId])
+  return state
+}

@@ -1,0 +1,219 @@
+import { api, type Pixel, type Settings } from '../api.ts'
+import { EditForm } from '../parts/editForm.tsx'
+import { Checkbox, LinesField, linesFrom, linesOf, Select, TextField } from '../parts/fields.tsx'
+import type { Values } from '../parts/form.tsx'
+import { Section } from '../parts/page.tsx'
+import { say } from '../parts/say.tsx'
+
+export const originsHint =
+  'Sites whose pages may send, one on each line, such as https://www.example.com. Empty: any site.'
+
+const groups = { privacy: 'Privacy', capture: 'What is captured' }
+
+/** How a setting is asked for. */
+type SettingField = { group: keyof typeof groups; label: string; hint: string } & (
+  | { kind: 'switch' | 'lines' }
+  | { kind: 'number' /** What an empty field is sent as. */; empty?: null }
+  | { kind: 'choice'; options: Record<string, string> }
+)
+
+const settingFields: Record<keyof Settings, SettingField> = {
+  consent: {
+    group: 'privacy',
+    kind: 'choice',
+    label: 'Consent',
+    hint: 'What happens before footfall("consent", "granted") is called.',
+    options: {
+      granted: 'Granted from the start: visitors keep an id',
+      cookieless: 'Cookieless until granted: events without an id',
+      hold: 'Hold until granted: nothing leaves the page',
+      off: 'Off until granted: nothing is even noted',
+    },
+  },
+  honour_gpc: {
+    group: 'privacy',
+    kind: 'switch',
+    label: 'Honour Global Privacy Control and Do Not Track',
+    hint: 'Visitors who send either count as not having consented.',
+  },
+  drop_bots: {
+    group: 'privacy',
+    kind: 'switch',
+    label: 'Drop what bots send',
+    hint: 'Otherwise it is stored, and marked is_bot.',
+  },
+  retention_days: {
+    group: 'privacy',
+    kind: 'number',
+    empty: null,
+    label: 'Keep events for (days)',
+    hint: 'Older events are deleted. Empty: they are kept.',
+  },
+  text_length_max: {
+    group: 'capture',
+    kind: 'number',
+    label: 'Longest text',
+    hint: 'Characters kept of a clicked or copied text; the rest is cut off.',
+  },
+  mask_selectors: {
+    group: 'privacy',
+    kind: 'lines',
+    label: 'Masked elements',
+    hint: 'CSS selectors of elements whose text is never kept, one on each line.',
+  },
+  ignore_query_parameters: {
+    group: 'privacy',
+    kind: 'lines',
+    label: 'Query parameters left out',
+    hint: 'Taken out of every address before it leaves the page, one on each line. Tokens, passwords, keys and e-mail addresses always are.',
+  },
+  search_parameters: {
+    group: 'capture',
+    kind: 'lines',
+    label: 'Search parameters',
+    hint: 'Query parameters of the site’s addresses that hold what a visitor searched for, one on each line.',
+  },
+  download_extensions: {
+    group: 'capture',
+    kind: 'lines',
+    label: 'Download extensions',
+    hint: 'Links to files that end so are downloads, one on each line.',
+  },
+  track_hash: {
+    group: 'capture',
+    kind: 'switch',
+    label: 'Count changes of the fragment as page views',
+    hint: 'For sites whose routes stand behind a #.',
+  },
+  video_embeds: {
+    group: 'capture',
+    kind: 'switch',
+    label: 'Watch YouTube and Vimeo players',
+    hint: 'Videos of the page itself are always watched.',
+  },
+  web_vitals: {
+    group: 'capture',
+    kind: 'switch',
+    label: 'Measure Web Vitals',
+    hint: 'LCP, INP, CLS, FCP and TTFB, as custom events named web_vitals.',
+  },
+}
+
+const settingNames = Object.keys(settingFields) as (keyof Settings)[]
+
+/** Whether the pixel collects, from where, and how. */
+export function PixelSettings({
+  pixel,
+  mayEdit,
+  saved,
+}: {
+  pixel: Pixel
+  mayEdit: boolean
+  saved(pixel: Pixel): void
+}) {
+  return (
+    <Section
+      title="Settings"
+      lead={
+        mayEdit
+          ? 'Pages get them with the script, within about five minutes.'
+          : 'An admin of the project can change them.'
+      }
+    >
+      <fieldset class="bare card" disabled={!mayEdit}>
+        <legend class="visually-hidden">Settings of the pixel</legend>
+        <EditForm
+          object={pixel}
+          kind="pixel"
+          valuesOf={valuesOf}
+          save={({ active, allowed_origins = '', ...settings }, version) =>
+            api.pixel.update({
+              pixel_id: pixel.pixel_id,
+              version,
+              active: active === 'on',
+              allowed_origins: linesOf(allowed_origins),
+              settings: settingsFrom(settings),
+            })
+          }
+          saved={(pixel) => {
+            say('Settings saved')
+            saved(pixel)
+          }}
+          action="Save settings"
+        >
+          <Checkbox
+            name="active"
+            label="Active"
+            hint="Off: beacons are refused and the script is not served."
+          />
+          <LinesField name="allowed_origins" label="Allowed origins" hint={originsHint} />
+          {Object.entries(groups).map(([group, title]) => (
+            <fieldset key={group} class="group">
+              <legend>{title}</legend>
+              {settingNames
+                .filter((name) => settingFields[name].group === group)
+                .map((name) => (
+                  <Setting key={name} name={name} />
+                ))}
+            </fieldset>
+          ))}
+        </EditForm>
+      </fieldset>
+    </Section>
+  )
+}
+
+function Setting({ name }: { name: keyof Settings }) {
+  const field = settingFields[name]
+  const { label, hint } = field
+  switch (field.kind) {
+    case 'choice':
+      return <Select name={name} label={label} hint={hint} options={field.options} />
+    case 'switch':
+      return <Checkbox name={name} label={label} hint={hint} />
+    case 'number':
+      return (
+        <TextField
+          name={name}
+          label={label}
+          hint={hint}
+          type="number"
+          min={1}
+          step={1}
+          required={field.empty === undefined}
+        />
+      )
+    case 'lines':
+      return <LinesField name={name} label={label} hint={hint} />
+  }
+}
+
+function valuesOf({ active, allowed_origins, settings }: Pixel): Values {
+  const values: Values = { active: active ? 'on' : '', allowed_origins: linesFrom(allowed_origins) }
+  for (const name of settingNames) values[name] = valueFrom(settings[name])
+  return values
+}
+
+function valueFrom(setting: Settings[keyof Settings]): string {
+  if (typeof setting === 'boolean') return setting ? 'on' : ''
+  return Array.isArray(setting) ? linesFrom(setting) : String(setting ?? '')
+}
+
+/** The settings that the fields hold; whether they are good ones the service says. */
+function settingsFrom(values: Values): Settings {
+  const entries = settingNames.map((name) => [name, settingFrom(settingFields[name], values[name] ?? '')])
+  return Object.fromEntries(entries) as Settings
+}
+
+function settingFrom(field: SettingField, value: string): Settings[keyof Settings] | string {
+  switch (field.kind) {
+    case 'choice':
+      return value
+    case 'switch':
+      return value === 'on'
+    case 'number':
+      return value === '' && field.empty === null ? null : Number(value)
+    case 'lines':
+      return linesOf(value)
+  }
+}

@@ -1,0 +1,93 @@
+import { useState } from 'preact/hooks'
+import { api, type Project } from '../api.ts'
+import { useLoad } from '../load.ts'
+import { Await } from '../parts/await.tsx'
+import { DeleteDialog } from '../parts/deleteDialog.tsx'
+import { Page } from '../parts/page.tsx'
+import { say } from '../parts/say.tsx'
+import { projectRole } from '../projectRole.ts'
+import { go, Link } from '../router.tsx'
+import { isOrganizationAdmin, useSession } from '../session.ts'
+import { ProjectMembers } from './projectMembers.tsx'
+import { ProjectPixels } from './projectPixels.tsx'
+import { RenameProject } from './projects.tsx'
+
+export function ProjectPage({ projectId }: { projectId: string }) {
+  const loaded = useLoad(async () => {
+    const [project, role] = await Promise.all([api.project.read(projectId), projectRole(projectId)])
+    return { project, mayEdit: role === 'admin' }
+  })
+  return (
+    <Await loaded={loaded}>
+      {({ project, mayEdit }) => (
+        <Loaded project={project} mayEdit={mayEdit} changed={(project) => loaded.set({ project, mayEdit })} />
+      )}
+    </Await>
+  )
+}
+
+function Loaded({
+  project,
+  mayEdit,
+  changed,
+}: {
+  project: Project
+  mayEdit: boolean
+  changed(project: Project): void
+}) {
+  const session = useSession()
+  const [open, setOpen] = useState<'rename' | 'delete' | null>(null)
+  const close = () => setOpen(null)
+  const projects = `/${project.organization_id}/projects`
+  return (
+    <Page
+      title={project.name}
+      lead={
+        <>
+          <Link href={projects}>Projects</Link> <span aria-hidden="true">/</span> project id{' '}
+          <code>{project.project_id}</code>
+        </>
+      }
+      actions={
+        mayEdit && (
+          <>
+            <button type="button" onClick={() => setOpen('rename')}>
+              Rename
+            </button>
+            {isOrganizationAdmin(session) && (
+              <button type="button" onClick={() => setOpen('delete')}>
+                Delete
+              </button>
+            )}
+          </>
+        )
+      }
+    >
+      <ProjectPixels project={project} mayEdit={mayEdit} />
+      <ProjectMembers project={project} mayEdit={mayEdit} />
+
+      {open === 'rename' && (
+        <RenameProject
+          project={project}
+          renamed={(project) => {
+            close()
+            changed(project)
+          }}
+          close={close}
+        />
+      )}
+      {open === 'delete' && (
+        <DeleteDialog
+          what="project"
+          name={project.name}
+          remove={async (events) => {
+            await api.project.delete(project.project_id, events)
+            say('Project deleted')
+            go(projects)
+          }}
+          close={close}
+        />
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,132 @@
+import { useState } from 'preact/hooks'
+import { api, type Project, type ProjectMember, type ProjectRole } from '../api.ts'
+import { useList } from '../load.ts'
+import { AwaitList } from '../parts/await.tsx'
+import { ConfirmDialog } from '../parts/confirmDialog.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { Select, TextField } from '../parts/fields.tsx'
+import { Form } from '../parts/form.tsx'
+import { Section } from '../parts/page.tsx'
+import { say } from '../parts/say.tsx'
+
+type Open = { kind: 'add' } | { kind: 'role' | 'remove'; member: ProjectMember } | null
+
+const roles: Record<ProjectRole, string> = {
+  member: 'Member: sees the project',
+  admin: 'Admin: changes it, its pixels, people and keys',
+}
+
+/** Who may see or change a project, besides the organization's owners and admins. */
+export function ProjectMembers({ project, mayEdit }: { project: Project; mayEdit: boolean }) {
+  const { project_id } = project
+  const members = useList((cursor) => api.projectMember.list(project_id, cursor))
+  const [open, setOpen] = useState<Open>(null)
+  const close = () => setOpen(null)
+  const done = async (text: string) => {
+    close()
+    say(text)
+    await members.reload()
+  }
+  const add = (
+    <button type="button" onClick={() => setOpen({ kind: 'add' })}>
+      Add a person
+    </button>
+  )
+  return (
+    <Section
+      title="People"
+      lead="Owners and admins of the organization have access anyway. Others have it when they are listed here."
+      actions={mayEdit && members.value?.length !== 0 && add}
+    >
+      <AwaitList
+        loaded={members}
+        empty={
+          <>
+            <p>Nobody is listed yet.</p>
+            {mayEdit && add}
+          </>
+        }
+      >
+        {(member) => (
+          <li key={member.member_id}>
+            <div>
+              <span class="name">{member.name ?? member.email}</span>
+              <span class="badge">{member.role === 'admin' ? 'Admin' : 'Member'}</span>
+              {member.name && <p class="meta">{member.email}</p>}
+            </div>
+            {mayEdit && (
+              <div class="actions">
+                <button
+                  type="button"
+                  aria-label={`Change role of ${member.email}`}
+                  onClick={() => setOpen({ kind: 'role', member })}
+                >
+                  Change role
+                </button>
+                <button
+                  type="button"
+                  aria-label={`Remove ${member.email}`}
+                  onClick={() => setOpen({ kind: 'remove', member })}
+                >
+                  Remove
+                </button>
+              </div>
+            )}
+          </li>
+        )}
+      </AwaitList>
+
+      {open?.kind === 'add' && (
+        <Dialog title={`Add a person to ${project.name}`} close={close}>
+          <Form
+            submit={async ({ email = '', role }) => {
+              await api.projectMember.add({ project_id, email, role: role as ProjectRole })
+              await done('Added')
+            }}
+            action="Add"
+            cancel={close}
+          >
+            <TextField
+              name="email"
+              label="E-mail"
+              hint="Of a member of the organization. Others are invited on the page Members first."
+              type="email"
+              maxLength={254}
+              required
+            />
+            <Select name="role" label="Role" options={roles} />
+          </Form>
+        </Dialog>
+      )}
+      {open?.kind === 'role' && (
+        <Dialog title={`Role of ${open.member.name ?? open.member.email}`} close={close}>
+          <Form
+            values={{ role: open.member.role }}
+            submit={async ({ role }) => {
+              const { member_id } = open.member
+              await api.projectMember.update({ project_id, member_id, role: role as ProjectRole })
+              await done('Role changed')
+            }}
+            action="Save"
+            cancel={close}
+          >
+            <Select name="role" label="Role" options={roles} />
+          </Form>
+        </Dialog>
+      )}
+      {open?.kind === 'remove' && (
+        <ConfirmDialog
+          title={`Remove ${open.member.name ?? open.member.email} from ${project.name}?`}
+          action="Remove"
+          confirm={async () => {
+            await api.projectMember.remove(project_id, open.member.member_id)
+            await done('Removed')
+          }}
+          close={close}
+        >
+          <p>They no longer see the project. They stay a member of the organization.</p>
+        </ConfirmDialog>
+      )}
+    </Section>
+  )
+}

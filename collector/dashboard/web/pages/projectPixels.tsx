@@ -1,0 +1,86 @@
+import { useState } from 'preact/hooks'
+import { api, type Project } from '../api.ts'
+import { useList } from '../load.ts'
+import { Ago } from '../parts/ago.tsx'
+import { AwaitList } from '../parts/await.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { LinesField, linesOf, TextField } from '../parts/fields.tsx'
+import { Form } from '../parts/form.tsx'
+import { Section } from '../parts/page.tsx'
+import { go, Link } from '../router.tsx'
+import { originsHint } from './pixelSettings.tsx'
+
+/** A project's pixels, and the way to a new one. */
+export function ProjectPixels({ project, mayEdit }: { project: Project; mayEdit: boolean }) {
+  const { project_id, organization_id } = project
+  const pixels = useList((cursor) => api.pixel.list(project_id, cursor))
+  const [isCreating, setCreating] = useState(false)
+  const pathOf = (pixelId: string) => `/${organization_id}/projects/${project_id}/pixels/${pixelId}`
+  const create = (
+    <button type="button" class="primary" onClick={() => setCreating(true)}>
+      New pixel
+    </button>
+  )
+  return (
+    <Section
+      title="Pixels"
+      lead="A pixel is the script that a site loads, with its settings."
+      actions={mayEdit && pixels.value?.length !== 0 && create}
+    >
+      <AwaitList
+        loaded={pixels}
+        empty={
+          mayEdit ? (
+            <>
+              <h3>Make the first pixel</h3>
+              <p>You get two lines to paste into your site, and see at once when they work.</p>
+              {create}
+            </>
+          ) : (
+            <p>No pixel yet. An admin of the project can make one.</p>
+          )
+        }
+      >
+        {(pixel) => (
+          <li key={pixel.pixel_id}>
+            <div>
+              <Link class="name" href={pathOf(pixel.pixel_id)}>
+                {pixel.name}
+              </Link>
+              {!pixel.active && <span class="badge quiet">Off</span>}
+              <p class="meta">
+                {pixel.allowed_origins.length > 0 ? pixel.allowed_origins.join(', ') : 'Any site may send'} ·
+                created <Ago at={pixel.created_at} />
+              </p>
+            </div>
+          </li>
+        )}
+      </AwaitList>
+
+      {isCreating && (
+        <Dialog title="New pixel" close={() => setCreating(false)}>
+          <Form
+            submit={async ({ name = '', allowed_origins = '' }) => {
+              const pixel = await api.pixel.create({
+                project_id,
+                name,
+                allowed_origins: linesOf(allowed_origins),
+              })
+              go(pathOf(pixel.pixel_id))
+            }}
+            action="Create pixel"
+            cancel={() => setCreating(false)}
+          >
+            <TextField name="name" label="Name" hint="Such as the site’s name." maxLength={200} required />
+            <LinesField
+              name="allowed_origins"
+              label="Allowed origins (optional)"
+              hint={originsHint}
+              rows={2}
+            />
+          </Form>
+        </Dialog>
+      )}
+    </Section>
+  )
+}

@@ -1,0 +1,144 @@
+import { useState } from 'preact/hooks'
+import { api, type Project } from '../api.ts'
+import { useList } from '../load.ts'
+import { Ago } from '../parts/ago.tsx'
+import { AwaitList } from '../parts/await.tsx'
+import { DeleteDialog } from '../parts/deleteDialog.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { TextField } from '../parts/fields.tsx'
+import { Form } from '../parts/form.tsx'
+import { Page } from '../parts/page.tsx'
+import { RenameDialog } from '../parts/renameDialog.tsx'
+import { say } from '../parts/say.tsx'
+import { go, Link } from '../router.tsx'
+import { isOrganizationAdmin, useSession } from '../session.ts'
+
+type Open = { kind: 'create' } | { kind: 'rename' | 'delete'; project: Project } | null
+
+export function Projects() {
+  const session = useSession()
+  const mayEdit = isOrganizationAdmin(session)
+  const projects = useList(api.project.list)
+  const [open, setOpen] = useState<Open>(null)
+  const close = () => setOpen(null)
+  const pathOf = (project: Project) => `/${project.organization_id}/projects/${project.project_id}`
+  const create = (
+    <button type="button" class="primary" onClick={() => setOpen({ kind: 'create' })}>
+      New project
+    </button>
+  )
+
+  return (
+    <Page
+      title="Projects"
+      lead="A project is a site or a product: its pixels, its events, its people."
+      actions={mayEdit && projects.value?.length !== 0 && create}
+    >
+      <AwaitList
+        loaded={projects}
+        empty={
+          mayEdit ? (
+            <>
+              <h2>Start with a project</h2>
+              <p>
+                Then make a pixel in it, paste its snippet into your site, and watch the first event come in.
+              </p>
+              {create}
+            </>
+          ) : (
+            <>
+              <h2>No project yet</h2>
+              <p>Ask an admin of {session.organization.name} to add you to one.</p>
+            </>
+          )
+        }
+      >
+        {(project) => (
+          <li key={project.project_id}>
+            <div>
+              <Link class="name" href={pathOf(project)}>
+                {project.name}
+              </Link>
+              <p class="meta">
+                Created <Ago at={project.created_at} />
+              </p>
+            </div>
+            {mayEdit && (
+              <div class="actions">
+                <button
+                  type="button"
+                  aria-label={`Rename ${project.name}`}
+                  onClick={() => setOpen({ kind: 'rename', project })}
+                >
+                  Rename
+                </button>
+                <button
+                  type="button"
+                  aria-label={`Delete ${project.name}`}
+                  onClick={() => setOpen({ kind: 'delete', project })}
+                >
+                  Delete
+                </button>
+              </div>
+            )}
+          </li>
+        )}
+      </AwaitList>
+
+      {open?.kind === 'create' && (
+        <Dialog title="New project" close={close}>
+          <Form
+            submit={async ({ name = '' }) => go(pathOf(await api.project.create(name)))}
+            action="Create project"
+            cancel={close}
+          >
+            <TextField name="name" label="Name" hint="Such as the site’s address." maxLength={200} required />
+          </Form>
+        </Dialog>
+      )}
+      {open?.kind === 'rename' && (
+        <RenameProject
+          project={open.project}
+          renamed={async () => {
+            close()
+            await projects.reload()
+          }}
+          close={close}
+        />
+      )}
+      {open?.kind === 'delete' && (
+        <DeleteDialog
+          what="project"
+          name={open.project.name}
+          remove={async (events) => {
+            await api.project.delete(open.project.project_id, events)
+            close()
+            say('Project deleted')
+            await projects.reload()
+          }}
+          close={close}
+        />
+      )}
+    </Page>
+  )
+}
+
+export function RenameProject({
+  project,
+  renamed,
+  close,
+}: {
+  project: Project
+  renamed(project: Project): void
+  close(): void
+}) {
+  return (
+    <RenameDialog
+      what="project"
+      object={project}
+      save={(name, version) => api.project.update({ project_id: project.project_id, name, version })}
+      renamed={renamed}
+      close={close}
+    />
+  )
+}

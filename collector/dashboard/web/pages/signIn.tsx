@@ -1,0 +1,42 @@
+import { api } from '../api.ts'
+import { TextField } from '../parts/fields.tsx'
+import { Form } from '../parts/form.tsx'
+import { Gate } from '../parts/gate.tsx'
+import { Page } from '../parts/page.tsx'
+import { session } from '../session.ts'
+
+export function SignIn() {
+  return (
+    <Gate>
+      <Page title="Sign in">
+        <Form
+          submit={async ({ email = '', password = '' }) =>
+            session.set(await api.session.create(email, password))
+          }
+          action="Sign in"
+        >
+          <TextField
+            name="email"
+            label="E-mail"
+            type="email"
+            autocomplete="username"
+            maxLength={254}
+            required
+          />
+          <TextField
+            name="password"
+            label="Password"
+            type="password"
+            autocomplete="current-password"
+            maxLength={200}
+            required
+          />
+        </Form>
+        <p class="hint">
+          New here? Ask an owner or an admin of your organization to invite you. Forgotten your password? They
+          can remove you and invite you again.
+        </p>
+      </Page>
+    </Gate>
+  )
+}

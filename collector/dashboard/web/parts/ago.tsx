@@ -1,0 +1,29 @@
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
+const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium' })
+
+const steps: [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+]
+const daysMost = 14
+
+/** "3 minutes ago"; older than two weeks: the date. */
+function sayAgo(at: Date, now = Date.now()): string {
+  const seconds = Math.min(0, Math.round((at.getTime() - now) / 1000))
+  if (-seconds > daysMost * 86_400) return day.format(at)
+  const [unit, length] = steps.find(([, length]) => -seconds >= length) ?? ['second', 1]
+  return relative.format(Math.trunc(seconds / length), unit)
+}
+
+/** A moment, as long ago as it is when it is drawn; exactly on hover. */
+export function Ago({ at }: { at: string }) {
+  const date = new Date(at)
+  return (
+    <time dateTime={at} title={exact.format(date)}>
+      {sayAgo(date)}
+    </time>
+  )
+}

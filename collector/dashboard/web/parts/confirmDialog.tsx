@@ -1,0 +1,26 @@
+import type { ComponentChildren } from 'preact'
+import { Dialog } from './dialog.tsx'
+import { Form } from './form.tsx'
+
+/** Asks before something is taken away. */
+export function ConfirmDialog({
+  title,
+  action,
+  confirm,
+  close,
+  children,
+}: {
+  title: string
+  action: string
+  confirm(): Promise<void>
+  close(): void
+  children: ComponentChildren
+}) {
+  return (
+    <Dialog title={title} close={close}>
+      <Form submit={confirm} action={action} tone="danger" cancel={close}>
+        {children}
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,98 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Versioned } from '../api.ts'
+import { ApiError } from '../http.ts'
+import { Form, type Values } from './form.tsx'
+
+/**
+ * A form that changes something others may change too. An update names the version it was made from; when that is
+ * no longer the current one, what somebody else changed is shown beside the fields, and the reader decides.
+ */
+export function EditForm<T extends Versioned>({
+  object,
+  kind,
+  valuesOf,
+  save,
+  saved,
+  action = 'Save',
+  cancel,
+  children,
+}: {
+  object: T
+  /** Where a 409's body has the object as it is now. */
+  kind: string
+  valuesOf(object: T): Values
+  save(values: Values, version: number): Promise<T>
+  saved(object: T): void
+  action?: string
+  cancel?(): void
+  children: ComponentChildren
+}) {
+  const [base, setBase] = useState(object)
+  const [theirs, setTheirs] = useState<T | null>(null)
+  /** How often the fields were filled anew. */
+  const [round, setRound] = useState(0)
+  const element = useRef<HTMLDivElement>(null)
+
+  useEffect(() => {
+    if (round > 0) element.current?.querySelector<HTMLElement>('input, select, textarea')?.focus()
+  }, [round])
+
+  const submit = async (values: Values, version = (theirs ?? base).version): Promise<void> => {
+    let now: T
+    try {
+      now = await save(values, version)
+    } catch (error) {
+      const current = currentOf<T>(error, kind)
+      if (!current) throw error
+      const isOurs = Object.keys(changes(valuesOf(base), valuesOf(current))).length === 0
+      // Changed elsewhere, but in nothing that this form would overwrite.
+      if (isOurs) return submit(values, current.version)
+      return setTheirs(current)
+    }
+    setBase(now)
+    setTheirs(null)
+    saved(now)
+  }
+
+  const take = () => {
+    setBase(theirs!)
+    setTheirs(null)
+    setRound(round + 1)
+  }
+
+  return (
+    <div ref={element}>
+      <Form
+        key={round}
+        submit={submit}
+        action={theirs ? 'Save mine anyway' : action}
+        values={valuesOf(base)}
+        {...(theirs && { theirs: changes(valuesOf(base), valuesOf(theirs)) })}
+        {...(cancel && { cancel })}
+      >
+        {children}
+        {theirs && (
+          <div class="notice" role="alert">
+            <p>
+              <strong>Changed by someone else meanwhile.</strong> Nothing of yours is saved yet. What they
+              changed stands below the fields.
+            </p>
+            <button type="button" onClick={take}>
+              Use theirs
+            </button>
+          </div>
+        )}
+      </Form>
+    </div>
+  )
+}
+
+const currentOf = <T,>(error: unknown, kind: string): T | null =>
+  error instanceof ApiError && error.status === 409 && error.code === 'conflict'
+    ? ((error.body[kind] as T | undefined) ?? null)
+    : null
+
+/** The values of `after` that differ from `before`. */
+const changes = (before: Values, after: Values): Values =>
+  Object.fromEntries(Object.entries(after).filter(([name, value]) => value !== before[name]))

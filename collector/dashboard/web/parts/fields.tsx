@@ -1,0 +1,188 @@
+import type { ComponentChildren, VNode } from 'preact'
+import { useContext, useId } from 'preact/hooks'
+import { FormContext } from './form.tsx'
+
+interface FieldProps {
+  name: string
+  label: string
+  /** What the reader should know before they fill it in. */
+  hint?: ComponentChildren
+}
+
+interface Control {
+  id: string
+  name: string
+  'aria-describedby': string | undefined
+  'aria-invalid': boolean
+}
+
+/** Label, hint, fault, and what somebody else has put in meanwhile, around a control. */
+function Field({
+  name,
+  label,
+  hint,
+  say = (value) => `“${value}”`,
+  layout = '',
+  children,
+}: FieldProps & {
+  /** How a value reads in a sentence. */
+  say?: (value: string) => string
+  layout?: '' | 'box' | 'beside'
+  children: (control: Control, value: string) => VNode
+}) {
+  const id = useId()
+  const { values, faults, theirs } = useContext(FormContext)
+  const theirValue = theirs[name]
+  const notes = Object.entries<ComponentChildren>({
+    hint,
+    fault: faults[name],
+    meanwhile: theirValue !== undefined && `Changed meanwhile by someone else to ${say(theirValue)}`,
+  }).filter(([, note]) => note)
+  const control = children(
+    {
+      id,
+      name,
+      'aria-describedby': notes.map(([kind]) => `${id}-${kind}`).join(' ') || undefined,
+      'aria-invalid': faults[name] !== undefined,
+    },
+    values[name] ?? '',
+  )
+  return (
+    <div class={`field ${layout}`}>
+      {layout === 'box' && control}
+      <label for={id}>{label}</label>
+      {layout !== 'box' && control}
+      {notes.map(([kind, note]) => (
+        <p key={kind} id={`${id}-${kind}`} class={kind}>
+          {note}
+        </p>
+      ))}
+    </div>
+  )
+}
+
+const orEmpty = (value: string): string => (value === '' ? 'nothing' : `“${value}”`)
+
+/** What a text input may be told besides. */
+interface TextInput {
+  type?: 'text' | 'email' | 'password' | 'number'
+  autocomplete?: string
+  required?: boolean
+  minLength?: number
+  maxLength?: number
+  min?: number
+  max?: number
+  step?: number
+}
+
+export function TextField({ name, label, hint, type = 'text', ...input }: FieldProps & TextInput) {
+  return (
+    <Field name={name} label={label} hint={hint} say={orEmpty}>
+      {(control, value) => (
+        // Preact's types want each type of input apart; these take the same attributes.
+        <input type={type as 'text'} {...input} {...control} defaultValue={value} />
+      )}
+    </Field>
+  )
+}
+
+/** Several values, one on each line; `linesOf` reads them. */
+export function LinesField({ name, label, hint, rows = 3 }: FieldProps & { rows?: number }) {
+  return (
+    <Field name={name} label={label} hint={hint} say={(value) => orEmpty(linesOf(value).join(', '))}>
+      {(control, value) => <textarea rows={rows} spellcheck={false} {...control} defaultValue={value} />}
+    </Field>
+  )
+}
+
+/** The values in a LinesField's text. */
+export const linesOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+
+/** The text of a LinesField that holds these values. */
+export const linesFrom = (values: string[]): string => values.join('\n')
+
+export function Checkbox({ name, label, hint }: FieldProps) {
+  return (
+    <Field name={name} label={label} hint={hint} say={(value) => (value ? 'on' : 'off')} layout="box">
+      {(control, value) => <input type="checkbox" {...control} defaultChecked={value === 'on'} />}
+    </Field>
+  )
+}
+
+/** One of a few; `options` maps what is sent to what the reader sees. */
+export function Select({
+  name,
+  label,
+  hint,
+  options,
+  onChange,
+  layout = '',
+}: FieldProps & {
+  options: Record<string, string>
+  onChange?: (value: string) => void
+  layout?: '' | 'beside'
+}) {
+  return (
+    <Field
+      name={name}
+      label={label}
+      hint={hint}
+      say={(value) => `“${options[value] ?? value}”`}
+      layout={layout}
+    >
+      {(control, value) => (
+        <select {...control} onChange={(event) => onChange?.(event.currentTarget.value)}>
+          {Object.entries(options).map(([option, text]) => (
+            <option key={option} value={option} selected={option === value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
+
+/** One of a few that each need a sentence; nothing is chosen beforehand unless the form says so. */
+export function Choice({
+  name,
+  label,
+  options,
+}: {
+  name: string
+  label: string
+  options: { value: string; label: string; hint?: string }[]
+}) {
+  const id = useId()
+  const { values, faults } = useContext(FormContext)
+  return (
+    <fieldset class="choice" aria-describedby={faults[name] && `${id}-fault`}>
+      <legend>{label}</legend>
+      {options.map((option) => (
+        <label key={option.value} class="option">
+          <input
+            type="radio"
+            name={name}
+            value={option.value}
+            required
+            defaultChecked={values[name] === option.value}
+            aria-invalid={faults[name] !== undefined}
+          />
+          <span>
+            {option.label}
+            {option.hint && <small>{option.hint}</small>}
+          </span>
+        </label>
+      ))}
+      {faults[name] && (
+        <p id={`${id}-fault`} class="fault">
+          {faults[name]}
+        </p>
+      )}
+    </fieldset>
+  )
+}

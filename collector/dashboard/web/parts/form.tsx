@@ -1,0 +1,109 @@
+import { type ComponentChildren, createContext } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { ApiError } from '../http.ts'
+
+/** What a form's fields hold, by name; a ticked checkbox is "on", one that is not is "". */
+export type Values = Record<string, string>
+
+/** What the fields know of the form they stand in. */
+export interface FormState {
+  /** What the fields hold at first. */
+  values: Values
+  /** What is wrong with a field, by its name; '' for the form as a whole. */
+  faults: Values
+  /** What somebody else has put into a field meanwhile, by its name. */
+  theirs: Values
+}
+
+export const FormContext = createContext<FormState>({ values: {}, faults: {}, theirs: {} })
+
+export interface FormProps {
+  /** Carries it out; what it throws is shown, beside the field where the service names one. */
+  submit(values: Values): Promise<void>
+  /** What the button says. */
+  action: string
+  tone?: 'danger'
+  cancel?(): void
+  values?: Values
+  theirs?: Values
+  children: ComponentChildren
+}
+
+/** A form that checks its fields, sends them once, and shows what was wrong beside the field. */
+export function Form({ submit, action, tone, cancel, values = {}, theirs = {}, children }: FormProps) {
+  const element = useRef<HTMLFormElement>(null)
+  const [faults, setFaults] = useState<Values>({})
+  const [busy, setBusy] = useState(false)
+
+  useEffect(() => {
+    if (Object.keys(faults).length > 0) {
+      element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+    }
+  }, [faults])
+
+  const onSubmit = async (event: Event) => {
+    event.preventDefault()
+    const form = element.current!
+    if (busy) return
+    const found = faultsOfFields(form)
+    setFaults(found)
+    if (Object.keys(found).length > 0) return
+    setBusy(true)
+    try {
+      await submit(Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)])))
+    } catch (error) {
+      setFaults(faultsOfAnswer(error, form))
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    // Checked by us: the browser would show only the first fault, and not beside its field.
+    <form ref={element} onSubmit={onSubmit} noValidate>
+      <FormContext.Provider value={{ values, faults, theirs }}>{children}</FormContext.Provider>
+      {faults[''] && (
+        <p class="fault" role="alert">
+          {faults['']}
+        </p>
+      )}
+      <div class="actions">
+        <button type="submit" class={tone ?? 'primary'} aria-disabled={busy}>
+          {busy ? 'One moment…' : action}
+        </button>
+        {cancel && (
+          <button type="button" onClick={cancel}>
+            Cancel
+          </button>
+        )}
+      </div>
+    </form>
+  )
+}
+
+function faultsOfFields(form: HTMLFormElement): Values {
+  const faults: Values = {}
+  for (const field of form.elements) {
+    if (
+      !(
+        field instanceof HTMLInputElement ||
+        field instanceof HTMLSelectElement ||
+        field instanceof HTMLTextAreaElement
+      )
+    )
+      continue
+    if (!field.checkValidity()) faults[field.name] ??= field.validationMessage
+  }
+  return faults
+}
+
+/** The service names a field by its path ("settings.text_length_max"): the last part that this form has. */
+function faultsOfAnswer(error: unknown, form: HTMLFormElement): Values {
+  if (!(error instanceof ApiError)) throw error
+  const parameter = typeof error.body.parameter === 'string' ? error.body.parameter : ''
+  const field = parameter.split(/\W+/).findLast((part) => part !== '' && form.elements.namedItem(part))
+  const said = error.message.startsWith(`${parameter}: `)
+    ? error.message.slice(parameter.length + 2)
+    : error.message
+  return { [field ?? '']: field ? said.charAt(0).toUpperCase() + said.slice(1) : error.message }
+}

@@ -1,0 +1,91 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { api, type Session } from '../api.ts'
+import { go, Link } from '../router.tsx'
+import { isOrganizationAdmin, session as signedIn } from '../session.ts'
+import { Mark } from './mark.tsx'
+
+/** What surrounds the pages of an organization: where one is, where one can go, and the way out. */
+export function Frame({
+  session,
+  path,
+  children,
+}: {
+  session: Session
+  path: string
+  children: ComponentChildren
+}) {
+  const [isOpen, setOpen] = useState(false)
+  useEffect(() => setOpen(false), [path])
+  const { organization, member } = session
+
+  const to = (place: string, text: string) => {
+    const href = `/${organization.organization_id}/${place}`
+    const current = path === href ? 'page' : path.startsWith(`${href}/`) ? 'true' : undefined
+    return (
+      <li>
+        <Link href={href} aria-current={current}>
+          {text}
+        </Link>
+      </li>
+    )
+  }
+
+  const signOut = async () => {
+    await api.session.end()
+    signedIn.set(null)
+    go('/sign-in')
+  }
+
+  return (
+    <div class="frame">
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <header class="side">
+        <div class="side-top">
+          <Link class="brand" href={`/${organization.organization_id}/projects`}>
+            <Mark />
+            Footfall
+          </Link>
+          <button
+            type="button"
+            class="menu"
+            aria-expanded={isOpen}
+            aria-controls="places"
+            onClick={() => setOpen(!isOpen)}
+          >
+            Menu
+          </button>
+        </div>
+        <div id="places" class={isOpen ? 'places open' : 'places'}>
+          <p class="organization">{organization.name}</p>
+          <nav aria-label="Dashboard">
+            <ul>
+              {to('projects', 'Projects')}
+              {to('members', 'Members')}
+              {to('settings/api-keys', 'API keys')}
+              {to('settings/organization', 'Organization')}
+              {isOrganizationAdmin(session) && to('settings/audit', 'Audit log')}
+            </ul>
+            <ul class="side-end">
+              <li>
+                <a href="/docs">API documentation</a>
+              </li>
+              {to('settings/account', 'Your account')}
+            </ul>
+          </nav>
+          <p class="who" title={member.email}>
+            {member.name ?? member.email}
+          </p>
+          <button type="button" class="sign-out" onClick={signOut}>
+            Sign out
+          </button>
+        </div>
+      </header>
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  )
+}

@@ -1,0 +1,38 @@
+import type { Versioned } from '../api.ts'
+import { Dialog } from './dialog.tsx'
+import { EditForm } from './editForm.tsx'
+import { TextField } from './fields.tsx'
+import { say } from './say.tsx'
+
+export function RenameDialog<T extends Versioned & { name: string }>({
+  what,
+  object,
+  save,
+  renamed,
+  close,
+}: {
+  what: 'project' | 'pixel'
+  object: T
+  save(name: string, version: number): Promise<T>
+  renamed(object: T): void
+  close(): void
+}) {
+  return (
+    <Dialog title={`Rename ${what}`} close={close}>
+      <EditForm
+        object={object}
+        kind={what}
+        valuesOf={({ name }) => ({ name })}
+        save={({ name = '' }, version) => save(name, version)}
+        saved={(object) => {
+          say('Renamed')
+          renamed(object)
+        }}
+        action="Rename"
+        cancel={close}
+      >
+        <TextField name="name" label="Name" maxLength={200} required />
+      </EditForm>
+    </Dialog>
+  )
+}

@@ -1,0 +1,38 @@
+import type { AnchorHTMLAttributes } from 'preact'
+import { createStore } from './store.ts'
+
+const path = createStore(location.pathname)
+addEventListener('popstate', () => path.set(location.pathname))
+
+/** The address's path, without query and hash. A hook. */
+export const usePath = path.use
+
+/** Shows another page of the dashboard; `replace` leaves none to come back to. */
+export function go(to: string, { replace = false } = {}): void {
+  history[replace ? 'replaceState' : 'pushState'](null, '', to)
+  scrollTo(0, 0)
+  path.set(location.pathname)
+}
+
+/** A link to a page of the dashboard: no new document is loaded, unless the reader asks for one. */
+export function Link({ href, ...rest }: AnchorHTMLAttributes<HTMLAnchorElement> & { href: string }) {
+  const follow = (event: MouseEvent) => {
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+    event.preventDefault()
+    go(href)
+  }
+  return <a href={href} onClick={follow} {...rest} />
+}
+
+/** The values of a pattern's `:names` in a path; null when it does not match. */
+export function match(pattern: string, path: string): Record<string, string> | null {
+  const wanted = pattern.split('/')
+  const given = path.replace(/(?<=.)\/$/, '').split('/')
+  if (wanted.length !== given.length) return null
+  const params: Record<string, string> = {}
+  for (const [i, part] of wanted.entries()) {
+    if (part.startsWith(':')) params[part.slice(1)] = given[i]!
+    else if (part !== given[i]) return null
+  }
+  return params
+}

@@ -1,0 +1,129 @@
+import swagger, { type SwaggerTransform } from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyInstance } from 'fastify'
+import type { Access } from './access/access.ts'
+import { sessionCookie } from './access/authenticate.ts'
+import { forAnyone } from './access/guard.ts'
+import { describeLimit } from './access/limits.ts'
+
+/**
+ * GET /openapi.json, the routes' own schemas as OpenAPI 3.1, and GET /docs, the same to read. What follows from who
+ * may ask (security, the errors 401, 403 and 429, the rate limit) is written here once, from `config.access`.
+ */
+export async function describeRoutes(app: FastifyInstance): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Footfall',
+        version: '0.1.0',
+        description,
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      tags,
+      components: { securitySchemes },
+    },
+    transform: describeAccess,
+  })
+  await app.register(async (docs) => {
+    docs.addHook('onRoute', forAnyone)
+    await docs.register(swaggerUi, { routePrefix: '/docs' })
+    docs.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
+  })
+}
+
+const description = `Web events captured by the Footfall pixel, and who they were.
+
+Every error is \`{ "error", "message", "request_id" }\`: \`error\` is for programs and does not change, \`message\`
+is for people. 503 \`busy\` and 429 carry \`Retry-After\` in seconds; answers other than 2xx are never billed.
+A key and its secret are made in the dashboard, at \`/{org_id}/settings/api-keys\`, and nowhere else.`
+
+const tags = [
+  { name: 'Events', description: 'Events, one row each, and their counts.' },
+  { name: 'Taxonomy', description: 'What fields and their values mean; not billed.' },
+  { name: 'Administration', description: 'The organization, its members, projects and pixels.' },
+  { name: 'Ingest', description: 'What pages load and send to; not billed.' },
+  { name: 'Dashboard', description: 'What the dashboard’s own pages ask; a session serves, a key does not.' },
+  { name: 'Health', description: 'How the service is.' },
+]
+
+const securitySchemes = {
+  key: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
+  secret: { type: 'apiKey', in: 'header', name: 'X-Api-Secret' },
+  token: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'Deprecated: the token of POST /auth/v1/login. On lists and campaigns also an API key.',
+  },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: sessionCookie,
+    description: 'A member signed in to the dashboard.',
+  },
+} as const
+
+const describeAccess: SwaggerTransform = ({ schema, url, route }) => {
+  const access = route.config?.access
+  if (!access || access.to === 'anyone' || schema?.hide) return { schema, url }
+  return {
+    url,
+    schema: {
+      ...schema,
+      security: securityOf(access),
+      response: {
+        ...(schema?.response as object),
+        400: problem(
+          'A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it.',
+        ),
+        ...refusalsOf(access),
+        503: problem('`busy`: a database is away; `Retry-After` says for how many seconds to wait.'),
+      },
+    },
+  }
+}
+
+function securityOf(access: Exclude<Access, { to: 'anyone' }>) {
+  if (access.to === 'session') return [{ session: [] }]
+  return [{ key: [], secret: [] }, { token: [] }, ...(access.members ? [{ session: [] }] : [])]
+}
+
+function refusalsOf(access: Exclude<Access, { to: 'anyone' }>): Record<string, object> {
+  if (access.to === 'session') {
+    return {
+      401: problem('`unauthenticated`: nobody is signed in.'),
+      403: problem('`forbidden`, or `cross_origin` for what a page of another site sends.'),
+      404: problem(notThere),
+    }
+  }
+  return {
+    401: problem('`Invalid API key`, `Invalid API secret` or `API secret is required`.'),
+    403: problem(
+      access.projectKeys === 'refused'
+        ? '`forbidden`: not available to a project-scoped API key, or the role does not allow it.'
+        : '`forbidden`: the role does not allow it.',
+    ),
+    404: problem(notThere),
+    429: problem(`\`rate_limited\`: ${describeLimit(access.limit)}`),
+  }
+}
+
+const notThere = 'What is named does not exist, or is somebody else’s; `error` says what.'
+
+const problem = (description: string) => ({
+  description,
+  content: {
+    'application/json': {
+      schema: {
+        type: 'object',
+        required: ['error', 'message', 'request_id'],
+        properties: {
+          error: { type: 'string', description: 'For programs; never changes.' },
+          message: { type: 'string', description: 'For people.' },
+          request_id: { type: 'string', format: 'uuid' },
+          parameter: { type: 'string', description: 'What is wrong, with 400.' },
+        },
+      },
+    },
+  },
+})

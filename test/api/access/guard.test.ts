@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto'
+import Fastify from 'fastify'
+import { SignJWT, UnsecuredJWT } from 'jose'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Access } from '../../../collector/access/access.ts'
+import { createAuthenticate } from '../../../collector/access/authenticate.ts'
+import { guardRoutes } from '../../../collector/access/guard.ts'
+import { createTokens, type Tokens } from '../../../collector/access/tokens.ts'
+import { newApiCredentials, storeApiKey } from '../../../collector/accounts/apiKeys.ts'
+import { ApiError } from '../../../collector/errors.ts'
+import { migratePostgres } from '../../../collector/postgres/migrate.ts'
+import { openPostgres, type Postgres } from '../../../collector/postgres/pool.ts'
+import { newPostgresDatabase } from '../../harness/databases.ts'
+
+let postgres: Postgres
+let tokens: Tokens
+const organizationId = randomUUID()
+const projectId = randomUUID()
+const keys = { organization: newApiCredentials('live'), project: newApiCredentials('live') }
+const members: Record<'owner' | 'member', string> = { owner: randomUUID(), member: randomUUID() }
+
+beforeAll(async () => {
+  postgres = openPostgres(await newPostgresDatabase(), () => {})
+  await migratePostgres(postgres)
+  tokens = createTokens(postgres)
+  await postgres.query(
+    `INSERT INTO organizations (organization_id, name, secret_required) VALUES ($1, 'One', false)`,
+    [organizationId],
+  )
+  await postgres.query(`INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'A')`, [
+    projectId,
+    organizationId,
+  ])
+  for (const [role, memberId] of Object.entries(members)) {
+    await postgres.query(
+      `INSERT INTO members (member_id, organization_id, email, password_hash, role)
+       VALUES ($1, $2, $3, 'none', $4)`,
+      [memberId, organizationId, `${role}@one.example`, role],
+    )
+  }
+  await storeApiKey(postgres, { organizationId, projectId: null }, 'live', 'O', keys.organization)
+  await storeApiKey(postgres, { organizationId, projectId }, 'live', 'P', keys.project)
+})
+afterAll(() => postgres.end())
+
+/** An app with one route of this access; GET /it answers with the principal. */
+async function appWith(access: Access | undefined) {
+  const app = Fastify()
+  app.setErrorHandler((error, _request, reply) =>
+    error instanceof ApiError
+      ? reply.code(error.status).send({ error: error.code, message: error.message })
+      : reply.code(500).send({ error: String(error) }),
+  )
+  guardRoutes(app, {
+    authenticate: createAuthenticate(postgres, tokens),
+    takeTokens: null,
+    noteKeyUse: () => {},
+  })
+  app.get('/it', access ? { config: { access } } : {}, async (request) => request.principal ?? {})
+  return app
+}
+
+async function ask(access: Access, headers: Record<string, string>) {
+  const answer = await (await appWith(access)).inject({ url: '/it', headers })
+  return { status: answer.statusCode, ...(answer.json() as Record<string, unknown>) }
+}
+
+const data: Access = { to: 'key', projectKeys: 'own project', limit: 'data' }
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+test('a route that does not say who may ask keeps the app from starting', async () => {
+  await expect(async () => (await appWith(undefined)).ready()).rejects.toThrow('GET /it')
+})
+
+test('a route that needs a principal cannot be mounted where nothing can tell one', () => {
+  const app = Fastify()
+  guardRoutes(app, null)
+  expect(() => app.get('/it', { config: { access: data } }, async () => '')).toThrow(
+    'GET /it needs a principal',
+  )
+})
+
+test('a key of a project is turned away where the route says so', async () => {
+  const refused: Access = { ...data, projectKeys: 'refused' }
+  expect(await ask(refused, { 'x-api-key': keys.project.apiKey })).toMatchObject({
+    status: 403,
+    message: expect.stringContaining('not available to a project-scoped API key'),
+  })
+  expect((await ask(refused, { 'x-api-key': keys.organization.apiKey })).status).toBe(200)
+})
+
+test('a key in the Authorization header serves only where the route takes it so', async () => {
+  const header = bearer(keys.organization.apiKey)
+  expect(await ask(data, header)).toMatchObject({ status: 401, error: 'Invalid API key' })
+  expect(await ask({ ...data, bearerKey: true }, header)).toMatchObject({ status: 200, organizationId })
+})
+
+describe('a token', () => {
+  const forged = (subject: string, key = Buffer.alloc(32, 7)) =>
+    new SignJWT()
+      .setProtectedHeader({ alg: 'HS256' })
+      .setIssuer('footfall')
+      .setSubject(subject)
+      .setIssuedAt()
+      .setExpirationTime('1h')
+      .sign(key)
+
+  test('of an owner reads data', async () => {
+    expect(await ask(data, bearer(await tokens.sign(members.owner)))).toMatchObject({
+      status: 200,
+      organizationId,
+      projectId: null,
+    })
+  })
+
+  test('of a plain member does not', async () => {
+    expect(await ask(data, bearer(await tokens.sign(members.member)))).toMatchObject({ status: 403 })
+  })
+
+  test('that is forged, expired, unsigned or of nobody is refused', async () => {
+    const { rows } = await postgres.query<{ value: Buffer }>('SELECT value FROM service_secrets')
+    const expired = await new SignJWT()
+      .setProtectedHeader({ alg: 'HS256' })
+      .setIssuer('footfall')
+      .setSubject(members.owner)
+      .setExpirationTime(1_700_000_000)
+      .sign(rows[0]!.value)
+    const unsigned = new UnsecuredJWT({}).setIssuer('footfall').setSubject(members.owner).encode()
+    for (const token of [
+      await forged(members.owner),
+      expired,
+      unsigned,
+      await tokens.sign(randomUUID()),
+      'x.y.z',
+    ]) {
+      expect(await ask(data, bearer(token))).toMatchObject({ status: 401, error: 'Invalid API key' })
+    }
+  })
+
+  test('made before the password was changed is refused', async () => {
+    const token = await tokens.sign(members.owner)
+    const change = (when: string) =>
+      postgres.query(`UPDATE members SET password_changed_at = ${when} WHERE member_id = $1`, [members.owner])
+    await change(`now() + interval '5 seconds'`)
+    expect(await ask(data, bearer(token))).toMatchObject({ status: 401, error: 'Invalid API key' })
+    await change('now()')
+  })
+
+  test('does not serve where only a session does, and neither does a key', async () => {
+    for (const headers of [
+      bearer(await tokens.sign(members.owner)),
+      { 'x-api-key': keys.organization.apiKey, 'x-api-secret': keys.organization.apiSecret },
+    ]) {
+      expect(await ask({ to: 'session' }, headers)).toMatchObject({ status: 401, error: 'unauthenticated' })
+    }
+  })
+})

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { inject } from 'vitest'
+import { type ApiCredentials, newApiCredentials, storeApiKey } from '../../../collector/accounts/apiKeys.ts'
+import { newPostgresDatabase, randomName } from '../../harness/databases.ts'
+import { type Service, startService } from '../../harness/service.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are read as a client without our types would.
+export type Json = any
+
+/** How somebody asks: the headers that say who they are. */
+export type Caller = Record<string, string>
+
+export interface Answer {
+  status: number
+  body: Json
+  headers: Headers
+}
+
+export const nobody: Caller = {}
+
+export const byKey = ({ apiKey, apiSecret }: ApiCredentials): Caller => ({
+  'x-api-key': apiKey,
+  'x-api-secret': apiSecret,
+})
+
+export const password = 'a long enough password'
+
+/** The service with stores of its own, and without rate limits, so that a test may ask as often as it has to. */
+export async function openAccounts(env: Record<string, string> = {}) {
+  const databaseUrl = await newPostgresDatabase()
+  const clickhouseDatabase = randomName()
+  const service: Service = await startService({
+    env: {
+      DATABASE_URL: databaseUrl,
+      CLICKHOUSE_URL: inject('clickhouseUrl'),
+      CLICKHOUSE_DATABASE: clickhouseDatabase,
+      FOOTFALL_DEMO: 'true',
+      FOOTFALL_RATE_LIMITS: 'false',
+      ...env,
+    },
+  })
+  const postgres = new pg.Pool({ connectionString: databaseUrl })
+  const { demo, url } = service
+
+  /** Asks `PUT /api/v1/project/update` and the like; paths may carry a query. */
+  const ask = async (caller: Caller, route: string, body?: unknown): Promise<Answer> => {
+    const [method, path] = route.split(' ') as [string, string]
+    const answer = await fetch(`${url}${path}`, {
+      method,
+      headers: { ...caller, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await answer.text()
+    return { status: answer.status, headers: answer.headers, body: text === '' ? null : JSON.parse(text) }
+  }
+
+  /** Asks and expects it to be done; the error tells what came instead. */
+  const done = async (caller: Caller, route: string, body?: unknown): Promise<Json> => {
+    const answer = await ask(caller, route, body)
+    if (answer.status >= 300) throw new Error(`${route}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return answer.body
+  }
+
+  /** The headers that a browser sends for a page of the dashboard after this answer. */
+  const sessionOf = ({ headers }: Answer): Caller => ({
+    cookie: headers.getSetCookie()[0]!.split(';')[0]!,
+    origin: url,
+  })
+
+  const signIn = async (email: string, withPassword: string): Promise<Caller> => {
+    const answer = await ask(nobody, 'POST /dashboard/session', { email, password: withPassword })
+    if (answer.status !== 200) throw new Error(`sign-in: ${answer.status}`)
+    return sessionOf(answer)
+  }
+
+  const owner = await signIn(demo.admin_email, demo.admin_password)
+
+  /** A new member who has accepted: who they are, and how they ask. */
+  const join = async (
+    role: 'owner' | 'admin' | 'member',
+    projects: { project_id: string; role: 'admin' | 'member' }[] = [],
+  ) => {
+    const email = `${randomUUID()}@example.com`
+    const { member, invitation_url } = await done(owner, 'POST /api/v1/organization/user/create', {
+      ...{ email, role, projects },
+    })
+    const token = invitation_url.split('/').at(-1)
+    const accepted = await ask(nobody, `POST /dashboard/invitation/${token}`, { name: 'Somebody', password })
+    return { memberId: member.member_id as string, email, session: sessionOf(accepted) }
+  }
+
+  /** A key, made as the dashboard makes it. */
+  const makeKey = async (
+    project_id: string | null = null,
+    mode: 'live' | 'test' = 'live',
+  ): Promise<Caller> => {
+    const { api_key, api_secret } = await done(owner, 'POST /dashboard/keys', { name: 'k', mode, project_id })
+    return { 'x-api-key': api_key, 'x-api-secret': api_secret }
+  }
+
+  const makeProject = async (name = 'A project'): Promise<string> =>
+    (await done(owner, 'POST /api/v1/project/create', { name })).project.project_id
+
+  const makePixel = async (project_id: string, more: object = {}): Promise<string> =>
+    (await done(owner, 'POST /api/v1/pixel/create', { project_id, name: 'A pixel', ...more })).pixel.pixel_id
+
+  /** Another organization with one of everything, and its key. */
+  const openStranger = async () => {
+    const ids = {
+      organization: randomUUID(),
+      project: randomUUID(),
+      pixel: randomUUID(),
+      member: randomUUID(),
+    }
+    const credentials = newApiCredentials('live')
+    await postgres.query('INSERT INTO organizations (organization_id, name) VALUES ($1, $2)', [
+      ...[ids.organization, 'Strangers'],
+    ])
+    await postgres.query(
+      `INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Their project')`,
+      [ids.project, ids.organization],
+    )
+    await postgres.query(`INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, 'Their pixel')`, [
+      ...[ids.pixel, ids.project],
+    ])
+    await postgres.query(
+      `INSERT INTO members (member_id, organization_id, email, role) VALUES ($1, $2, $3, 'owner')`,
+      [ids.member, ids.organization, `${ids.member}@strangers.example`],
+    )
+    const holder = { organizationId: ids.organization, projectId: null }
+    await storeApiKey(postgres, holder, 'live', 'Their key', credentials)
+    return { ...ids, key: byKey(credentials) }
+  }
+
+  return {
+    ...{ service, demo, postgres, databaseUrl, clickhouseDatabase, url, owner },
+    ...{ ask, done, sessionOf, signIn, join, makeKey, makeProject, makePixel, openStranger },
+    key: { 'x-api-key': demo.api_key, 'x-api-secret': demo.api_secret } as Caller,
+    testKey: { 'x-api-key': demo.test_api_key, 'x-api-secret': demo.test_api_secret } as Caller,
+    async close() {
+      await postgres.end()
+      await service.stop()
+    },
+  }
+}
+
+export type Accounts = Awaited<ReturnType<typeof openAccounts>>

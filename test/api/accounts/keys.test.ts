@@ -1,0 +1,226 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { waitFor } from '../../harness/service.ts'
+import { type Accounts, type Json, nobody, openAccounts, password } from './harness.ts'
+
+let it: Accounts
+beforeAll(async () => {
+  it = await openAccounts({ FOOTFALL_WORKERS: '2', LOG_LEVEL: 'trace' })
+})
+afterAll(() => it.close())
+
+const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/)
+const keysSeen = async (caller = it.owner, query = '') =>
+  (await it.done(caller, `GET /dashboard/keys${query}`)).keys as Json[]
+
+describe('API keys', () => {
+  test.each(['live', 'test'] as const)('%s: made with a secret that is shown once', async (mode) => {
+    const { status, body, headers } = await it.ask(it.owner, 'POST /dashboard/keys', {
+      ...{ name: 'Reports', mode, project_id: it.demo.project_id },
+    })
+    expect(status).toBe(201)
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(body).toEqual({
+      key: {
+        ...{ key_id: uuid, name: 'Reports', key_prefix: body.api_key.slice(0, 14), scope: 'project' },
+        ...{ project_id: it.demo.project_id, mode, created_at: expect.any(String) },
+        ...{ created_by: it.demo.admin_email, last_used_at: null },
+      },
+      api_key: expect.stringMatching(new RegExp(`^ff_${mode}_[0-9a-f]{32}$`)),
+      api_secret: expect.stringMatching(/^[0-9a-f]{64}$/),
+    })
+    expect((await keysSeen()).find(({ key_id }) => key_id === body.key.key_id)).toEqual(body.key)
+    const key = { 'x-api-key': body.api_key, 'x-api-secret': body.api_secret }
+    const { caller } = await it.done(key, 'GET /api/v1/whoami')
+    expect(caller).toEqual({ kind: 'key', key_id: body.key.key_id, scope: 'project', mode })
+  })
+
+  test('say when they were last used, at most once a minute', async () => {
+    const key = await it.makeKey()
+    const { key_id } = (await it.done(key, 'GET /api/v1/whoami')).caller
+    const lastUse = async () => (await keysSeen()).find((each) => each.key_id === key_id).last_used_at
+    const first = await waitFor('the note', lastUse)
+    expect(Date.now() - Date.parse(first)).toBeLessThan(10_000)
+    for (let n = 0; n < 20; n++) await it.done(key, 'GET /api/v1/whoami')
+    expect(await lastUse()).toBe(first)
+  })
+
+  test('revoked, serve in no process any more within a second, and are listed no more', async () => {
+    const key = await it.makeKey()
+    const { key_id } = (await it.done(key, 'GET /api/v1/whoami')).caller
+    expect((await it.ask(it.owner, `DELETE /dashboard/keys/${key_id}`)).status).toBe(204)
+    const revokedAt = Date.now()
+    // Each request has a connection of its own, so that they are spread over the workers.
+    const isRefused = async () =>
+      (
+        await Promise.all(
+          Array.from({ length: 8 }, () => it.ask({ ...key, connection: 'close' }, 'GET /api/v1/whoami')),
+        )
+      ).every(({ status, body }) => status === 401 && body.error === 'Invalid API key')
+    await waitFor('the refusal', isRefused)
+    expect(Date.now() - revokedAt).toBeLessThan(1_500)
+    expect((await keysSeen()).map((each) => each.key_id)).not.toContain(key_id)
+    const again = await it.ask(it.owner, `DELETE /dashboard/keys/${key_id}`)
+    expect([again.status, again.body.error]).toEqual([404, 'key not found'])
+  })
+
+  test('of a project are its admins’ to make and revoke, and its members’ to see', async () => {
+    const here = await it.makeProject('Here')
+    const admin = await it.join('member', [{ project_id: here, role: 'admin' }])
+    const member = await it.join('member', [{ project_id: here, role: 'member' }])
+    const outsider = await it.join('member')
+    const make = { name: 'k', mode: 'live', project_id: here }
+    const { key } = await it.done(admin.session, 'POST /dashboard/keys', make)
+    expect(key).toMatchObject({ scope: 'project', project_id: here, created_by: admin.email })
+
+    const refusals = [
+      await it.ask(member.session, 'POST /dashboard/keys', make),
+      await it.ask(outsider.session, 'POST /dashboard/keys', make),
+      await it.ask(admin.session, 'POST /dashboard/keys', { ...make, project_id: null }),
+      await it.ask(admin.session, 'POST /dashboard/keys', { ...make, project_id: it.demo.project_id }),
+      await it.ask(member.session, `DELETE /dashboard/keys/${key.key_id}`),
+      await it.ask(outsider.session, `DELETE /dashboard/keys/${key.key_id}`),
+    ]
+    expect(refusals.map(({ body }) => body.error)).toEqual([
+      ...['forbidden', 'project not found', 'forbidden', 'project not found', 'forbidden', 'key not found'],
+    ])
+    const organizationKey = (await keysSeen()).find(({ scope }) => scope === 'organization')
+    const answer = await it.ask(admin.session, `DELETE /dashboard/keys/${organizationKey.key_id}`)
+    expect([answer.status, answer.body.error]).toEqual([404, 'key not found'])
+
+    for (const { session } of [admin, member]) expect(await keysSeen(session)).toEqual([key])
+    expect(await keysSeen(outsider.session)).toEqual([])
+    expect(await keysSeen(it.owner, `?project_id=${here}`)).toEqual([key])
+    expect((await keysSeen()).length).toBeGreaterThan(1)
+    expect((await it.ask(admin.session, `DELETE /dashboard/keys/${key.key_id}`)).status).toBe(204)
+  })
+
+  test('of another organization do not exist', async () => {
+    const stranger = await it.openStranger()
+    const { rows } = await it.postgres.query('SELECT key_id FROM api_keys WHERE organization_id = $1', [
+      stranger.organization,
+    ])
+    const answer = await it.ask(it.owner, `DELETE /dashboard/keys/${rows[0].key_id}`)
+    expect([answer.status, answer.body.error]).toEqual([404, 'key not found'])
+    const there = { name: 'k', mode: 'live', project_id: stranger.project }
+    expect((await it.ask(it.owner, 'POST /dashboard/keys', there)).body.error).toBe('project not found')
+    expect((await keysSeen()).map(({ key_id }) => key_id)).not.toContain(rows[0].key_id)
+    expect((await it.done(stranger.key, 'GET /api/v1/whoami')).organization.name).toBe('Strangers')
+  })
+
+  test('are made with a session only: no key and no token makes one', async () => {
+    const { token } = await it.done(nobody, 'POST /auth/v1/login', {
+      ...{ email: it.demo.admin_email, password: it.demo.admin_password },
+    })
+    for (const caller of [it.key, { authorization: `Bearer ${token}` }, nobody]) {
+      const answer = await it.ask(caller, 'POST /dashboard/keys', { name: 'k', mode: 'live' })
+      expect([answer.status, answer.body.error]).toEqual([401, 'unauthenticated'])
+    }
+  })
+})
+
+describe('the audit log', () => {
+  const entriesSeen = async () => (await it.done(it.owner, 'GET /dashboard/audit')).entries as Json[]
+
+  test('says who changed what, newest first', async () => {
+    const project_id = await it.makeProject('Before')
+    await it.done(it.key, 'PUT /api/v1/project/update', { project_id, name: 'After' })
+    const [changed, created] = await entriesSeen()
+    expect(changed).toEqual({
+      ...{ entry_id: expect.stringMatching(/^\d+$/), at: expect.any(String), action: 'project.update' },
+      ...{
+        actor: { kind: 'key', id: uuid, name: 'Demo key' },
+        object_kind: 'project',
+        object_id: project_id,
+      },
+      details: { name: { from: 'Before', to: 'After' } },
+    })
+    expect(created).toMatchObject({
+      ...{ action: 'project.create', object_id: project_id, details: { name: 'Before' } },
+      actor: { kind: 'member', name: it.demo.admin_email },
+    })
+  })
+
+  test('has an entry for every change, and none for what was refused', async () => {
+    const last = (await entriesSeen())[0].entry_id
+    const project_id = await it.makeProject()
+    const pixel_id = await it.makePixel(project_id)
+    const someone = await it.join('member')
+    const one = { project_id, member_id: someone.memberId }
+    await it.done(it.owner, 'PUT /api/v1/organization', { name: 'Demo organization' })
+    await it.done(it.owner, 'POST /api/v1/project/user/create', { ...one, role: 'member' })
+    await it.done(it.owner, 'PUT /api/v1/project/user/update', { ...one, role: 'admin' })
+    await it.done(it.owner, 'DELETE /api/v1/project/user/delete', one)
+    await it.done(it.owner, 'PUT /api/v1/pixel/update', { pixel_id, settings: { consent: 'hold' } })
+    await it.ask(it.owner, 'PUT /api/v1/pixel/update', { pixel_id, version: 99 })
+    await it.ask(it.owner, 'PUT /api/v1/pixel/update', { pixel_id: randomUUID(), name: 'x' })
+    await it.done(it.owner, 'DELETE /api/v1/pixel/delete', { pixel_id, events: 'keep' })
+    const change = { current_password: password, new_password: 'another long password' }
+    await it.done(someone.session, 'PUT /dashboard/password', change)
+    await it.done(it.owner, 'PUT /api/v1/organization/user/update', {
+      member_id: someone.memberId,
+      name: 'N',
+    })
+    await it.done(it.owner, 'DELETE /api/v1/organization/user/delete', { member_id: someone.memberId })
+    const { key } = await it.done(it.owner, 'POST /dashboard/keys', { name: 'k', mode: 'live', project_id })
+    await it.done(it.owner, `DELETE /dashboard/keys/${key.key_id}`)
+    await it.done(it.owner, 'DELETE /api/v1/project/delete', { project_id, events: 'keep' })
+
+    const entries = (await entriesSeen()).filter(({ entry_id }) => Number(entry_id) > Number(last)).reverse()
+    expect(entries.map(({ action }) => action)).toEqual([
+      ...['project.create', 'pixel.create', 'member.create', 'member.join', 'organization.update'],
+      ...['project_member.create', 'project_member.update', 'project_member.delete', 'pixel.update'],
+      ...['pixel.delete', 'member.password', 'member.update', 'member.delete', 'key.create', 'key.revoke'],
+      'project.delete',
+    ])
+    expect(entries.find(({ action }) => action === 'pixel.update').details).toMatchObject({
+      settings: { from: { consent: 'granted' }, to: { consent: 'hold' } },
+    })
+    expect(entries.find(({ action }) => action === 'member.join').actor).toEqual({
+      ...{ kind: 'member', id: someone.memberId, name: 'Somebody' },
+    })
+  })
+
+  test('is read page by page, by admins alone, and of one’s own organization alone', async () => {
+    for (let n = 0; n < 3; n++) await it.makeProject()
+    const whole = await entriesSeen()
+    const first = await it.done(it.owner, 'GET /dashboard/audit?limit=2')
+    const second = await it.done(it.owner, `GET /dashboard/audit?limit=2&cursor=${first.next_cursor}`)
+    expect([...first.entries, ...second.entries]).toEqual(whole.slice(0, 4))
+
+    const { session } = await it.join('member')
+    expect((await it.ask(session, 'GET /dashboard/audit')).body.error).toBe('forbidden')
+    const stranger = await it.openStranger()
+    await it.done(stranger.key, 'POST /api/v1/project/create', { name: 'Their secret plan' })
+    expect(JSON.stringify(await entriesSeen())).not.toContain('Their secret plan')
+  })
+})
+
+test('no secret shows again: not in a list, not in the audit log, not in the service’s own log', async () => {
+  const made = await it.done(it.owner, 'POST /dashboard/keys', { name: 'k', mode: 'live' })
+  const email = `${randomUUID()}@example.com`
+  const { invitation_url } = await it.done(it.owner, 'POST /api/v1/organization/user/create', {
+    ...{ email, role: 'member' },
+  })
+  const token = invitation_url.split('/').at(-1)
+  const accepted = await it.ask(nobody, `POST /dashboard/invitation/${token}`, { name: 'N', password })
+  const { token: jwt } = await it.done(nobody, 'POST /auth/v1/login', { email, password })
+  await it.ask(nobody, 'POST /dashboard/session', { email, password: 'a wrong password' })
+  const session = it.sessionOf(accepted).cookie!.split('=')[1]!
+  const key = { 'x-api-key': made.api_key, 'x-api-secret': made.api_secret }
+  await it.done(key, 'GET /api/v1/whoami')
+
+  const seen = await Promise.all(
+    [
+      ...['GET /dashboard/keys', 'GET /dashboard/audit', 'GET /dashboard/session', 'GET /api/v1/whoami'],
+      ...['GET /api/v1/organization/user/list', 'GET /api/v1/project/list', 'GET /api/v1/organization'],
+    ].map((route) => it.done(it.owner, route)),
+  )
+  const { rows } = await it.postgres.query('SELECT audit_log::text AS row FROM audit_log')
+  const said = JSON.stringify(seen) + JSON.stringify(rows) + it.service.output()
+  const secrets = { api_key: made.api_key, api_secret: made.api_secret, token, session, jwt, password }
+  for (const [name, secret] of Object.entries({ ...secrets, wrong: 'a wrong password' })) {
+    expect([name, said.includes(secret)]).toEqual([name, false])
+  }
+  expect(said).not.toMatch(/argon2id|_sha256/)
+})

@@ -1,0 +1,311 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Accounts, type Caller, type Json, openAccounts } from './harness.ts'
+
+/** Who asks. Project members belong to `here`, and to no other project. */
+type Who =
+  | 'owner'
+  | 'admin'
+  | 'projectAdmin'
+  | 'projectMember'
+  | 'outsider'
+  | 'key'
+  | 'projectKey'
+  | 'testKey'
+  | 'stranger'
+
+let it: Accounts
+const callers = {} as Record<Who, Caller>
+let here: string
+let pixel: string
+let someone: { memberId: string; session: Caller }
+let invitee: string
+
+beforeAll(async () => {
+  it = await openAccounts()
+  here = await it.makeProject('Here')
+  pixel = await it.makePixel(here)
+  callers.owner = it.owner
+  callers.admin = (await it.join('admin')).session
+  callers.projectAdmin = (await it.join('member', [{ project_id: here, role: 'admin' }])).session
+  callers.projectMember = (await it.join('member', [{ project_id: here, role: 'member' }])).session
+  callers.outsider = (await it.join('member')).session
+  callers.key = it.key
+  callers.projectKey = await it.makeKey(here)
+  callers.testKey = it.testKey
+  callers.stranger = (await it.openStranger()).key
+  someone = await it.join('member', [{ project_id: here, role: 'member' }])
+  invitee = (
+    await it.done(it.owner, 'POST /api/v1/organization/user/create', {
+      ...{ email: `${randomUUID()}@example.com`, role: 'admin' },
+    })
+  ).member.member_id
+})
+afterAll(() => it.close())
+
+const ok = 200
+const made = 201
+const gone = '404 project not found'
+const noPixel = '404 pixel not found'
+const noMember = '404 member not found'
+const no = '403 forbidden'
+const refused = no
+const theirOwn = ok
+
+/** One line for each route: how it is asked, and what each caller gets who does not get `others`. */
+const table: [
+  string,
+  () => Json | undefined,
+  Partial<Record<Who, number | string>>,
+  others: number | string,
+][] = [
+  ['GET /api/v1/organization', () => undefined, { projectKey: refused, stranger: theirOwn }, ok],
+  [
+    'PUT /api/v1/organization',
+    () => ({ name: 'Demo organization' }),
+    { owner: ok, admin: ok, key: ok, stranger: theirOwn },
+    no,
+  ],
+  [
+    'DELETE /api/v1/organization',
+    () => ({ confirm: 'not its name', events: 'keep' }),
+    { owner: '400 invalid_parameter', key: '400 invalid_parameter', stranger: '400 invalid_parameter' },
+    no,
+  ],
+  [
+    'POST /api/v1/organization/user/create',
+    () => ({ email: `${randomUUID()}@example.com`, role: 'admin' }),
+    { owner: made, admin: made, key: made, stranger: made },
+    no,
+  ],
+  [
+    'POST /api/v1/organization/user/create',
+    () => ({ email: `${randomUUID()}@example.com`, role: 'owner' }),
+    { owner: made, key: made, stranger: made },
+    no,
+  ],
+  ['GET /api/v1/organization/user/list', () => undefined, { projectKey: refused }, ok],
+  [
+    'GET /api/v1/organization/user/retrieve/SOMEONE',
+    () => undefined,
+    { projectKey: refused, stranger: noMember },
+    ok,
+  ],
+  [
+    'PUT /api/v1/organization/user/update',
+    () => ({ member_id: someone.memberId, name: 'Someone' }),
+    { owner: ok, admin: ok, key: ok, stranger: noMember },
+    no,
+  ],
+  [
+    'PUT /api/v1/organization/user/update',
+    () => ({ member_id: invitee, renew_invitation: true }),
+    { owner: ok, admin: ok, key: ok, stranger: noMember },
+    no,
+  ],
+  [
+    'POST /api/v1/project/create',
+    () => ({ name: 'New' }),
+    { owner: made, admin: made, key: made, stranger: made },
+    no,
+  ],
+  ['GET /api/v1/project/list', () => undefined, { projectKey: refused }, ok],
+  ['GET /api/v1/project/retrieve/HERE', () => undefined, { outsider: gone, stranger: gone }, ok],
+  [
+    'PUT /api/v1/project/update',
+    () => ({ project_id: here, name: 'Here' }),
+    { projectMember: no, outsider: gone, testKey: no, stranger: gone },
+    ok,
+  ],
+  [
+    'POST /api/v1/project/user/create',
+    () => ({ project_id: here, member_id: someone.memberId, role: 'member' }),
+    { projectMember: no, outsider: gone, projectKey: refused, testKey: no, stranger: gone },
+    '409 conflict',
+  ],
+  [
+    'GET /api/v1/project/user/list?project_id=HERE',
+    () => undefined,
+    { outsider: gone, projectKey: refused, stranger: gone },
+    ok,
+  ],
+  [
+    'GET /api/v1/project/user/retrieve/SOMEONE?project_id=HERE',
+    () => undefined,
+    { outsider: gone, projectKey: refused, stranger: gone },
+    ok,
+  ],
+  [
+    'PUT /api/v1/project/user/update',
+    () => ({ project_id: here, member_id: someone.memberId, role: 'member' }),
+    { projectMember: no, outsider: gone, projectKey: refused, testKey: no, stranger: gone },
+    ok,
+  ],
+  [
+    'DELETE /api/v1/project/user/delete',
+    () => ({ project_id: here, member_id: randomUUID() }),
+    { projectMember: no, outsider: gone, projectKey: refused, testKey: no, stranger: gone },
+    '404 project member not found',
+  ],
+  [
+    'POST /api/v1/pixel/create',
+    () => ({ project_id: here, name: 'New' }),
+    { projectMember: no, outsider: gone, testKey: no, stranger: gone },
+    made,
+  ],
+  ['GET /api/v1/pixel/list?project_id=HERE', () => undefined, { outsider: gone, stranger: gone }, ok],
+  ['GET /api/v1/pixel/retrieve/PIXEL', () => undefined, { outsider: noPixel, stranger: noPixel }, ok],
+  ['GET /api/v1/pixel/activity/PIXEL', () => undefined, { outsider: noPixel, stranger: noPixel }, ok],
+  [
+    'PUT /api/v1/pixel/update',
+    () => ({ pixel_id: pixel, name: 'P' }),
+    { projectMember: no, outsider: noPixel, testKey: no, stranger: noPixel },
+    ok,
+  ],
+  [
+    'DELETE /api/v1/pixel/delete',
+    () => ({ pixel_id: randomUUID(), events: 'keep' }),
+    { testKey: no },
+    noPixel,
+  ],
+  ['GET /api/v1/whoami', () => undefined, {}, ok],
+  [
+    'DELETE /api/v1/project/delete',
+    () => ({ project_id: here, events: 'keep' }),
+    // What may be done is asked below, on a project of its own.
+    { owner: 'skip', admin: 'skip', key: 'skip', outsider: gone, stranger: gone },
+    no,
+  ],
+  [
+    'DELETE /api/v1/organization/user/delete',
+    () => ({ member_id: someone.memberId }),
+    { owner: 'skip', admin: 'skip', key: 'skip', stranger: noMember },
+    no,
+  ],
+]
+
+const everybody: Who[] = [
+  ...(['owner', 'admin', 'projectAdmin', 'projectMember', 'outsider'] as const),
+  ...(['key', 'projectKey', 'testKey', 'stranger'] as const),
+]
+
+describe.each(table)('%s', (route, body, expected, others) => {
+  test.each(everybody.filter((who) => expected[who] !== 'skip'))('as %s', async (who) => {
+    const path = route.replace('HERE', here).replace('PIXEL', pixel).replace('SOMEONE', someone.memberId)
+    const answer = await it.ask(callers[who], path, body())
+    const seen = answer.status < 300 ? answer.status : `${answer.status} ${answer.body.error}`
+    expect(seen).toBe(expected[who] ?? others)
+  })
+})
+
+test('owners, admins and keys of the organization delete projects and members', async () => {
+  for (const who of ['owner', 'admin', 'key'] as const) {
+    const project_id = await it.makeProject()
+    await it.done(callers[who], 'DELETE /api/v1/project/delete', { project_id, events: 'keep' })
+    const member_id = (await it.join('member')).memberId
+    await it.done(callers[who], 'DELETE /api/v1/organization/user/delete', { member_id })
+  }
+})
+
+test('only owners change and remove owners', async () => {
+  const second = await it.join('owner')
+  const [change, remove] = [{ member_id: second.memberId, name: 'Second' }, { member_id: second.memberId }]
+  for (const [route, body] of [
+    ['PUT /api/v1/organization/user/update', change],
+    ['DELETE /api/v1/organization/user/delete', remove],
+  ] as const) {
+    expect((await it.ask(callers.admin, route, body)).body.error).toBe('forbidden')
+  }
+  const promoted = { member_id: someone.memberId, role: 'owner' }
+  expect((await it.ask(callers.admin, 'PUT /api/v1/organization/user/update', promoted)).body.error).toBe(
+    'forbidden',
+  )
+  await it.done(it.owner, 'PUT /api/v1/organization/user/update', change)
+  await it.done(it.owner, 'DELETE /api/v1/organization/user/delete', remove)
+})
+
+test('a plain member sees their projects alone, and of other members only who shares them', async () => {
+  const elsewhere = await it.makeProject('Elsewhere')
+  const other = await it.join('member', [
+    { project_id: elsewhere, role: 'admin' },
+    { project_id: here, role: 'member' },
+  ])
+  const { projects } = await it.done(callers.projectMember, 'GET /api/v1/project/list')
+  expect(projects.map(({ project_id }: Json) => project_id)).toEqual([here])
+  expect((await it.done(callers.outsider, 'GET /api/v1/project/list')).projects).toEqual([])
+  const retrieve = `GET /api/v1/organization/user/retrieve/${other.memberId}`
+  expect((await it.done(callers.projectMember, retrieve)).member.projects).toEqual([
+    { project_id: here, role: 'member' },
+  ])
+  expect((await it.done(callers.admin, retrieve)).member.projects).toHaveLength(2)
+})
+
+test('a project key has its own project when it names none, and no other', async () => {
+  const elsewhere = await it.makeProject('Elsewhere')
+  const theirs = await it.makePixel(elsewhere)
+  const { pixels } = await it.done(callers.projectKey, 'GET /api/v1/pixel/list')
+  expect(pixels.map(({ pixel_id }: Json) => pixel_id)).toContain(pixel)
+  expect(pixels.map(({ pixel_id }: Json) => pixel_id)).not.toContain(theirs)
+  for (const project_id of [elsewhere, randomUUID()]) {
+    for (const [route, body] of [
+      [`GET /api/v1/project/retrieve/${project_id}`, undefined],
+      ['PUT /api/v1/project/update', { project_id, name: 'x' }],
+      [`GET /api/v1/pixel/list?project_id=${project_id}`, undefined],
+      [`GET /api/v1/pixel/retrieve/${pixel}?project_id=${project_id}`, undefined],
+      ['POST /api/v1/pixel/create', { project_id, name: 'x' }],
+      ['PUT /api/v1/pixel/update', { pixel_id: pixel, project_id, name: 'x' }],
+      ['DELETE /api/v1/pixel/delete', { pixel_id: pixel, project_id, events: 'keep' }],
+    ] as const) {
+      const answer = await it.ask(callers.projectKey, route, body)
+      expect([route, answer.status, answer.body.error]).toEqual([route, 401, 'Invalid API key'])
+    }
+  }
+  const answer = await it.ask(callers.projectKey, `GET /api/v1/pixel/retrieve/${theirs}`)
+  expect([answer.status, answer.body.error]).toEqual([404, 'pixel not found'])
+})
+
+test('a list of pixels has to say of which project, unless the key does', async () => {
+  const answer = await it.ask(callers.key, 'GET /api/v1/pixel/list')
+  expect(answer).toMatchObject({ status: 400, body: { parameter: 'project_id' } })
+})
+
+test('a member of another organization cannot be put into a project', async () => {
+  const stranger = await it.openStranger()
+  const answers = await Promise.all(
+    [{ member_id: stranger.member }, { email: `${stranger.member}@strangers.example` }].map((who) =>
+      it.ask(it.key, 'POST /api/v1/project/user/create', { project_id: here, role: 'member', ...who }),
+    ),
+  )
+  expect(answers.map(({ body }) => body.error)).toEqual(['member not found', 'member not found'])
+})
+
+test('another organization’s ids answer exactly as unknown ones', async () => {
+  const stranger = await it.openStranger()
+  const answersOf = async (ids: { project: string; pixel: string; member: string }) => {
+    const asked = [
+      it.ask(it.key, `GET /api/v1/project/retrieve/${ids.project}`),
+      it.ask(it.key, 'PUT /api/v1/project/update', { project_id: ids.project, name: 'x' }),
+      it.ask(it.key, 'DELETE /api/v1/project/delete', { project_id: ids.project, events: 'delete' }),
+      it.ask(it.key, `GET /api/v1/project/user/list?project_id=${ids.project}`),
+      it.ask(it.key, `GET /api/v1/pixel/retrieve/${ids.pixel}`),
+      it.ask(it.key, `GET /api/v1/pixel/activity/${ids.pixel}`),
+      it.ask(it.key, 'PUT /api/v1/pixel/update', { pixel_id: ids.pixel, name: 'x' }),
+      it.ask(it.key, 'DELETE /api/v1/pixel/delete', { pixel_id: ids.pixel, events: 'delete' }),
+      it.ask(it.key, `GET /api/v1/organization/user/retrieve/${ids.member}`),
+      it.ask(it.key, 'PUT /api/v1/organization/user/update', { member_id: ids.member, name: 'x' }),
+      it.ask(it.key, 'DELETE /api/v1/organization/user/delete', { member_id: ids.member }),
+    ]
+    return (await Promise.all(asked)).map(({ status, body: { request_id: _, ...body } }) => ({
+      status,
+      body,
+    }))
+  }
+  const unknown = { project: randomUUID(), pixel: randomUUID(), member: randomUUID() }
+  const answers = await answersOf(stranger)
+  expect(answers).toEqual(await answersOf(unknown))
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404]))
+  const { rowCount } = await it.postgres.query('SELECT FROM event_deletions WHERE organization_id = $1', [
+    stranger.organization,
+  ])
+  expect(rowCount).toBe(0)
+})

@@ -1,0 +1,156 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { customEvent, postBeacon } from '../harness/api.ts'
+import { waitFor } from '../harness/service.ts'
+import { button, copied, focused, heading, useDashboard, violations } from './dashboard.ts'
+
+const dashboard = useDashboard()
+const { at, open, signIn } = dashboard
+
+describe('from the first sign-in to a key that reads its first event', () => {
+  /** Somebody's site: whatever the dashboard said to paste stands in its head. */
+  let site: Server
+  let snippet = ''
+  let siteUrl: string
+  let page: Page
+
+  beforeAll(async () => {
+    site = createServer((_request, response) => {
+      response.setHeader('content-type', 'text/html')
+      response.end(
+        `<!doctype html><html lang="en"><head><title>A site</title>${snippet}</head><body style="height: 9000px">Hi</body></html>`,
+      )
+    })
+    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+    siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+    page = await open()
+  })
+  afterAll(() => site?.close())
+
+  test('a wrong password is said so, and the right one leads to the projects', async () => {
+    await page.goto(at('/'))
+    await page.getByLabel('E-mail', { exact: true }).fill(dashboard.service.demo.admin_email)
+    await page.getByLabel('Password', { exact: true }).fill('not the password')
+    await button(page, 'Sign in').click()
+    expect(await page.getByRole('alert').textContent()).toBe(
+      'The e-mail address or the password is not right.',
+    )
+    expect(await violations(page)).toEqual([])
+    await signIn(page)
+    await page.getByRole('link', { name: 'Demo shop' }).waitFor()
+    const { organization_id } = dashboard.service.demo
+    expect(new URL(page.url()).pathname).toBe(`/${organization_id}/projects`)
+  })
+
+  test('a project is created, and its page has the focus', async () => {
+    await button(page, 'New project').click()
+    await button(page, 'Create project').click()
+    const name = page.getByLabel('Name', { exact: true })
+    expect(await name.getAttribute('aria-invalid')).toBe('true')
+    await name.fill('Example shop')
+    await name.press('Enter')
+    await heading(page, 'Example shop').waitFor()
+    expect(await focused(page)).toBe('Example shop')
+    expect(await page.title()).toBe('Example shop · Footfall')
+  })
+
+  test('a wrong origin is said beside its field; with a right one there is a pixel', async () => {
+    await button(page, 'New pixel').click()
+    await page.getByLabel('Name', { exact: true }).fill('Example pixel')
+    const origins = page.getByLabel('Allowed origins')
+    await origins.fill('example.com/path')
+    await button(page, 'Create pixel').click()
+    await page.locator('dialog .fault').waitFor()
+    expect(await origins.getAttribute('aria-invalid')).toBe('true')
+    expect(await page.locator('dialog [aria-invalid=true]').count()).toBe(1)
+    expect(await violations(page)).toEqual([])
+    await origins.fill(siteUrl)
+    await button(page, 'Create pixel').click()
+    await heading(page, 'Example pixel').waitFor()
+    await page.getByText('Waiting for the first event').waitFor()
+  })
+
+  test('the pasted snippet sends, and the light turns on by itself', async () => {
+    await button(page, 'Copy the snippet').click()
+    snippet = await copied(page)
+    expect(snippet).toContain(`${dashboard.service.url}/p/`)
+    const visitor = await open()
+    await visitor.goto(siteUrl)
+    await page.getByText('Working: events are coming in').waitFor()
+    await page.getByText('1 event in the last 24 hours').waitFor()
+    await visitor.context().close()
+  })
+
+  test('an event that was turned away is shown with the reason', async () => {
+    const pixelId = page.url().split('/').at(-1)!
+    const event = customEvent()
+    const beacon = {
+      pixel_id: pixelId,
+      sent_at: new Date().toISOString(),
+      events: [{ ...event, event_data: { ...event.event_data, name: 7 } }],
+    }
+    const answer = await postBeacon(dashboard.service.url, beacon, { origin: siteUrl })
+    expect(answer.status).toBe(200)
+    const notice = page.locator('.notice', { hasText: '1 event turned away' })
+    expect(await notice.textContent()).toContain('/event_data/name')
+    expect(await violations(page)).toEqual([])
+  })
+
+  test('a key of the project is shown once with its secret, and reads that event', async () => {
+    const projectId = page.url().split('/').at(-3)!
+    const pixelId = page.url().split('/').at(-1)!
+    await page.getByRole('navigation').getByRole('link', { name: 'API keys' }).click()
+    await button(page, 'New key').click()
+    await page.getByLabel('Name', { exact: true }).fill('Warehouse import')
+    await page.getByLabel('Scope').selectOption('Only Example shop')
+    await button(page, 'Create key').click()
+    await heading(page, '“Warehouse import” is ready').waitFor()
+    expect(await focused(page)).toBe('“Warehouse import” is ready')
+    expect(await violations(page)).toEqual([])
+
+    await button(page, 'Copy the key').click()
+    const key = await copied(page)
+    await button(page, 'Copy the secret').click()
+    const secret = await copied(page)
+    const answer = await fetch(at('/api/v3/events/web_event'), {
+      headers: { 'x-api-key': key, 'x-api-secret': secret },
+    })
+    const { rows } = (await answer.json()) as { rows: Record<string, unknown>[] }
+    expect(rows).toEqual([
+      expect.objectContaining({ event_type: 'page_view', project_id: projectId, pixel_id: pixelId }),
+    ])
+    await button(page, 'Copy the command').click()
+    const command = await copied(page)
+    for (const part of [key, secret, dashboard.service.url]) expect(command).toContain(part)
+
+    await page.reload()
+    const row = page.locator('.rows li', { hasText: 'Warehouse import' })
+    expect(await row.textContent()).toContain('Project: Example shop')
+    expect(await page.content()).not.toContain(secret)
+    expect(await page.content()).not.toContain(key)
+  })
+
+  test('revoking asks first, and then the key is refused', async () => {
+    await button(page, 'New key').click()
+    await page.getByLabel('Name', { exact: true }).fill('Short-lived')
+    await button(page, 'Create key').click()
+    await button(page, 'Copy the key').click()
+    const key = await copied(page)
+    await button(page, 'Copy the secret').click()
+    const headers = { 'x-api-key': key, 'x-api-secret': await copied(page) }
+    const read = () => fetch(at('/api/v3/events/web_event'), { headers })
+    expect((await read()).status).toBe(200)
+
+    await button(page, 'Revoke Short-lived').click()
+    await button(page, 'Cancel').click()
+    expect((await read()).status).toBe(200)
+    expect(await focused(page)).toBe('Revoke')
+
+    await button(page, 'Revoke Short-lived').click()
+    await button(page, 'Revoke key').click()
+    await button(page, 'Revoke Short-lived').waitFor({ state: 'detached' })
+    await waitFor('the key to be refused', async () => (await read()).status === 401, 1_500)
+  })
+})

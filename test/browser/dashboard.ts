@@ -1,0 +1,87 @@
+/** The dashboard of one service in one real browser, for a test file. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { launchChromium } from '../harness/chromium.ts'
+import { type Service, startService } from '../harness/service.ts'
+
+export function useDashboard() {
+  let service: Service
+  let browser: Browser
+  /** What went wrong on any page: errors nobody caught, and what the content security policy blocked. */
+  const troubles: string[] = []
+
+  beforeAll(async () => {
+    service = await startService()
+    browser = await launchChromium()
+  })
+
+  afterAll(async () => {
+    await browser?.close()
+    await service?.stop()
+    expect(troubles).toEqual([])
+  })
+
+  return {
+    get service() {
+      return service
+    },
+    at: (path: string) => `${service.url}${path}`,
+    /** A page in a browser profile of its own. */
+    async open(options: BrowserContextOptions = {}): Promise<Page> {
+      const context = await browser.newContext({
+        viewport: { width: 1280, height: 900 },
+        permissions: ['clipboard-read', 'clipboard-write'],
+        ...options,
+      })
+      const page = await context.newPage()
+      page.on('pageerror', (error) => troubles.push(error.message))
+      page.on('console', (message) => {
+        if (/Content.Security.Policy/i.test(message.text())) troubles.push(message.text())
+      })
+      return page
+    },
+    /** Signs in as the demo's owner, and waits for the projects. */
+    async signIn(page: Page): Promise<void> {
+      const { admin_email, admin_password } = service.demo
+      await page.goto(service.url)
+      await page.getByLabel('E-mail', { exact: true }).fill(admin_email)
+      await page.getByLabel('Password', { exact: true }).fill(admin_password)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('heading', { name: 'Projects', level: 1 }).waitFor()
+    },
+  }
+}
+
+export const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+
+export const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true })
+
+/** What was copied last. */
+export const copied = (page: Page): Promise<string> => page.evaluate('navigator.clipboard.readText()')
+
+/** The text that has the focus. */
+export const focused = (page: Page): Promise<string | null> =>
+  page.evaluate('document.activeElement.textContent')
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** What axe-core finds against WCAG 2.2 AA and its best practices. */
+export async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  const found =
+    await page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+    violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => id + ': ' + help + ': ' + html)))`)
+  return found as string[]
+}
+
+/** What is wider than the screen, or than the card or dialog that it stands in. */
+export const sticksOut = (page: Page): Promise<string[]> =>
+  page.evaluate(`[...document.querySelectorAll('main *')]
+    .filter((element) => {
+      if (element.closest('.visually-hidden')) return false
+      const around = element.parentElement.closest('dialog, .card, .rows > li, .empty, .copyable, body')
+      return element.getBoundingClientRect().right > around.getBoundingClientRect().right + 1
+    })
+    .map(({ outerHTML }) => outerHTML)`)

@@ -1,0 +1,139 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { focused, sticksOut, useDashboard, violations } from './dashboard.ts'
+
+const scriptBytesMax = 60 * 1024
+
+const dashboard = useDashboard()
+const { at, open, signIn } = dashboard
+
+/** Each page, and the heading that says it is there. */
+const pages = (): [path: string, heading: string][] => {
+  const { organization_id, project_id, pixel_id } = dashboard.service.demo
+  return [
+    [`/${organization_id}/projects`, 'Projects'],
+    [`/${organization_id}/projects/${project_id}`, 'Demo shop'],
+    [`/${organization_id}/projects/${project_id}/pixels/${pixel_id}`, 'Demo shop'],
+    [`/${organization_id}/members`, 'Members'],
+    [`/${organization_id}/settings/api-keys`, 'API keys'],
+    [`/${organization_id}/settings/organization`, 'Organization'],
+    [`/${organization_id}/settings/audit`, 'Audit log'],
+    [`/${organization_id}/settings/account`, 'Your account'],
+    [`/${organization_id}/nothing`, 'Nothing here'],
+  ]
+}
+
+const show = async (page: Page, path: string, heading: string) => {
+  await page.goto(at(path))
+  await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
+  await loaded(page)
+}
+
+const loaded = (page: Page) => expect.poll(() => page.locator('.loading').count()).toBe(0)
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  for (const width of [1280, 360]) {
+    test(`every page, ${colorScheme}, ${width} px wide: axe-core finds nothing, nothing sticks out`, async () => {
+      const page = await open({ colorScheme, viewport: { width, height: 800 } })
+      await page.goto(at('/sign-in'))
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+      expect(await violations(page)).toEqual([])
+      expect(await sticksOut(page)).toEqual([])
+      await page.goto(at('/invitation/no-such-token'))
+      await page.getByRole('heading', { name: 'This invitation is no longer good' }).waitFor()
+      expect(await violations(page)).toEqual([])
+      await signIn(page)
+      for (const [path, heading] of pages()) {
+        await show(page, path, heading)
+        expect(await violations(page), path).toEqual([])
+        expect(await sticksOut(page), path).toEqual([])
+      }
+      await page.context().close()
+    }, 60_000)
+  }
+}
+
+describe('dialogs', () => {
+  const dialogs: [path: string, heading: string, opener: string][] = [
+    ['projects', 'Projects', 'New project'],
+    ['projects', 'Projects', 'Rename Demo shop'],
+    ['projects', 'Projects', 'Delete Demo shop'],
+    ['members', 'Members', 'Invite'],
+    ['settings/api-keys', 'API keys', 'New key'],
+    ['settings/api-keys', 'API keys', 'Revoke Demo key'],
+    ['settings/organization', 'Organization', 'Delete…'],
+  ]
+  test('axe-core finds nothing in them; the focus goes in, Escape closes them, and it comes back', async () => {
+    const page = await open({ viewport: { width: 360, height: 800 } })
+    await signIn(page)
+    for (const [path, heading, name] of dialogs) {
+      await show(page, `/${dashboard.service.demo.organization_id}/${path}`, heading)
+      const opener = page.getByRole('button', { name, exact: true })
+      await opener.click()
+      await loaded(page)
+      expect(await page.evaluate(`document.activeElement.closest('dialog') !== null`), name).toBe(true)
+      expect(await violations(page), name).toEqual([])
+      expect(await sticksOut(page), name).toEqual([])
+      await page.keyboard.press('Escape')
+      await page.locator('dialog').waitFor({ state: 'detached' })
+      expect(await opener.evaluate((element) => element.matches(':focus')), name).toBe(true)
+    }
+    await page.context().close()
+  })
+})
+
+test('the keyboard alone: the first Tab offers to skip to the content', async () => {
+  const page = await open()
+  await signIn(page)
+  await page.reload()
+  await page.locator('.rows').waitFor()
+  await page.keyboard.press('Tab')
+  expect(await focused(page)).toBe('Skip to the content')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Tab')
+  expect(await focused(page)).toBe('New project')
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('By keyboard')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'By keyboard', level: 1 }).waitFor()
+  await page.context().close()
+})
+
+describe('what is served', () => {
+  test('every page is the same shell, under a policy that lets nothing inline or foreign run', async () => {
+    const paths = ['/', '/sign-in', '/invitation/token', ...pages().map(([path]) => path)]
+    const answers = await Promise.all(paths.map((path) => fetch(at(path))))
+    for (const answer of answers) {
+      expect(answer.status, answer.url).toBe(200)
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy':
+          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'same-origin',
+        'cache-control': 'no-store',
+      })
+    }
+    const shells = new Set(await Promise.all(answers.map((answer) => answer.text())))
+    expect(shells.size).toBe(1)
+    expect([...shells][0]).not.toMatch(/<style|style=|<script(?![^>]+src=)| on\w+=/)
+    for (const path of ['/nobody', '/not-a-uuid/projects']) expect((await fetch(at(path))).status).toBe(404)
+  })
+
+  test('the script takes at most 60 KB, compressed, and is kept for ever', async () => {
+    const shell = await (await fetch(at('/'))).text()
+    const scripts = [...shell.matchAll(/(?:src|href)="([^"]+\.js)"/g)].map(([, path]) => path!)
+    expect(scripts).not.toEqual([])
+    let bytes = 0
+    for (const path of scripts) {
+      const answer = await fetch(at(path), { headers: { 'accept-encoding': 'br' } })
+      expect(answer.headers.get('content-encoding')).toBe('br')
+      expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+      // It loads no further script: what stands in the shell is all.
+      expect(await answer.text()).not.toMatch(/\bimport\b\s*[("'{]/)
+      bytes += Number(answer.headers.get('content-length'))
+    }
+    expect(bytes).toBeGreaterThan(0)
+    expect(bytes).toBeLessThanOrEqual(scriptBytesMax)
+  })
+})

@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { waitFor } from '../harness/service.ts'
+import { button, copied, heading, sticksOut, useDashboard, violations } from './dashboard.ts'
+
+const dashboard = useDashboard()
+const { at, open, signIn } = dashboard
+
+test('two at once: what somebody else changed meanwhile is shown, and overwritten only on purpose', async () => {
+  const [mine, theirs] = [await open(), await open()]
+  const { organization_id, project_id, pixel_id } = dashboard.service.demo
+  for (const page of [mine, theirs]) {
+    await signIn(page)
+    await page.goto(at(`/${organization_id}/projects/${project_id}/pixels/${pixel_id}`))
+    await heading(page, 'Settings').waitFor()
+  }
+  await theirs.getByLabel('Consent').selectOption('hold')
+  await button(theirs, 'Save settings').click()
+  await theirs.getByText('Settings saved').waitFor()
+
+  await mine.getByLabel('Drop what bots send').check()
+  await button(mine, 'Save settings').click()
+  const notice = mine.getByRole('alert')
+  expect(await notice.textContent()).toContain('Changed by someone else meanwhile.')
+  expect(await mine.locator('.meanwhile').allTextContents()).toEqual([
+    'Changed meanwhile by someone else to “Hold until granted: nothing leaves the page”',
+  ])
+  expect(await violations(mine)).toEqual([])
+  const stored = async () => {
+    await theirs.reload()
+    await heading(theirs, 'Settings').waitFor()
+    return {
+      consent: await theirs.getByLabel('Consent').inputValue(),
+      dropsBots: await theirs.getByLabel('Drop what bots send').isChecked(),
+    }
+  }
+  expect(await stored()).toEqual({ consent: 'hold', dropsBots: false })
+
+  await button(mine, 'Use theirs').click()
+  expect(await mine.getByLabel('Consent').inputValue()).toBe('hold')
+  await mine.getByLabel('Drop what bots send').check()
+  await button(mine, 'Save settings').click()
+  await mine.getByText('Settings saved').waitFor()
+  expect(await stored()).toEqual({ consent: 'hold', dropsBots: true })
+
+  await theirs.getByLabel('Consent').selectOption('cookieless')
+  await button(theirs, 'Save settings').click()
+  await theirs.getByText('Settings saved').waitFor()
+  await mine.getByLabel('Consent').selectOption('granted')
+  await button(mine, 'Save settings').click()
+  await button(mine, 'Save mine anyway').click()
+  await mine.getByText('Settings saved').waitFor()
+  expect(await stored()).toEqual({ consent: 'granted', dropsBots: true })
+  await mine.context().close()
+  await theirs.context().close()
+})
+
+test('an invited member chooses a password and sees only their project, without the means to change it', async () => {
+  const narrow = { viewport: { width: 360, height: 800 } }
+  const [owner, guest] = [await open(narrow), await open(narrow)]
+  await signIn(owner)
+  await button(owner, 'Menu').click()
+  await owner.getByRole('link', { name: 'Members' }).click()
+  await button(owner, 'Invite').click()
+  const email = `${randomUUID()}@example.com`
+  await owner.getByLabel('E-mail', { exact: true }).fill(email)
+  await owner.getByLabel('Demo shop').selectOption('member')
+  await button(owner, 'Make the invitation').click()
+  await button(owner, 'Copy the invitation link').click()
+  const lostLink = await copied(owner)
+  expect(await sticksOut(owner)).toEqual([])
+  await button(owner, 'Done').click()
+  await button(owner, `New link for ${email}`).click()
+  await button(owner, 'Copy the invitation link').click()
+  const link = await copied(owner)
+  await button(owner, 'Done').click()
+
+  await guest.goto(lostLink)
+  await heading(guest, 'This invitation is no longer good').waitFor()
+  await guest.goto(link)
+  await heading(guest, 'Join Demo organization').waitFor()
+  expect(await sticksOut(guest)).toEqual([])
+  await guest.getByLabel('Your name', { exact: true }).fill('Grace Guest')
+  await guest.getByLabel('Choose a password').fill('too short')
+  await button(guest, 'Join').click()
+  expect(await guest.getByLabel('Choose a password').getAttribute('aria-invalid')).toBe('true')
+  await guest.getByLabel('Choose a password').fill('long enough by far')
+  await button(guest, 'Join').click()
+  await heading(guest, 'Projects').waitFor()
+  await guest.locator('.rows li').first().waitFor()
+  expect(await guest.locator('.rows .name').allTextContents()).toEqual(['Demo shop'])
+  expect(await button(guest, 'New project').count()).toBe(0)
+  await button(guest, 'Menu').click()
+  await guest.getByRole('link', { name: 'API keys' }).waitFor()
+  expect(await guest.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
+
+  await guest.goto(link)
+  await heading(guest, 'This invitation is no longer good').waitFor()
+
+  const { organization_id, project_id, pixel_id } = dashboard.service.demo
+  for (const [path, title] of [
+    [`projects/${project_id}`, 'Demo shop'],
+    [`projects/${project_id}/pixels/${pixel_id}`, 'Demo shop'],
+    ['members', 'Members'],
+    ['settings/api-keys', 'API keys'],
+    ['settings/organization', 'Organization'],
+  ]) {
+    await guest.goto(at(`/${organization_id}/${path}`))
+    await guest.getByRole('heading', { name: title!, level: 1 }).waitFor()
+    await expect.poll(() => guest.locator('.loading').count()).toBe(0)
+    expect(await guest.getByRole('alert').count(), path).toBe(0)
+    expect(await guest.locator('main').getByRole('button').allTextContents(), path).toEqual(
+      path!.includes('pixels') ? ['Copy the snippet'] : [],
+    )
+  }
+
+  await owner.reload()
+  await button(owner, `Remove ${email}`).click()
+  await button(owner, 'Remove').click()
+  await button(owner, `Remove ${email}`).waitFor({ state: 'detached' })
+  await waitFor('the removed member to be signed out', async () => {
+    await guest.goto(at('/'))
+    return (await guest.getByRole('heading', { level: 1 }).textContent()) === 'Sign in'
+  })
+  await owner.context().close()
+  await guest.context().close()
+})
+
+test('deleting a project asks what becomes of its events', async () => {
+  const page = await open()
+  await signIn(page)
+  await button(page, 'New project').click()
+  await page.getByLabel('Name', { exact: true }).fill('Short-lived project')
+  await button(page, 'Create project').click()
+  await heading(page, 'Short-lived project').waitFor()
+  await button(page, 'Delete').click()
+  await button(page, 'Delete project').click()
+  await page.locator('dialog .fault').waitFor()
+  await page.getByLabel('Delete them').check()
+  await button(page, 'Delete project').click()
+  await heading(page, 'Projects').waitFor()
+  await page.getByRole('link', { name: 'Demo shop' }).waitFor()
+  expect(await page.getByRole('link', { name: 'Short-lived project' }).count()).toBe(0)
+  await page.context().close()
+})
+
+test('who signs out, or comes without a session, is shown sign-in, and then the page they came for', async () => {
+  const page = await open()
+  const { organization_id } = dashboard.service.demo
+  await signIn(page)
+  await button(page, 'Sign out').click()
+  await heading(page, 'Sign in').waitFor()
+  await page.goBack()
+  await heading(page, 'Sign in').waitFor()
+  await page.goto(at(`/${organization_id}/settings/audit`))
+  const { admin_email, admin_password } = dashboard.service.demo
+  await page.getByLabel('E-mail', { exact: true }).fill(admin_email)
+  await page.getByLabel('Password', { exact: true }).fill(admin_password)
+  await page.getByLabel('Password', { exact: true }).press('Enter')
+  await heading(page, 'Audit log').waitFor()
+  await page.context().close()
+})

@@ -1,0 +1,228 @@
+/**
+ * Who may ask what: every route that the service mounts, asked by everyone who should not be let in, and by those who
+ * should. A route without a line in samples.ts fails the test.
+ */
+import { randomUUID } from 'node:crypto'
+import { SignJWT, UnsecuredJWT } from 'jose'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Access } from '../../collector/access/access.ts'
+import { sessionCookie } from '../../collector/access/authenticate.ts'
+import { newApiCredentials } from '../../collector/accounts/apiKeys.ts'
+import { samples } from './samples.ts'
+import { openTenants, type Tenant, withKey } from './tenants.ts'
+
+let service: Awaited<ReturnType<typeof openTenants>>
+let ours: Tenant
+let theirs: Tenant
+beforeAll(async () => {
+  service = await openTenants()
+  ours = service.ours
+  theirs = service.theirs
+})
+afterAll(() => service.close())
+
+/** Every route that is not for anyone, in the order of `samples`. */
+const routes = () =>
+  Object.keys(samples).map((name) => {
+    const route = service.app.guardedRoutes.find(({ method, url }) => `${method} ${url}` === name)
+    if (!route) throw new Error(`there is no ${name} any more`)
+    return { name, access: route.config!.access as Exclude<Access, { to: 'anyone' }> }
+  })
+
+/** All that is kept of a tenant in PostgreSQL. */
+async function stateOf({ organizationId, projects }: Tenant): Promise<unknown> {
+  const tables = {
+    organizations: 'organization_id = $1',
+    members: 'organization_id = $1',
+    projects: 'organization_id = $1',
+    api_keys: 'organization_id = $1',
+    audit_log: 'organization_id = $1',
+    event_deletions: 'organization_id = $1',
+    pixels: 'project_id = ANY ($2)',
+    project_members: 'project_id = ANY ($2)',
+  }
+  const state: Record<string, unknown> = {}
+  for (const [table, condition] of Object.entries(tables)) {
+    const { rows } = await service.postgres.query(
+      `SELECT * FROM ${table} t WHERE ${condition} AND ($1::uuid IS NOT NULL AND $2::uuid[] IS NOT NULL) ORDER BY t`,
+      [organizationId, projects],
+    )
+    state[table] = rows
+  }
+  return state
+}
+
+/** None of a tenant's ids or names may be told to strangers, but for what they sent themselves. */
+const mentions = ({ organizationId, projects, pixels, owner, member }: Tenant, text: string) =>
+  [organizationId, ...projects, ...pixels, owner, member, 'Alder'].filter((part) => text.includes(part))
+
+test('every route is for anyone, or has a sample here', () => {
+  const missing = service.app.guardedRoutes
+    .filter(({ config, method }) => config?.access?.to !== 'anyone' && method !== 'HEAD')
+    .map(({ method, url }) => `${method} ${url}`)
+    .filter((name) => !(name in samples))
+  expect(missing).toEqual([])
+})
+
+test('what is for anyone is listed here', () => {
+  const open = service.app.guardedRoutes
+    .filter(
+      ({ config, url, method }) =>
+        config?.access?.to === 'anyone' && method !== 'HEAD' && !url.startsWith('/docs'),
+    )
+    .map(({ method, url }) => `${[method].flat().join(',')} ${url}`)
+  expect(open.sort()).toEqual(
+    [
+      'GET /',
+      'GET /sign-in',
+      'GET /invitation/:token',
+      'GET /:organization_id(^[0-9a-fA-F-]{36}$)',
+      'GET /:organization_id(^[0-9a-fA-F-]{36}$)/*',
+      'GET /dashboard/assets/:file',
+      'GET /openapi.json',
+      'GET /healthz',
+      'GET /readyz',
+      'GET /metrics',
+      'POST /auth/v1/login',
+      'POST /dashboard/session',
+      'GET /dashboard/invitation/:token',
+      'POST /dashboard/invitation/:token',
+    ].sort(),
+  )
+})
+
+describe('nobody is let in who does not belong', () => {
+  const strangers: Record<string, () => Promise<Record<string, string>>> = {
+    'without a key': async () => ({}),
+    'with a revoked key': async () => withKey(ours.revoked),
+    'with a key that never was': async () => withKey(newApiCredentials('live')),
+    'with a session that never was': async () => ({
+      cookie: `${sessionCookie}=${randomUUID()}`,
+      'sec-fetch-site': 'same-origin',
+    }),
+    'with a forged token': async () => bearer(await signed(ours.owner, Buffer.alloc(32, 1), '1h')),
+    'with an expired token': async () => bearer(await signed(ours.owner, await signingKey(), -60)),
+    'with an unsigned token': async () =>
+      bearer(new UnsecuredJWT({}).setIssuer('footfall').setSubject(ours.owner).setIssuedAt().encode()),
+  }
+  test.each(Object.keys(strangers))('%s every route answers 401 and nothing changes', async (who) => {
+    const before = await stateOf(ours)
+    const headers = await strangers[who]!()
+    for (const { name, access } of routes()) {
+      const answer = await service.ask(name, ours, headers)
+      const error = access.to === 'session' ? 'unauthenticated' : 'Invalid API key'
+      expect(answer).toMatchObject({ name, status: 401, error })
+    }
+    expect(await stateOf(ours)).toEqual(before)
+  })
+
+  test.each(['key', 'owner’s session'])(
+    'with another organization’s %s nothing of ours is told or changed',
+    async (what) => {
+      const before = await stateOf(ours)
+      const headers = what === 'key' ? withKey(theirs.key) : await service.withSession(theirs.owner)
+      for (const { name } of routes()) {
+        // What changes the other organization itself is its own affair.
+        if (name === 'DELETE /api/v1/organization') continue
+        const answer = await service.ask(name, ours, headers)
+        expect({ name, mentions: mentions(ours, answer.text) }).toEqual({ name, mentions: [] })
+        const { params, query, body } = samples[name]!
+        const sent = JSON.stringify([params?.(ours), query?.(ours), body?.(ours)])
+        if (mentions(ours, sent).length > 0 && answer.status !== 401)
+          expect(answer).toMatchObject({ name, status: 404 })
+      }
+      expect(await stateOf(ours)).toEqual(before)
+    },
+  )
+
+  test('a key of another project of ours gets what the specification says, and the project stays as it is', async () => {
+    const before = await stateOf(ours)
+    for (const { name, access } of routes()) {
+      const answer = await service.ask(name, ours, withKey(ours.projectKey))
+      const about = JSON.stringify([
+        samples[name]!.params?.(ours),
+        samples[name]!.query?.(ours),
+        samples[name]!.body?.(ours),
+      ])
+      const namesOther = about.includes(ours.projects[0]) || about.includes(ours.pixels[0])
+      if (access.to === 'session')
+        expect(answer).toMatchObject({ name, status: 401, error: 'unauthenticated' })
+      else if (access.projectKeys === 'refused') {
+        expect(answer).toMatchObject({
+          name,
+          status: 403,
+          text: expect.stringContaining('not available to a project-scoped API key'),
+        })
+      }
+      // A pixel's id names no project: another project's is as if it were not there.
+      else if (about.includes(ours.pixels[0])) expect(answer).toMatchObject({ name, status: 404 })
+      else if (namesOther && /pixel|project\//.test(name))
+        expect(answer).toMatchObject({ name, status: 401, error: 'Invalid API key' })
+      else if (namesOther) expect(answer).toMatchObject({ name, status: 404, error: 'project not found' })
+      else expect(answer).toMatchObject({ name, status: 200 })
+      if (namesOther || access.to === 'session') continue
+      expect({ name, told: answer.text.includes(ours.projects[0]) }).toEqual({ name, told: false })
+    }
+    expect(await stateOf(ours)).toEqual(before)
+  })
+
+  test('a member of no project changes nothing and sees no project', async () => {
+    const before = await stateOf(ours)
+    const headers = await service.withSession(ours.member)
+    for (const { name, access } of routes()) {
+      // Signing out is theirs.
+      if (name === 'DELETE /dashboard/session') continue
+      const answer = await service.ask(name, ours, headers)
+      if (access.to === 'key' && !access.members) expect(answer).toMatchObject({ name, status: 401 })
+      else if (!name.startsWith('GET')) expect([400, 401, 403, 404], name).toContain(answer.status)
+      expect({
+        name,
+        told: answer.text.includes(ours.projects[0]) || answer.text.includes(ours.pixels[0]),
+      }).toEqual({ name, told: false })
+    }
+    expect(await stateOf(ours)).toEqual(before)
+  })
+
+  test('a session serves no page of another site', async () => {
+    const before = await stateOf(ours)
+    const { cookie } = await service.withSession(ours.owner)
+    for (const origin of ['https://elsewhere.example', 'null']) {
+      for (const { name, access } of routes()) {
+        if (name.startsWith('GET') || (access.to === 'key' && !access.members)) continue
+        expect(await service.ask(name, ours, { cookie: cookie!, origin })).toMatchObject({
+          name,
+          status: 403,
+          error: 'cross_origin',
+        })
+      }
+    }
+    expect(await stateOf(ours)).toEqual(before)
+  })
+})
+
+test('the organization’s own key and its owner’s session are let in everywhere they belong', async () => {
+  const session = await service.withSession(ours.owner)
+  for (const { name, access } of routes()) {
+    if (name.startsWith('DELETE') || name.includes('password')) continue
+    const headers = access.to === 'session' ? session : withKey(ours.key)
+    const answer = await service.ask(name, ours, headers)
+    expect([200, 201], `${name} ${answer.text}`).toContain(answer.status)
+  }
+})
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+async function signingKey(): Promise<Buffer> {
+  await service.tokens.sign(randomUUID())
+  const { rows } = await service.postgres.query<{ value: Buffer }>('SELECT value FROM service_secrets')
+  return rows[0]!.value
+}
+
+const signed = (subject: string, key: Buffer, expires: string | number) =>
+  new SignJWT()
+    .setProtectedHeader({ alg: 'HS256' })
+    .setIssuer('footfall')
+    .setSubject(subject)
+    .setIssuedAt()
+    .setExpirationTime(typeof expires === 'string' ? expires : Math.floor(Date.now() / 1000) + expires)
+    .sign(key)

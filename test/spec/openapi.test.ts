@@ -1,0 +1,70 @@
+/** GET /openapi.json describes every route, and what the routes answer is as it says. */
+import Ajv2020 from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { samples } from './samples.ts'
+import { openTenants, withKey } from './tenants.ts'
+
+interface Operation {
+  summary?: string
+  tags?: string[]
+  parameters?: { name: string; description?: string }[]
+  responses: Record<string, { description: string; content?: Record<string, { schema: object }> }>
+}
+interface OpenApi {
+  openapi: string
+  paths: Record<string, Record<string, Operation>>
+}
+
+let service: Awaited<ReturnType<typeof openTenants>>
+let document: OpenApi
+beforeAll(async () => {
+  service = await openTenants()
+  document = (await service.app.inject('/openapi.json')).json()
+})
+afterAll(() => service.close())
+
+const operationOf = (name: string): Operation | undefined => {
+  const [method, path] = name.split(' ') as [string, string]
+  return document.paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
+}
+
+test('every route is described, with a summary, a tag and what it answers', () => {
+  expect(document.openapi).toBe('3.1.0')
+  for (const name of Object.keys(samples)) {
+    const operation = operationOf(name)
+    expect({ name, summary: operation?.summary, tags: operation?.tags }).toEqual({
+      name,
+      summary: expect.stringMatching(/./),
+      tags: [expect.stringMatching(/./)],
+    })
+    expect(Object.keys(operation!.responses), name).toEqual(expect.arrayContaining(['400', '401', '503']))
+    expect(
+      Object.keys(operation!.responses).some((status) => status.startsWith('2')),
+      name,
+    ).toBe(true)
+  }
+})
+
+test('what every route answers to those it serves and to those it refuses is as described', async () => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  addFormats(ajv)
+  ajv.addFormat('int64', true)
+  const session = await service.withSession(service.ours.owner)
+  for (const name of Object.keys(samples)) {
+    for (const headers of [service.ours.key, service.ours.projectKey, service.theirs.key, null].map((key) =>
+      key ? (name.includes('/dashboard/') ? session : withKey(key)) : {},
+    )) {
+      const { status, text } = await service.ask(name, service.ours, headers)
+      const described = operationOf(name)!.responses[String(status)]
+      expect(described, `${name} answered ${status} ${text}`).toBeDefined()
+      if (text === '') continue
+      const schema = described!.content?.['application/json']?.schema
+      expect(schema, `${name} ${status} describes no body`).toBeDefined()
+      const isAsDescribed = ajv.validate(schema!, JSON.parse(text))
+      expect({ name, status, errors: isAsDescribed ? null : ajv.errors, text }).toMatchObject({
+        errors: null,
+      })
+    }
+  }
+})

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto'
+import type { Tenant } from './tenants.ts'
+
+export interface Sample {
+  /** Values of the path's parameters, the query and the body, about a tenant's first project. */
+  params?: (tenant: Tenant) => Record<string, string>
+  query?: (tenant: Tenant) => Record<string, string>
+  body?: (tenant: Tenant) => Record<string, unknown>
+}
+
+const byProject: Sample = { query: ({ projects }) => ({ project_id: projects[0] }) }
+
+/** How each route is asked about a tenant. Deletions come last: what they take away is asked about before. */
+export const samples: Record<string, Sample> = {
+  'GET /api/v3/events/web_event': byProject,
+  'GET /api/v3/events/web_event/schema': byProject,
+  'GET /api/v3/events/web_event/counts': byProject,
+  'GET /api/v3/events_schema': byProject,
+  'GET /api/v1/rejected_events': byProject,
+  'GET /api/v1/whoami': {},
+  'GET /api/v1/organization': {},
+  'PUT /api/v1/organization': { body: () => ({ name: 'Renamed' }) },
+  'POST /api/v1/organization/user/create': {
+    body: () => ({ email: `${randomUUID()}@new.example`, role: 'member' }),
+  },
+  'GET /api/v1/organization/user/list': {},
+  'GET /api/v1/organization/user/retrieve/:member_id': { params: ({ member }) => ({ member_id: member }) },
+  'PUT /api/v1/organization/user/update': { body: ({ member }) => ({ member_id: member, name: 'Renamed' }) },
+  'POST /api/v1/project/create': { body: () => ({ name: 'Another' }) },
+  'GET /api/v1/project/list': {},
+  'GET /api/v1/project/retrieve/:project_id': { params: ({ projects }) => ({ project_id: projects[0] }) },
+  'PUT /api/v1/project/update': { body: ({ projects }) => ({ project_id: projects[0], name: 'Renamed' }) },
+  'POST /api/v1/project/user/create': {
+    body: ({ projects, owner }) => ({ project_id: projects[0], member_id: owner, role: 'member' }),
+  },
+  'GET /api/v1/project/user/list': byProject,
+  'GET /api/v1/project/user/retrieve/:member_id': {
+    ...byProject,
+    params: ({ owner }) => ({ member_id: owner }),
+  },
+  'PUT /api/v1/project/user/update': {
+    body: ({ projects, owner }) => ({ project_id: projects[0], member_id: owner, role: 'admin' }),
+  },
+  'POST /api/v1/pixel/create': { body: ({ projects }) => ({ project_id: projects[0], name: 'Another' }) },
+  'GET /api/v1/pixel/list': byProject,
+  'GET /api/v1/pixel/retrieve/:pixel_id': { params: ({ pixels }) => ({ pixel_id: pixels[0] }) },
+  'GET /api/v1/pixel/activity/:pixel_id': { params: ({ pixels }) => ({ pixel_id: pixels[0] }) },
+  'PUT /api/v1/pixel/update': { body: ({ pixels }) => ({ pixel_id: pixels[0], name: 'Renamed' }) },
+  'GET /dashboard/session': {},
+  'PUT /dashboard/password': {
+    body: () => ({ current_password: 'not the password', new_password: 'a new long password' }),
+  },
+  'GET /dashboard/keys': {},
+  'POST /dashboard/keys': { body: () => ({ name: 'New', mode: 'live', project_id: null }) },
+  'DELETE /dashboard/keys/:key_id': { params: () => ({ key_id: randomUUID() }) },
+  'GET /dashboard/audit': {},
+  'DELETE /api/v1/project/user/delete': {
+    body: ({ projects, owner }) => ({ project_id: projects[0], member_id: owner }),
+  },
+  'DELETE /api/v1/organization/user/delete': { body: ({ member }) => ({ member_id: member }) },
+  'DELETE /api/v1/pixel/delete': { body: ({ pixels }) => ({ pixel_id: pixels[0], events: 'keep' }) },
+  'DELETE /api/v1/project/delete': { body: ({ projects }) => ({ project_id: projects[0], events: 'keep' }) },
+  'DELETE /dashboard/session': {},
+  'DELETE /api/v1/organization': { body: () => ({ confirm: 'not its name', events: 'keep' }) },
+}

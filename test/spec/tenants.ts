@@ -1,0 +1,148 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { inject } from 'vitest'
+import { createAuthenticate, sessionCookie, sha256 } from '../../collector/access/authenticate.ts'
+import { createScopeOf } from '../../collector/access/scope.ts'
+import { createTokens } from '../../collector/access/tokens.ts'
+import { type ApiCredentials, newApiCredentials, storeApiKey } from '../../collector/accounts/apiKeys.ts'
+import { createApp } from '../../collector/app.ts'
+import { openClickHouse } from '../../collector/clickhouse/client.ts'
+import { migrateClickHouse } from '../../collector/clickhouse/migrate.ts'
+import { readConfig } from '../../collector/config.ts'
+import { openLog } from '../../collector/log.ts'
+import { migratePostgres } from '../../collector/postgres/migrate.ts'
+import { openPostgres, type Postgres } from '../../collector/postgres/pool.ts'
+import { newPostgresDatabase, randomName } from '../harness/databases.ts'
+import { samples } from './samples.ts'
+
+export /** An organization with two projects, a pixel in each, an owner, a plain member of no project, and keys. */
+interface Tenant {
+  organizationId: string
+  projects: [string, string]
+  pixels: [string, string]
+  owner: string
+  member: string
+  key: ApiCredentials
+  projectKey: ApiCredentials
+  revoked: ApiCredentials
+}
+
+/** The service's API on databases of its own, and two organizations in it. */
+export async function openTenants() {
+  const config = readConfig({ LOG_LEVEL: 'silent' })
+  const postgres = openPostgres(await newPostgresDatabase(), () => {})
+  await migratePostgres(postgres)
+  const database = randomName()
+  await migrateClickHouse(inject('clickhouseUrl'), database)
+  const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
+  const tokens = createTokens(postgres)
+  const app = await createApp({
+    ...{ config, log: openLog(config), notReady: () => null, metrics: async () => '' },
+    guard: { authenticate: createAuthenticate(postgres, tokens), takeTokens: null, noteKeyUse: () => {} },
+    read: {
+      clickhouse: { live: clickhouse, test: clickhouse },
+      scopeOf: createScopeOf(postgres, randomUUID()),
+    },
+    accounts: { postgres, clickhouse, tokens, publicUrl: config.publicUrl },
+  })
+  await app.ready()
+
+  /** Asks a route about a tenant. */
+  const ask = async (name: string, about: Tenant, headers: Record<string, string>) => {
+    const [method, path] = name.split(' ') as ['GET' | 'POST' | 'PUT' | 'DELETE', string]
+    const { params, query, body } = samples[name]!
+    const values = params?.(about) ?? {}
+    const answer = await app.inject({
+      method,
+      url: path.replace(/:(\w+)/g, (_, parameter) => values[parameter]!),
+      query: query?.(about) ?? {},
+      headers,
+      ...(body && { payload: body(about) }),
+    })
+    return { name, status: answer.statusCode, text: answer.body, error: errorOf(answer.body) }
+  }
+
+  /** The headers of somebody who is signed in to the dashboard. */
+  const withSession = async (memberId: string): Promise<Record<string, string>> => {
+    const session = randomBytes(32).toString('base64url')
+    await postgres.query(
+      `INSERT INTO sessions (session_sha256, member_id, expires_at) VALUES ($1, $2, now() + interval '1 hour')`,
+      [sha256(session), memberId],
+    )
+    return { cookie: `${sessionCookie}=${session}`, 'sec-fetch-site': 'same-origin' }
+  }
+
+  return {
+    app,
+    postgres,
+    tokens,
+    ask,
+    withSession,
+    ours: await newTenant(postgres, 'Alder'),
+    theirs: await newTenant(postgres, 'Birch'),
+    async close() {
+      await app.close()
+      await clickhouse.close()
+      await postgres.end()
+    },
+  }
+}
+
+export const withKey = ({ apiKey, apiSecret }: ApiCredentials) => ({
+  'x-api-key': apiKey,
+  'x-api-secret': apiSecret,
+})
+
+async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
+  const tenant: Tenant = {
+    organizationId: randomUUID(),
+    projects: [randomUUID(), randomUUID()],
+    pixels: [randomUUID(), randomUUID()],
+    owner: randomUUID(),
+    member: randomUUID(),
+    key: newApiCredentials('live'),
+    projectKey: newApiCredentials('live'),
+    revoked: newApiCredentials('live'),
+  }
+  const { organizationId, projects, pixels } = tenant
+  await postgres.query('INSERT INTO organizations (organization_id, name) VALUES ($1, $2)', [
+    organizationId,
+    name,
+  ])
+  for (const n of [0, 1] as const) {
+    await postgres.query('INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)', [
+      ...[projects[n], organizationId, `${name} project ${n}`],
+    ])
+    await postgres.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
+      ...[pixels[n], projects[n], `${name} pixel ${n}`],
+    ])
+  }
+  for (const role of ['owner', 'member'] as const) {
+    await postgres.query(
+      `INSERT INTO members (member_id, organization_id, email, password_hash, role) VALUES ($1, $2, $3, 'none', $4)`,
+      [tenant[role], organizationId, `${role}@${name}.example`, role],
+    )
+  }
+  const owner = { organizationId, projectId: null }
+  await storeApiKey(postgres, owner, 'live', 'key', tenant.key)
+  // Bound to the second project: to it, the first is another.
+  await storeApiKey(
+    postgres,
+    { organizationId, projectId: projects[1] },
+    'live',
+    'project key',
+    tenant.projectKey,
+  )
+  await storeApiKey(postgres, owner, 'live', 'revoked', tenant.revoked)
+  await postgres.query('UPDATE api_keys SET revoked_at = now() WHERE key_sha256 = $1', [
+    sha256(tenant.revoked.apiKey),
+  ])
+  return tenant
+}
+
+function errorOf(text: string): unknown {
+  try {
+    return JSON.parse(text).error
+  } catch {
+    return undefined
+  }
+}
