@@ -7,6 +7,7 @@ import { ensureDemo } from './demo/demo.ts'
 import { keepSampleDatabase } from './demo/sample.ts'
 import { welcome } from './demo/welcome.ts'
 import { StartError } from './errors.ts'
+import { type IdentityRefresh, keepIdentityFresh } from './identity/refresh.ts'
 import { type Log, openLog } from './log.ts'
 import {
   deadLetters,
@@ -47,8 +48,9 @@ async function main(): Promise<void> {
   const migrated = migrateUntilDone(config, stores, log)
 
   const { live, test } = stores.clickhouse
+  const identity = keepIdentityFresh(live, log)
   const shippers = openShippers(live, join(config.dataDir, 'dead_letters'), (table) =>
-    observerOf(table, stores, log),
+    observerOf(table, identity, log),
   )
   const spoolDirectory = join(config.dataDir, 'spool')
   const directoryOf = (index: number) => join(spoolDirectory, String(index))
@@ -96,6 +98,7 @@ async function main(): Promise<void> {
     await workers.stop()
     sample?.stop()
     await deletions?.stop()
+    identity.stop()
     await Promise.all(Object.values(shippers).map((shipper) => shipper.stop(shipOnStopMs)))
     await stores.close()
     await lock.release()
@@ -116,17 +119,12 @@ function noteStores({ dataDir, clickhouseDatabase }: Config, { clickhouse, postg
   writeFileSync(join(dataDir, 'stores.json'), `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 })
 }
 
-function observerOf(table: SpooledTable, { clickhouse }: Stores, log: Log) {
+function observerOf(table: SpooledTable, identity: IdentityRefresh, log: Log) {
   return {
     shipped(rows: number, ageMs: number) {
       shippedRows.inc({ table }, rows)
       shipLagSeconds.observe({ table }, ageMs / 1000)
-      // The dictionary reads new links by itself, but not at once, and in a local server not at all.
-      if (table === 'identity_links') {
-        clickhouse.live
-          .command({ sql: 'SYSTEM RELOAD DICTIONARY identity_by_cookie', params: {} })
-          .catch((error: Error) => log.warn(`identity links are not reloaded: ${error.message}`))
-      }
+      if (table === 'identity_links') identity.linksStored()
     },
     duplicates: (rows: number) => duplicateEvents.inc(rows),
     deadLetter(reason: string) {

@@ -8,7 +8,7 @@ import { contactFields } from './fields/contact.ts'
 import { demographicFields } from './fields/demographic.ts'
 import { eventFields } from './fields/event.ts'
 import { type Field, type Tier, tiers } from './fields/field.ts'
-import { identityFields } from './fields/identity.ts'
+import { hem, hemNumber } from './fields/identity.ts'
 import { pteFields } from './fields/pte.ts'
 
 export {
@@ -20,10 +20,10 @@ export {
   type Tier,
   tiers,
 } from './fields/field.ts'
-export { companyFields }
+export { companyFields, hemNumber }
 
 /** The columns of `events`: what was stored, and what is computed from it when it is read. */
-export const eventColumns: readonly Field[] = [...eventFields, ...identityFields]
+export const eventColumns: readonly Field[] = [...eventFields, hem]
 
 /** What is known of a person: the columns of `profiles`, which has one row for each hem. */
 export const profileFields: readonly Field[] = [

@@ -1,4 +1,5 @@
 import type { Field } from './field.ts'
+import { resolved } from './identity.ts'
 
 /** What an event itself says: the stored and computed columns of the `events` table. */
 export const eventFields: readonly Field[] = [
@@ -39,16 +40,7 @@ export const eventFields: readonly Field[] = [
     group: 'event',
     description: 'ts_millis as an ISO 8601 time in UTC.',
   },
-  {
-    name: 'resolved',
-    columnType: 'Nullable(Bool)',
-    alias: "dictHas('identity_by_cookie', (organization_id, cookie_id))",
-    dataType: 'Boolean',
-    nullable: true,
-    tier: 'web_event',
-    group: 'event',
-    description: 'True when the visitor was identified.',
-  },
+  resolved,
   {
     name: 'event_data',
     columnType: 'String CODEC(ZSTD(1))',

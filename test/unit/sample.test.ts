@@ -2,7 +2,13 @@ import { Check } from 'typebox/value'
 import { describe, expect, inject, test } from 'vitest'
 import { openClickHouse } from '../../collector/clickhouse/client.ts'
 import { migrateClickHouse } from '../../collector/clickhouse/migrate.ts'
-import { fillSampleDatabase, sampleIdentity, sampleLinks, sampleRows } from '../../collector/demo/sample.ts'
+import {
+  fillSampleDatabase,
+  sampleIdentity,
+  sampleLinks,
+  sampleProfiles,
+  sampleRows,
+} from '../../collector/demo/sample.ts'
 import { validateEvent } from '../../collector/ingest/validate.ts'
 import { type EventType, eventDataSchemas, eventTypes } from '../../schemas/events/index.ts'
 import { eventColumns } from '../../schemas/fields.ts'
@@ -25,6 +31,12 @@ const parse = (rows: string[]) => rows.map((row) => JSON.parse(row) as SampleRow
 const month = Array.from({ length: 31 }, (_, day) => sampleRows(new Date(monday.getTime() + day * dayMs)))
 const all = parse(month.flat())
 const share = (test: (row: SampleRow) => boolean) => all.filter(test).length / all.length
+
+test('the sample’s people are the same ones every time', () => {
+  expect(sampleProfiles()).toEqual(sampleProfiles())
+  const hems = sampleProfiles().map((row) => JSON.parse(row).hem)
+  expect(sampleLinks(monday).map((row) => JSON.parse(row).hem)).toEqual(hems)
+})
 
 describe('sample rows', () => {
   test('the same day gives the same bytes', () => {
@@ -122,6 +134,13 @@ test('the sample database is filled once, by however many processes at once, and
 
   await Promise.all([1, 2, 3].map(() => fillSampleDatabase(clickhouse, monday)))
   const first = await stored()
+  const [people] = await clickhouse.rows<{ known: number; strangers: number }>({
+    sql: `SELECT uniqExactIf(hem, hem IN (SELECT hem FROM profiles)) AS known,
+            uniqExactIf(hem, hem NOT IN (SELECT hem FROM profiles)) AS strangers FROM events WHERE resolved`,
+    params: {},
+  })
+  expect(people!.known).toBeGreaterThan(20)
+  expect(people!.strangers).toBe(0)
   expect(first).toMatchObject({ events: eventsFrom(0), ids: eventsFrom(0), days: 32 })
   expect(first.resolved).toBeGreaterThan(first.events * 0.15)
 

@@ -9,7 +9,8 @@ export const rangeOf = (value: number, steps: readonly number[], ranges: readonl
   ranges[steps.findIndex((step) => value <= step)] ?? ranges.at(-1)!
 
 /** From `least` to `most` different values of a list, in its order, separated by commas. */
-export function several(random: Random, values: readonly string[], least: number, most: number): string {
+export function several(random: Random, list: readonly string[], least: number, most: number): string {
+  const values = [...new Set(list)]
   const wanted = Math.min(random.integer(least, most), values.length)
   const picked = new Set<string>()
   while (picked.size < wanted) picked.add(random.pick(values))
