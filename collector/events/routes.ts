@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { fields, fieldsAt, publicField, type Tier } from '../../schemas/fields.ts'
+import { fields, fieldsAt, publicField, type Tier, tiers } from '../../schemas/fields.ts'
+import { meterOf } from '../../schemas/meters.ts'
 import type { ReadDeps } from '../deps.ts'
 import { chooseFormat, type Format, formats } from './accept.ts'
 import { countsQuery, totalColumn } from './countsQuery.ts'
@@ -8,9 +9,6 @@ import { encodeCursor } from './cursor.ts'
 import { describeCounts, describeEvents, describeSchema } from './description.ts'
 import { type Page, readPage } from './page.ts'
 import { type EventsPlan, readCountsRequest, readEventsRequest, readSchemaRequest } from './plan.ts'
-
-/** The tiers that are routed: those whose fields the field table holds. */
-const routedTiers: readonly Tier[] = ['web_event']
 
 /** The tier whose events are counted (spec: counts exist for web_event only). */
 const countsTier: Tier = 'web_event'
@@ -27,7 +25,7 @@ export const eventsRoutes =
 
     const config = { access: { to: 'key', projectKeys: 'own project', limit: 'events' } } as const
 
-    for (const tier of routedTiers) {
+    for (const tier of tiers) {
       app.get(
         `/api/v3/events/${tier}`,
         { schema: describeEvents(tier), config, exposeHeadRoute },
@@ -127,7 +125,7 @@ function answer(request: FastifyRequest, reply: FastifyReply, { tier, plan, page
     const cursor = nextCursor()
     const meta = {
       tier,
-      meter: 'events',
+      meter: meterOf[tier],
       records: page.records,
       // There is no ledger yet to charge.
       charged: 0,

@@ -39,7 +39,9 @@ CREATE OR REPLACE TABLE identity_links
     observed_at DateTime64(3, 'UTC'),
     stored_at DateTime64(3, 'UTC') DEFAULT now64(3),
     spool_id UUID,
-    seq UInt64
+    seq UInt64,
+    -- Whose cookies are whose, the other way round.
+    INDEX hem_bloom hem TYPE bloom_filter(0.001) GRANULARITY 1
 )
 ENGINE = {engine}ReplacingMergeTree(observed_at)
 PARTITION BY toYYYYMM(stored_at)

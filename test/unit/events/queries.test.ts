@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { countsQuery } from '../../../collector/events/countsQuery.ts'
 import { encodeCursor } from '../../../collector/events/cursor.ts'
-import { eventsQuery, eventsQueryCarryingNext } from '../../../collector/events/eventsQuery.ts'
+import { eventsQuery } from '../../../collector/events/eventsQuery.ts'
 import { readCountsRequest, readEventsRequest } from '../../../collector/events/plan.ts'
 import { fieldsAt } from '../../../schemas/fields.ts'
 
@@ -105,7 +105,9 @@ LIMIT {p5:UInt32}`,
   })
 
   test('can carry the place of its last row in front of every row', () => {
-    expect(eventsQueryCarryingNext(eventsPlan({ select: 'page_url' })).sql).toBe(
+    expect(
+      eventsQuery(eventsPlan({ select: 'page_url' }), { leadsWithNext: true, hasMembers: false }).sql,
+    ).toBe(
       `SELECT toString(min((ts_millis, event_id)) OVER ()) AS _next, page_url
 FROM (
 SELECT page_url, ts_millis, event_id
