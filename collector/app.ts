@@ -25,6 +25,7 @@ import { rejectedRoutes } from './ingest/rejectedRoutes.ts'
 import { ingestRoutes } from './ingest/routes.ts'
 import { describeRoutes } from './openapi.ts'
 import { isStoreAway } from './storeAway.ts'
+import { fieldCatalogRoutes } from './taxonomy/fieldCatalogRoutes.ts'
 import { validatorCompiler } from './validation.ts'
 
 export interface AppDeps {
@@ -92,6 +93,7 @@ export async function createApp({
     await app.register(earlierRoutes(read))
     await app.register(rejectedRoutes(read))
     await app.register(billingRoutes(read))
+    await app.register(fieldCatalogRoutes)
   }
   if (accounts) {
     await app.register(administrationRoutes(accounts))

@@ -10,6 +10,7 @@ import { keepSampleDatabase, sampleIdentity } from './demo/sample.ts'
 import { ensureSampleCampaigns } from './demo/sampleCampaigns.ts'
 import { welcome } from './demo/welcome.ts'
 import { StartError } from './errors.ts'
+import { type IdentityRefresh, keepIdentityFresh } from './identity/refresh.ts'
 import { type Log, openLog } from './log.ts'
 import {
   deadLetters,
@@ -50,8 +51,9 @@ async function main(): Promise<void> {
   const migrated = migrateUntilDone(config, stores, log)
 
   const { live, test } = stores.clickhouse
+  const identity = keepIdentityFresh(live, log)
   const shippers = openShippers(live, join(config.dataDir, 'dead_letters'), (table) =>
-    observerOf(table, stores, log),
+    observerOf(table, identity, log),
   )
   const spoolDirectory = join(config.dataDir, 'spool')
   const directoryOf = (index: number) => join(spoolDirectory, String(index))
@@ -109,6 +111,7 @@ async function main(): Promise<void> {
     sample?.stop()
     await deletions?.stop()
     await chores?.stop()
+    identity.stop()
     await Promise.all(Object.values(shippers).map((shipper) => shipper.stop(shipOnStopMs)))
     await stores.close()
     await lock.release()
@@ -129,17 +132,12 @@ function noteStores({ dataDir, clickhouseDatabase }: Config, { clickhouse, postg
   writeFileSync(join(dataDir, 'stores.json'), `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 })
 }
 
-function observerOf(table: SpooledTable, { clickhouse }: Stores, log: Log) {
+function observerOf(table: SpooledTable, identity: IdentityRefresh, log: Log) {
   return {
     shipped(rows: number, ageMs: number) {
       shippedRows.inc({ table }, rows)
       shipLagSeconds.observe({ table }, ageMs / 1000)
-      // The dictionary reads new links by itself, but not at once, and in a local server not at all.
-      if (table === 'identity_links') {
-        clickhouse.live
-          .command({ sql: 'SYSTEM RELOAD DICTIONARY identity_by_cookie', params: {} })
-          .catch((error: Error) => log.warn(`identity links are not reloaded: ${error.message}`))
-      }
+      if (table === 'identity_links') identity.linksStored()
     },
     duplicates: (rows: number) => duplicateEvents.inc(rows),
     deadLetter(reason: string) {

@@ -43,6 +43,7 @@ const tags = [
   { name: 'Events', description: 'Events, one row each, and their counts.' },
   { name: 'Billing', description: 'What was charged, and how much may be.' },
   { name: 'Campaigns', description: 'DSP campaigns, what they did, and what is left of their budgets.' },
+  { name: 'Taxonomy', description: 'What fields and their values mean; not billed.' },
   { name: 'Administration', description: 'The organization, its members, projects and pixels.' },
   { name: 'Ingest', description: 'What pages load and send to; not billed.' },
   { name: 'Dashboard', description: 'What the dashboard’s own pages ask; a session serves, a key does not.' },

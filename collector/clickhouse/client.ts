@@ -9,7 +9,8 @@ export interface Query {
   readonly params: Readonly<Record<string, unknown>>
 }
 
-export type OutputFormat = 'JSONEachRow' | 'CSVWithNames'
+/** How rows leave ClickHouse. `row` is a row of JSON Lines with `${column:JSON}` and `${column:Raw}` in it. */
+export type OutputFormat = 'JSONEachRow' | 'CSVWithNames' | { readonly row: string }
 
 /** A finished answer: ClickHouse had the whole of it before the first byte came. */
 export interface ResultStream {

@@ -1,12 +1,32 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { text } from 'node:stream/consumers'
-import { ClickHouseRefused, outputSettings, type Query, type ResultStream } from './client.ts'
+import {
+  ClickHouseRefused,
+  type OutputFormat,
+  outputSettings,
+  type Query,
+  type ResultStream,
+} from './client.ts'
 
 const agents = {
   'http:': new HttpAgent({ keepAlive: true, maxSockets: 64 }),
   'https:': new HttpsAgent({ keepAlive: true, maxSockets: 64 }),
 }
+
+/** Answers wait in ClickHouse's memory until they are whole; past this in a file, which takes twice as long. */
+const answerBytesInMemory = 16 * 1024 * 1024
+
+const formatSettings = (format: OutputFormat): Record<string, string> =>
+  typeof format === 'string'
+    ? { default_format: format }
+    : {
+        default_format: 'Template',
+        format_template_row_format: format.row,
+        format_template_rows_between_delimiter: '\n',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: ClickHouse's own placeholder
+        format_template_resultset_format: '${data}\n',
+      }
 
 /**
  * Runs a query and hands its bytes on as they come. Not through the driver: it costs 2 ms a request here, a third of
@@ -17,14 +37,15 @@ export async function openStream(
   url: string,
   database: string,
   { sql, params }: Query,
-  format: string,
+  format: OutputFormat,
   signal?: AbortSignal,
 ): Promise<ResultStream> {
   const address = new URL(url)
   const search = new URLSearchParams({
     database,
-    default_format: format,
+    ...formatSettings(format),
     wait_end_of_query: '1',
+    buffer_size: String(answerBytesInMemory),
     readonly: '2',
     cancel_http_readonly_queries_on_client_close: '1',
   })

@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { ClickHouse } from '../clickhouse/client.ts'
+import { type Graph, profileAt } from '../identity/generate.ts'
+import { reloadIdentity } from '../identity/refresh.ts'
 import { knownDevice } from '../ingest/device.ts'
 import { eventRow, sharedMembers } from '../ingest/row.ts'
 import { sampleDeliveries } from './sampleCampaigns.ts'
@@ -51,22 +52,27 @@ function sampleRow({ visitor, event }: SampleEvent): string {
   return eventRow(event, shared, event.sentMillis)
 }
 
-/** Which visitors of the sample are known, as rows of identity_links: about one in three. */
-export function sampleLinks(observedAt: Date): string[] {
-  return sampleVisitors
-    .filter(({ email }) => email !== null)
-    .map(({ cookieId, email }, index) =>
-      JSON.stringify({
-        organization_id: sampleIdentity.organizationId,
-        cookie_id: cookieId,
-        hem: createHash('sha256').update(email!).digest('hex'),
-        pixel_id: sampleIdentity.pixelId,
-        observed_at: observedAt.toISOString(),
-        spool_id: spoolId,
-        seq: index,
-      }),
-    )
-}
+/** The identity graph that the sample’s people are taken from. */
+const graph: Graph = { seed: 20_260_101, companies: 40 }
+
+/** The people among the sample’s visitors, about one in three, as rows of profiles. */
+export const sampleProfiles = (): string[] =>
+  sampleVisitors.flatMap(({ person }) => (person === null ? [] : JSON.stringify(profileAt(graph, person))))
+
+/** Whose cookies are theirs, as rows of identity_links. */
+export const sampleLinks = (observedAt: Date): string[] =>
+  sampleVisitors.flatMap(({ cookieId, person }, index) => {
+    if (person === null) return []
+    return JSON.stringify({
+      organization_id: sampleIdentity.organizationId,
+      cookie_id: cookieId,
+      hem: profileAt(graph, person).hem,
+      pixel_id: sampleIdentity.pixelId,
+      observed_at: observedAt.toISOString(),
+      spool_id: spoolId,
+      seq: index,
+    })
+  })
 
 /**
  * Makes sure that the sample database has the thirty days before `now`, today and tomorrow. Days that are there
@@ -76,10 +82,13 @@ export function sampleLinks(observedAt: Date): string[] {
 export async function fillSampleDatabase(clickhouse: ClickHouse, now: Date): Promise<void> {
   const today = Math.floor(now.getTime() / dayMs)
   const firstDay = today - daysBefore
-  const { days, links } = await present(clickhouse, firstDay)
-  // Observed now, for the dictionary of links reads only what is new; a second copy replaces the first.
-  if (links === 0)
+  const { days, profiles } = await present(clickhouse, firstDay)
+  if (profiles === 0) {
+    // Observed now: they count more than what a release before said of the same cookies. A second copy replaces them.
     await insert(clickhouse, 'identity_links', sampleLinks(now), `sample-links-${now.getTime()}`)
+    await insert(clickhouse, 'profiles', sampleProfiles(), 'sample-profiles')
+    await reloadIdentity(clickhouse)
+  }
   for (let day = firstDay; day <= today + daysAfter; day++) {
     if (days.includes(day)) continue
     const midnight = new Date(day * dayMs)
@@ -88,15 +97,17 @@ export async function fillSampleDatabase(clickhouse: ClickHouse, now: Date): Pro
   }
 }
 
-/** Which days from `firstDay` on the database has, and how many links. */
-async function present(clickhouse: ClickHouse, firstDay: number): Promise<{ days: number[]; links: number }> {
-  const { projectId, organizationId } = sampleIdentity
-  const [found] = await clickhouse.rows<{ days: number[]; links: number }>({
+/** Which days from `firstDay` on the database has, and how many profiles. */
+async function present(
+  clickhouse: ClickHouse,
+  firstDay: number,
+): Promise<{ days: number[]; profiles: number }> {
+  const [found] = await clickhouse.rows<{ days: number[]; profiles: number }>({
     sql: `SELECT
             (SELECT groupUniqArray(intDiv(ts_millis, {dayMs:Int64})) FROM events
              WHERE project_id = {projectId:UUID} AND ts_millis >= {fromMs:Int64}) AS days,
-            (SELECT count() FROM identity_links WHERE organization_id = {organizationId:UUID}) AS links`,
-    params: { dayMs, projectId, organizationId, fromMs: firstDay * dayMs },
+            (SELECT count() FROM profiles) AS profiles`,
+    params: { dayMs, projectId: sampleIdentity.projectId, fromMs: firstDay * dayMs },
   })
   return found!
 }

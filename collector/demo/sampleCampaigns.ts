@@ -1,6 +1,6 @@
 import { deliveryRow } from '../campaigns/row.ts'
 import type { Postgres } from '../postgres/pool.ts'
-import { seededRandom } from './random.ts'
+import { seededRandom } from '../random.ts'
 import { sampleVisitors } from './sampleVisitors.ts'
 
 const dayMs = 86_400_000

@@ -1,6 +1,6 @@
 import type { EventData, EventType } from '../../schemas/events/index.ts'
 import type { ValidEvent } from '../ingest/validate.ts'
-import { type Random, seededRandom } from './random.ts'
+import { type Random, seededRandom } from '../random.ts'
 import { type SampleVisitor, sampleVisitors } from './sampleVisitors.ts'
 
 /** One event of the sample shop and whose it is. */

@@ -1,12 +1,12 @@
-import { type Random, seededRandom } from './random.ts'
+import { type Random, seededRandom } from '../random.ts'
 
 /** Somebody, or something, that comes to the sample shop; the same browser on every visit. */
 export interface SampleVisitor {
   cookieId: string
   userAgent: string
   clientIp: string
-  /** Whom identity_links knows it as; null for most. */
-  email: string | null
+  /** Its number among the people of the sample’s identity graph; null for most. */
+  person: number | null
   isBot: boolean
   screen: { height: number; width: number }
   viewport: { height: number; width: number }
@@ -65,7 +65,7 @@ function makeVisitors(random: Random): SampleVisitor[] {
       cookieId: random.uuid(),
       userAgent: random.pick(isBot ? crawlers : hasPhone ? phones : desktops),
       clientIp: clientIp(random),
-      email: !isBot && random.chance(0.3) ? `visitor${index}@example.com` : null,
+      person: !isBot && random.chance(0.3) ? index : null,
       isBot,
       screen,
       viewport: { height: screen.height - (hasPhone ? 140 : 130), width: screen.width },

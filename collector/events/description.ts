@@ -1,5 +1,5 @@
 import type { FastifySchema } from 'fastify'
-import { type DataType, type Field, fieldsAt, type Tier } from '../../schemas/fields.ts'
+import { type DataType, type Field, fieldsAt, isProfileField, type Tier } from '../../schemas/fields.ts'
 import { formats } from './accept.ts'
 import { filtersMax, operators } from './filter.ts'
 import {
@@ -131,7 +131,11 @@ export const describeEvents = (tier: Tier): FastifySchema => ({
   description:
     'Newest first, by ts_millis and then event_id. Accept: application/x-ndjson and text/csv give the same rows as ' +
     'lines; what meta says stands in the headers X-Footfall-Records, X-Footfall-Has-More and X-Footfall-Next-Cursor ' +
-    'then.',
+    'then.' +
+    (fieldsAt(tier).some(isProfileField)
+      ? ' Rows of identified visitors have every field of the tier, null where nobody knows it. The others have what ' +
+        'happened and no fields of a person, unless select names them or the answer is CSV.'
+      : ''),
   headers,
   querystring: described(eventsParameters, parameters),
   response: {

@@ -66,6 +66,7 @@ export function readEarlierEvents(request: ReadRequest, version: EarlierVersion)
     plan: {
       ...readSelection(given, everyTier),
       window,
+      hasAllColumns: given.select === undefined,
       columns:
         given.select === undefined ? fieldsAt(everyTier) : readFields('select', given.select, everyTier),
       limit: readLimit(given.limit, earlierLimits.default, earlierLimits.max),

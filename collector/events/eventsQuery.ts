@@ -1,9 +1,24 @@
+import { type Field, hemNumber, isProfileField } from '../../schemas/fields.ts'
 import type { Query } from '../clickhouse/client.ts'
+import { eventsWithProfiles, profileMembers, withPerson, withValues } from '../identity/profileSql.ts'
 import type { EventsPlan } from './plan.ts'
 import { type Bind, bindings, conditions } from './where.ts'
 
-/** The name of the extra first column of eventsQueryCarryingNext. No field is called so. */
+/** The name of the extra first column of rows that lead with the next page's key. No field is called so. */
 export const nextColumn = '_next'
+
+/** What rows have besides their events' own columns. */
+export interface RowForm {
+  /**
+   * Each row begins with the column `_next`: the key of the last row of all, as `(ts_millis,'event_id')`. It is the
+   * same in every row, so it is known when the first bytes arrive, and costs about a fifth more.
+   */
+  readonly leadsWithNext: boolean
+  /** Profiles come as the ready members that end a row's JSON object, which must be all of the tier's. */
+  readonly hasMembers: boolean
+}
+
+const plainRows: RowForm = { leadsWithNext: false, hasMembers: false }
 
 const newestFirst = 'ORDER BY ts_millis DESC, event_id DESC'
 
@@ -14,38 +29,53 @@ const keyColumns = ['ts_millis', 'event_id'] as const
 export const rowsShowTheirKey = ({ columns }: EventsPlan): boolean =>
   keyColumns.every((key) => columns.some(({ name }) => name === key))
 
-/** The rows of a page, newest first, and one more, by which the caller knows that there are more. */
-export function eventsQuery(plan: EventsPlan): Query {
-  const { bind, params } = bindings()
-  return { sql: pageSql(plan, columnNames(plan), bind), params }
-}
-
 /**
- * The same rows, each led by the column `_next`: the key of the last of them, as `(ts_millis,'event_id')`. It is the
- * same in every row, so it is known when the first bytes arrive, and costs about a fifth more than eventsQuery.
+ * The rows of a page, newest first, and one more, by which the caller knows that there are more. Profiles are looked
+ * up for these rows alone.
  */
-export function eventsQueryCarryingNext(plan: EventsPlan): Query {
+export function eventsQuery(plan: EventsPlan, { leadsWithNext, hasMembers }: RowForm = plainRows): Query {
   const { bind, params } = bindings()
-  const names = columnNames(plan)
-  const sql = `SELECT toString(min((ts_millis, event_id)) OVER ()) AS ${nextColumn}, ${names.join(', ')}
+  const ofEvent = plan.columns.filter((field) => !isProfileField(field)).map(({ name }) => name)
+  const ofProfile = plan.columns.filter(isProfileField)
+  if (!leadsWithNext && ofProfile.length === 0) return { sql: pageSql(plan, ofEvent.map(bare), bind), params }
+
+  const inside = [...new Set([...ofEvent, ...keyColumns])].map(bare)
+  if (ofProfile.length > 0) inside.push({ name: '_hem_number', sql: hemNumber })
+  const sql = `${withLine(ofProfile, hasMembers)}SELECT ${[
+    ...(leadsWithNext ? [`toString(min((ts_millis, event_id)) OVER ()) AS ${nextColumn}`] : []),
+    ...(hasMembers ? [...ofEvent, ...profileMembers(ofProfile)] : plan.columns.map(column)),
+  ].join(', ')}
 FROM (
-${pageSql(plan, withKey(names), bind)}
+${pageSql(plan, inside, bind)}
 )
 ${newestFirst}`
   return { sql, params }
 }
 
-const columnNames = (plan: EventsPlan): readonly string[] => plan.columns.map(({ name }) => name)
+function withLine(ofProfile: readonly Field[], hasMembers: boolean): string {
+  if (ofProfile.length === 0) return ''
+  return `WITH ${[withPerson, ...(hasMembers ? [] : [withValues(ofProfile)])].join(', ')}\n`
+}
 
-const withKey = (names: readonly string[]): readonly string[] => [...new Set([...names, ...keyColumns])]
+const column = (field: Field): string =>
+  isProfileField(field) ? `_values.${field.name} AS ${field.name}` : field.name
 
-function pageSql(plan: EventsPlan, names: readonly string[], bind: Bind): string {
+/** A column and what it is computed from. */
+interface Column {
+  name: string
+  sql: string
+}
+
+const bare = (name: string): Column => ({ name, sql: name })
+
+function pageSql(plan: EventsPlan, columns: readonly Column[], bind: Bind): string {
+  const selected = columns.map(({ name, sql }) => (sql === name ? name : `${sql} AS ${name}`)).join(', ')
   const all = conditions(plan, bind)
   const after = cursorConditions(plan, bind)
   const offset = plan.offset > 0 ? ` OFFSET ${bind('UInt32', plan.offset)}` : ''
   const limit = `LIMIT ${bind('UInt32', plan.limit + 1)}${offset}`
   if (plan.distinct.length === 0) {
-    return `SELECT ${names.join(', ')}
+    return `SELECT ${selected}
 FROM events
 WHERE ${[...all, ...after].join('\n  AND ')}
 ${newestFirst}
@@ -55,10 +85,11 @@ ${limit}`
   // Which event is the newest of its kind is decided over the whole window, before the cursor cuts it: otherwise a
   // kind that an earlier page has shown would come again with its second newest event.
   const kinds = plan.distinct.map(({ name }) => name).join(', ')
-  return `SELECT ${names.join(', ')}
+  const keys = keyColumns.filter((key) => columns.every(({ name }) => name !== key))
+  return `SELECT ${columns.map(({ name }) => name).join(', ')}
 FROM (
-SELECT ${withKey(names).join(', ')}
-FROM events
+SELECT ${[selected, ...keys].join(', ')}
+FROM ${eventsWithProfiles(plan.distinct.filter(isProfileField))}
 WHERE ${all.join('\n  AND ')}
 ${newestFirst}
 LIMIT 1 BY ${kinds}

@@ -1,8 +1,10 @@
 import type { Readable } from 'node:stream'
-import type { ClickHouse, OutputFormat } from '../clickhouse/client.ts'
+import { isProfileField } from '../../schemas/fields.ts'
+import type { ClickHouse } from '../clickhouse/client.ts'
+import { memberColumns } from '../identity/profileSql.ts'
 import type { Format } from './accept.ts'
 import type { RowKey } from './cursor.ts'
-import { eventsQuery, eventsQueryCarryingNext, nextColumn, rowsShowTheirKey } from './eventsQuery.ts'
+import { eventsQuery, nextColumn, rowsShowTheirKey } from './eventsQuery.ts'
 import type { EventsPlan } from './plan.ts'
 import { nameProjects } from './projects.ts'
 import { joinRows } from './rows.ts'
@@ -16,12 +18,6 @@ export interface Page {
   readonly rows: AsyncIterable<Buffer>
   /** Where the next page begins; null when there is none. A JSON page knows it only after its rows were read. */
   next(): RowKey | null
-}
-
-const outputFormats: Record<Format, OutputFormat> = {
-  json: 'JSONEachRow',
-  ndjson: 'JSONEachRow',
-  csv: 'CSVWithNames',
 }
 
 const joints: Record<Format, string> = { json: ',', ndjson: '\n', csv: '\n' }
@@ -38,9 +34,17 @@ export async function readPage(
   signal: AbortSignal,
 ): Promise<Page> {
   const named = await nameProjects(clickhouse, plan)
-  const isPlain = format === 'json' && rowsShowTheirKey(plan)
-  const query = isPlain ? eventsQuery(named) : eventsQueryCarryingNext(named)
-  const { body, rows } = await clickhouse.stream(query, outputFormats[format], signal)
+  const leadsWithNext = format !== 'json' || !rowsShowTheirKey(plan)
+  const hasMembers = format !== 'csv' && plan.hasAllColumns && plan.columns.some(isProfileField)
+  const { body, rows } = await clickhouse.stream(
+    eventsQuery(named, { leadsWithNext, hasMembers }),
+    hasMembers
+      ? { row: rowTemplate(plan, leadsWithNext) }
+      : format === 'csv'
+        ? 'CSVWithNames'
+        : 'JSONEachRow',
+    signal,
+  )
   signal.addEventListener('abort', () => body.destroy(), { once: true })
 
   const records = Math.min(rows, plan.limit)
@@ -49,7 +53,16 @@ export async function readPage(
     body.resume()
     return { records, hasMore, rows: noRows(), next: () => null }
   }
-  return isPlain ? plainPage(body, records, hasMore) : carryingPage(body, records, hasMore, format)
+  return leadsWithNext ? carryingPage(body, records, hasMore, format) : plainPage(body, records, hasMore)
+}
+
+/** A row of JSON that ends with the members of a profile. */
+function rowTemplate({ columns }: EventsPlan, leadsWithNext: boolean): string {
+  const names = columns.filter((field) => !isProfileField(field)).map(({ name }) => name)
+  const members = [...(leadsWithNext ? [nextColumn] : []), ...names].map(
+    (name) => `"${name}":\${${name}:JSON}`,
+  )
+  return `{${members.join(',')}${memberColumns.map((name) => `\${${name}:Raw}`).join('')}}`
 }
 
 /** JSONEachRow escapes newlines, so each one ends a row. */

@@ -23,6 +23,8 @@ export interface Selection {
 export interface EventsPlan extends Selection {
   /** In the order of the answer. */
   readonly columns: readonly Field[]
+  /** True when nothing was selected: the columns are all of the tier. */
+  readonly hasAllColumns: boolean
   /** Of the events that share these fields only the newest is returned; empty returns all. */
   readonly distinct: readonly Field[]
   readonly limit: number
@@ -93,6 +95,7 @@ export function readEventsRequest(request: ReadRequest, tier: Tier, nowMs: numbe
     plan: {
       ...readSelection(given, tier),
       window: cursor && !isWindowGiven ? cursor.window : readWindow(given, nowMs),
+      hasAllColumns: given.select === undefined,
       columns: given.select === undefined ? fieldsAt(tier) : readFields('select', given.select, tier),
       limit: readLimit(given.limit, limitDefault.events),
       offset: 0,

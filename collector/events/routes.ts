@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { type Field, fields, fieldsAt, type Tier } from '../../schemas/fields.ts'
+import { fields, fieldsAt, publicField, type Tier, tiers } from '../../schemas/fields.ts'
 import { meterOfTier } from '../billing/meters.ts'
 import type { ReadDeps } from '../deps.ts'
 import { chooseFormat, type Format, formats } from './accept.ts'
@@ -9,9 +9,6 @@ import { encodeCursor } from './cursor.ts'
 import { describeCounts, describeEvents, describeSchema } from './description.ts'
 import { type Page, readPage } from './page.ts'
 import { type EventsPlan, readCountsRequest, readEventsRequest, readSchemaRequest } from './plan.ts'
-
-/** The tiers that are routed: those whose fields the field table holds. */
-const routedTiers: readonly Tier[] = ['web_event']
 
 /** The tier whose events are counted (spec: counts exist for web_event only). */
 const countsTier: Tier = 'web_event'
@@ -28,7 +25,7 @@ export const eventsRoutes =
 
     const config = { access: { to: 'key', projectKeys: 'own project', limit: 'events' } } as const
 
-    for (const tier of routedTiers) {
+    for (const tier of tiers) {
       app.get(
         `/api/v3/events/${tier}`,
         { schema: describeEvents(tier), config: { ...config, charged: true }, exposeHeadRoute },
@@ -84,16 +81,6 @@ export const eventsRoutes =
       },
     )
   }
-
-/** A field as schema responses show it (spec: Schema field metadata); tier, group and description are additions. */
-export const publicField = ({ name, dataType, nullable, tier, group, description }: Field) => ({
-  name,
-  data_type: dataType,
-  nullable,
-  tier,
-  group,
-  description,
-})
 
 /** Aborts when the answer is complete, or its connection closed before: what is still being read is let go of. */
 export function untilClosed(reply: FastifyReply): AbortSignal {

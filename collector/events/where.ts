@@ -1,5 +1,7 @@
+import { hemNumber, isProfileField } from '../../schemas/fields.ts'
 import type { Scope } from '../access/scope.ts'
 import type { Query } from '../clickhouse/client.ts'
+import { cookiesOf, hemAsNumber, profileMeets, profileMeetsNone } from '../identity/profileSql.ts'
 import type { Filter } from './filter.ts'
 import type { Selection } from './plan.ts'
 import { isUuidField } from './uuid.ts'
@@ -23,15 +25,43 @@ export function bindings(): { bind: Bind; params: Query['params'] } {
  * table's primary key, so they are compared bare.
  */
 export function conditions({ scope, source, window, filters }: Selection, bind: Bind): readonly string[] {
+  const organizationId = bind('UUID', scope.organizationId)
   return [
-    `organization_id = ${bind('UUID', scope.organizationId)}`,
+    `organization_id = ${organizationId}`,
     ...projectCondition(scope, bind),
     ...(scope.pixelId === null ? [] : [`pixel_id = ${bind('UUID', scope.pixelId)}`]),
     ...(scope.campaignId === null ? [] : [`campaign_id = ${bind('String', scope.campaignId)}`]),
     ...(source === null ? [] : [`source = ${bind('String', source)}`]),
     `ts_millis >= ${bind('Int64', window.startMs)}`,
     `ts_millis < ${bind('Int64', window.endMs)}`,
-    ...filters.map((filter) => condition(filter, bind)),
+    ...filters.filter(isOfEvent).flatMap((filter) => eventConditions(filter, organizationId, bind)),
+    ...profileConditions(
+      filters.filter((filter) => !isOfEvent(filter)),
+      bind,
+    ),
+  ]
+}
+
+const isOfEvent = ({ field }: Filter): boolean => field === undefined || !isProfileField(field)
+
+/** Which hem a cookie belongs to is computed for each row; its text would cost more than all the rest. */
+function eventConditions(filter: Filter, organizationId: string, bind: Bind): readonly string[] {
+  const isHem = filter.field?.name === 'hem' && (filter.op === 'eq' || filter.op === 'ne')
+  if (!isHem || !/^[0-9a-f]{64}$/.test(String(filter.value))) return [condition(filter, bind)]
+  const hem = bind('String', String(filter.value))
+  if (filter.op === 'ne') return [`${hemNumber} != ${hemAsNumber(hem)}`]
+  return [cookiesOf(organizationId, hem), `${hemNumber} = ${hemAsNumber(hem)}`]
+}
+
+/** All that asks for a value is one question to the profiles; all that rules one out is another. */
+function profileConditions(filters: readonly Filter[], bind: Bind): readonly string[] {
+  const wanted = filters.filter(({ op }) => op !== 'ne').map((filter) => condition(filter, bind))
+  const unwanted = filters
+    .filter(({ op }) => op === 'ne')
+    .map((filter) => condition({ ...filter, op: 'eq' } as Filter, bind))
+  return [
+    ...(wanted.length > 0 ? [profileMeets(wanted)] : []),
+    ...(unwanted.length > 0 ? [profileMeetsNone(unwanted)] : []),
   ]
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { newApiCredentials, storeApiKey } from '../../collector/accounts/apiKeys.ts'
+import { tiers } from '../../schemas/fields.ts'
 import { beaconOf, customEvent, postBeacon, readEvent } from '../harness/api.ts'
 import { newPostgresDatabase, randomName } from '../harness/databases.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
@@ -32,8 +33,7 @@ const get = async (path: string, headers: Record<string, string>) => {
 }
 
 const routes = [
-  '/api/v3/events/web_event',
-  '/api/v3/events/web_event/schema',
+  ...tiers.flatMap((tier) => [`/api/v3/events/${tier}`, `/api/v3/events/${tier}/schema`]),
   '/api/v3/events/web_event/counts',
   '/api/v3/events_schema',
   '/api/v1/rejected_events',

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { tiers } from '../../schemas/fields.ts'
 import type { Tenant } from './tenants.ts'
 
 export interface Sample {
@@ -16,8 +17,12 @@ const byProject: Sample = { query: ({ projects }) => ({ project_id: projects[0] 
 
 /** How each route is asked about a tenant. Deletions come last: what they take away is asked about before. */
 export const samples: Record<string, Sample> = {
-  'GET /api/v3/events/web_event': byProject,
-  'GET /api/v3/events/web_event/schema': byProject,
+  ...Object.fromEntries(
+    tiers.flatMap((tier) => [
+      [`GET /api/v3/events/${tier}`, byProject],
+      [`GET /api/v3/events/${tier}/schema`, byProject],
+    ]),
+  ),
   'GET /api/v3/events/web_event/counts': byProject,
   'GET /api/v3/events_schema': byProject,
   'GET /api/v1/events': byProjectInWindow,
@@ -45,6 +50,8 @@ export const samples: Record<string, Sample> = {
   'GET /api/v1/billing/limits': {},
   'PUT /api/v1/billing/limits': { body: () => ({ budgets: [], limits: [] }) },
   'GET /api/v1/rejected_events': byProject,
+  'GET /api/v1/field-catalog': {},
+  'GET /api/v1/field-catalog/:name': { params: () => ({ name: 'hem' }) },
   'GET /api/v1/whoami': {},
   'GET /api/v1/organization': {},
   'PUT /api/v1/organization': { body: () => ({ name: 'Renamed' }) },

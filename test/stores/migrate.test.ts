@@ -1,9 +1,13 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
-import { openClickHouse } from '../../collector/clickhouse/client.ts'
+import { type ClickHouse, openClickHouse } from '../../collector/clickhouse/client.ts'
 import { migrateClickHouse } from '../../collector/clickhouse/migrate.ts'
+import { packageRoot } from '../../collector/paths.ts'
 import { migratePostgres } from '../../collector/postgres/migrate.ts'
 import { openPostgres } from '../../collector/postgres/pool.ts'
-import { fields } from '../../schemas/fields.ts'
+import { companyFields, eventColumns, type Field, profileFields } from '../../schemas/fields.ts'
 import { newPostgresDatabase, randomName } from '../harness/databases.ts'
 
 test('ClickHouse migrations run twice, and by two processes at once', async () => {
@@ -12,23 +16,35 @@ test('ClickHouse migrations run twice, and by two processes at once', async () =
   await migrateClickHouse(inject('clickhouseUrl'), database)
 })
 
-test('the events table has the columns of the field table, with their types', async () => {
+const columnsOf = (clickhouse: ClickHouse, table: string) =>
+  clickhouse.rows<{ name: string; type: string; default_kind: string }>({
+    sql: `SELECT name, type, default_kind FROM system.columns
+          WHERE database = currentDatabase() AND table = {table:String}`,
+    params: { table },
+  })
+
+test.each([
+  ['events', eventColumns, ['organization_id', 'spool_id', 'seq']],
+  ['profiles', profileFields, ['hem', 'updated_at']],
+  ['companies', companyFields, ['updated_at']],
+])('the table %s has the columns of the field table, with their types', async (table, fields, internal) => {
   const database = randomName()
   await migrateClickHouse(inject('clickhouseUrl'), database)
   const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
-  const columns = await clickhouse.rows<{ name: string; type: string; default_kind: string }>({
-    sql: "SELECT name, type, default_kind FROM system.columns WHERE database = {database:String} AND table = 'events'",
-    params: { database },
-  })
-  const internal = ['organization_id', 'spool_id', 'seq']
+  const columns = await columnsOf(clickhouse, table)
+  // A company has its domain: it is its key.
+  const typeOf = ({ name, columnType }: Field) =>
+    table === 'companies' && name === 'company_domain'
+      ? 'String'
+      : columnType.replace(/ (CODEC|DEFAULT).*/, '')
   expect(
-    columns.filter(({ name }) => !internal.includes(name)).map(({ name, type }) => `${name} ${type}`),
-  ).toEqual(fields.map(({ name, columnType }) => `${name} ${columnType.replace(/ (CODEC|DEFAULT).*/, '')}`))
+    columns
+      .filter(({ name }) => !internal.includes(name))
+      .map(({ name, type }) => `${name} ${type}`)
+      .sort(),
+  ).toEqual(fields.map((field) => `${field.name} ${typeOf(field)}`).sort())
   expect(columns.filter(({ default_kind }) => default_kind === 'ALIAS').map(({ name }) => name)).toEqual(
     fields.filter(({ alias }) => alias).map(({ name }) => name),
-  )
-  expect(fields.filter(({ columnType, nullable }) => columnType.includes('Nullable') !== nullable)).toEqual(
-    [],
   )
   await clickhouse.close()
 })
@@ -40,6 +56,70 @@ test('a field that the table lacks is added at the next start', async () => {
   await clickhouse.command({ sql: 'ALTER TABLE events DROP COLUMN os_version', params: {} })
   await migrateClickHouse(inject('clickhouseUrl'), database)
   await clickhouse.rows({ sql: 'SELECT os_version FROM events', params: {} })
+  await clickhouse.close()
+})
+
+test('a computed column whose expression is another now is mended at the next start', async () => {
+  const database = randomName()
+  await migrateClickHouse(inject('clickhouseUrl'), database)
+  const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
+  const resolved = async () =>
+    (
+      await clickhouse.rows<{ expression: string; modified: string }>({
+        sql: `SELECT default_expression AS expression FROM system.columns
+              WHERE database = currentDatabase() AND table = 'events' AND name = 'resolved'`,
+        params: {},
+      })
+    )[0]!.expression
+  const right = await resolved()
+  await clickhouse.command({
+    sql: 'ALTER TABLE events MODIFY COLUMN resolved Nullable(Bool) ALIAS false',
+    params: {},
+  })
+  await migrateClickHouse(inject('clickhouseUrl'), database)
+  expect(await resolved()).toBe(right)
+  await clickhouse.close()
+})
+
+test('links that a release before kept are links still, however often they are brought over', async () => {
+  const url = inject('clickhouseUrl')
+  const database = randomName()
+  const server = openClickHouse(url, 'default')
+  await server.command({ sql: `CREATE DATABASE ${database}`, params: {} })
+  await server.close()
+  const clickhouse = openClickHouse(url, database)
+  const run = (sql: string) => clickhouse.command({ sql, params: {} })
+  const [organization, cookie, hem] = [randomUUID(), randomUUID(), 'ab'.repeat(32)]
+
+  const before = readFileSync(
+    join(packageRoot, 'collector/clickhouse/migrations/003_identity_links.sql'),
+    'utf8',
+  )
+    .replace('{engine}', '')
+    .replace('{database}', database)
+    .replace('{user}', new URL(url).username)
+    .replace('{password}', new URL(url).password)
+  for (const statement of before.split(/;\s*$/m).filter((part) => part.trim())) await run(statement)
+  await run(`CREATE TABLE events
+    (organization_id UUID, project_id UUID, ts_millis Int64, event_id UUID, cookie_id UUID,
+     resolved Nullable(Bool) ALIAS dictHas('identity_by_cookie', (organization_id, cookie_id)))
+    ENGINE = MergeTree ORDER BY (project_id, ts_millis, event_id)`)
+  await run(`INSERT INTO identity_links (organization_id, cookie_id, hem, observed_at)
+    VALUES ('${organization}', '${cookie}', '${hem}', now64(3))`)
+  await run(`INSERT INTO events (organization_id, cookie_id) VALUES ('${organization}', '${cookie}')`)
+  await run('SYSTEM RELOAD DICTIONARY identity_by_cookie')
+
+  for (const times of [1, 2]) {
+    await migrateClickHouse(url, database)
+    await run("ALTER TABLE migrations DELETE WHERE name = '004_identity.sql' SETTINGS mutations_sync = 1")
+    const links = await clickhouse.rows({
+      sql: 'SELECT cookie_id, hem, source, confidence FROM identity_links',
+      params: {},
+    })
+    expect(links, `after ${times}`).toEqual([{ cookie_id: cookie, hem, source: 'identify', confidence: 1 }])
+    const events = await clickhouse.rows({ sql: 'SELECT resolved, hem FROM events', params: {} })
+    expect(events).toEqual([{ resolved: true, hem }])
+  }
   await clickhouse.close()
 })
 

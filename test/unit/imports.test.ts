@@ -13,11 +13,13 @@ const rules: Record<string, string[]> = {
   access: ['postgres'],
   accounts: ['access', 'clickhouse', 'postgres'],
   ingest: ['access', 'spool', 'postgres'],
+  identity: ['clickhouse'],
   billing: ['access', 'postgres'],
-  events: ['access', 'billing', 'clickhouse'],
+  events: ['access', 'billing', 'identity', 'clickhouse'],
+  taxonomy: ['access'],
   campaigns: ['access', 'clickhouse', 'ingest', 'postgres', 'spool'],
   dashboard: ['access', 'accounts'],
-  demo: ['access', 'accounts', 'campaigns', 'ingest', 'clickhouse', 'postgres'],
+  demo: ['access', 'accounts', 'campaigns', 'identity', 'ingest', 'clickhouse', 'postgres'],
 }
 /** Files that put the areas together: they may import any of them. */
 const composers = ['main.ts', 'worker.ts', 'workers.ts', 'cli.ts', 'app.ts', 'deps.ts', 'openapi.ts']

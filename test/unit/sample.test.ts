@@ -7,12 +7,13 @@ import {
   sampleCampaignRows,
   sampleIdentity,
   sampleLinks,
+  sampleProfiles,
   sampleRows,
 } from '../../collector/demo/sample.ts'
 import { sampleCampaigns } from '../../collector/demo/sampleCampaigns.ts'
 import { validateEvent } from '../../collector/ingest/validate.ts'
 import { type EventType, eventDataSchemas, eventTypes } from '../../schemas/events/index.ts'
-import { fields } from '../../schemas/fields.ts'
+import { eventColumns } from '../../schemas/fields.ts'
 import { randomName } from '../harness/databases.ts'
 
 const dayMs = 86_400_000
@@ -33,6 +34,12 @@ const parse = (rows: string[]) => rows.map((row) => JSON.parse(row) as SampleRow
 const month = Array.from({ length: 31 }, (_, day) => sampleRows(new Date(monday.getTime() + day * dayMs)))
 const all = parse(month.flat())
 const share = (test: (row: SampleRow) => boolean) => all.filter(test).length / all.length
+
+test('the sample’s people are the same ones every time', () => {
+  expect(sampleProfiles()).toEqual(sampleProfiles())
+  const hems = sampleProfiles().map((row) => JSON.parse(row).hem)
+  expect(sampleLinks(monday).map((row) => JSON.parse(row).hem)).toEqual(hems)
+})
 
 describe('sample rows', () => {
   test('the same day gives the same bytes', () => {
@@ -78,7 +85,9 @@ describe('sample rows', () => {
   })
 
   test('a row has every stored column of the field table that has no default', () => {
-    const stored = fields.filter(({ alias, columnType }) => !alias && !/DEFAULT|^Nullable/.test(columnType))
+    const stored = eventColumns.filter(
+      ({ alias, columnType }) => !alias && !/DEFAULT|^Nullable/.test(columnType),
+    )
     for (const { name } of stored) expect(all[0]).toHaveProperty(name)
     expect(all[0]).toMatchObject({
       organization_id: sampleIdentity.organizationId,
@@ -141,6 +150,13 @@ test('the sample database is filled once, by however many processes at once, and
 
   await Promise.all([1, 2, 3].map(() => fillSampleDatabase(clickhouse, monday)))
   const first = await stored()
+  const [people] = await clickhouse.rows<{ known: number; strangers: number }>({
+    sql: `SELECT uniqExactIf(hem, hem IN (SELECT hem FROM profiles)) AS known,
+            uniqExactIf(hem, hem NOT IN (SELECT hem FROM profiles)) AS strangers FROM events WHERE resolved`,
+    params: {},
+  })
+  expect(people!.known).toBeGreaterThan(20)
+  expect(people!.strangers).toBe(0)
   expect(first).toMatchObject({ events: eventsFrom(0), ids: eventsFrom(0), days: 32 })
   expect(first.resolved).toBeGreaterThan(first.events * 0.15)
 

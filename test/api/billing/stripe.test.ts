@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { startBillingChores } from '../../../collector/billing/chores.ts'
 import { noteReports, readUnsentReports, sendReports } from '../../../collector/billing/reports.ts'
 import { openStripe, type TellStripe } from '../../../collector/billing/stripe.ts'
-import { seededRandom } from '../../../collector/demo/random.ts'
+import { seededRandom } from '../../../collector/random.ts'
 import { startFakeStripe, type Treatment } from './fakeStripe.ts'
 import {
   type Accounts,

@@ -7,9 +7,11 @@ import { createBilling } from '../../../collector/billing/billing.ts'
 import { type ClickHouse, openClickHouse } from '../../../collector/clickhouse/client.ts'
 import { migrateClickHouse } from '../../../collector/clickhouse/migrate.ts'
 import { readConfig } from '../../../collector/config.ts'
+import { reloadIdentity } from '../../../collector/identity/refresh.ts'
 import { openLog } from '../../../collector/log.ts'
 import { migratePostgres } from '../../../collector/postgres/migrate.ts'
 import { openPostgres } from '../../../collector/postgres/pool.ts'
+import type { Tier } from '../../../schemas/fields.ts'
 import { newPostgresDatabase, randomName } from '../../harness/databases.ts'
 
 export type Row = Record<string, unknown>
@@ -40,6 +42,21 @@ export const eventOf = (now: number, agoMs: number, more: Row = {}): Row => ({
   spool_id: randomUUID(),
   ...more,
 })
+
+/** A link as the collector stores it: an observation of one of the organization's sites, now. */
+export const linkOf = (cookie_id: unknown, hem: string, more: Row = {}): Row => ({
+  organization_id: organizationId,
+  cookie_id,
+  hem,
+  observed_at: new Date().toISOString(),
+  ...more,
+})
+
+async function insertRows(clickhouse: ClickHouse, table: string, rows: readonly Row[]): Promise<void> {
+  if (rows.length === 0) return
+  const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+  await clickhouse.insertLines(table, Readable.from([lines], { objectMode: false }), randomUUID())
+}
 
 /**
  * The app's read side on databases of its own in a real ClickHouse and PostgreSQL. Requests come from `organizationId`, or with
@@ -96,18 +113,19 @@ export async function openEvents() {
     async page(
       query: Record<string, string> = {},
       headers: InjectOptions['headers'] = {},
+      tier: Tier = 'web_event',
     ): Promise<PageBody> {
-      const answer = await get('events/web_event', query, headers)
+      const answer = await get(`events/${tier}`, query, headers)
       if (answer.statusCode !== 200) throw new Error(`${answer.statusCode} ${answer.body}`)
       return answer.json()
     },
-    async insert(rows: readonly Row[], into: 'live' | 'test' = 'live') {
-      const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
-      await clickhouse[into].insertLines(
-        'events',
-        Readable.from([lines], { objectMode: false }),
-        randomUUID(),
-      )
+    insert: (rows: readonly Row[], into: 'live' | 'test' = 'live') =>
+      insertRows(clickhouse[into], 'events', rows),
+    /** Makes these links and profiles known to reads. */
+    async know({ links = [], profiles = [] }: { links?: readonly Row[]; profiles?: readonly Row[] }) {
+      await insertRows(clickhouse.live, 'identity_links', links)
+      await insertRows(clickhouse.live, 'profiles', profiles)
+      await reloadIdentity(clickhouse.live)
     },
     async close() {
       await app.close()

@@ -56,7 +56,6 @@ describe('an accepted event', () => {
       pixel_id: service.demo.pixel_id,
       project_id: service.demo.project_id,
       source: 'pixel',
-      spend: null,
       campaign_id: null,
       spend: null,
       page_url: event.event_data.url,

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import type { Scope } from '../../../collector/access/scope.ts'
 import { countsQuery } from '../../../collector/events/countsQuery.ts'
 import { encodeCursor } from '../../../collector/events/cursor.ts'
-import { eventsQuery, eventsQueryCarryingNext } from '../../../collector/events/eventsQuery.ts'
+import { eventsQuery } from '../../../collector/events/eventsQuery.ts'
 import { readCountsRequest, readEventsRequest } from '../../../collector/events/plan.ts'
-import { fields } from '../../../schemas/fields.ts'
+import { fieldsAt, hemNumber, isProfileField, type Tier } from '../../../schemas/fields.ts'
 
 const now = 1_800_000_000_000
 const organizationId = '00000000-0000-4000-8000-000000000001'
@@ -15,8 +15,8 @@ const wide = { organizationId, projectId: null, pixelId: null, campaignId: null 
 const narrow = { organizationId, projectId, pixelId, campaignId: "O'Hara" }
 
 /** Of both sources, unless the query names one. */
-const eventsPlan = (query: Record<string, string>, scope: Scope = wide) => ({
-  ...readEventsRequest({ query, headers: {} }, 'web_event', now).plan,
+const eventsPlan = (query: Record<string, string>, scope: Scope = wide, tier: Tier = 'web_event') => ({
+  ...readEventsRequest({ query, headers: {} }, tier, now).plan,
   ...(query.source === undefined && { source: null }),
   scope,
 })
@@ -26,8 +26,8 @@ const countsPlan = (query: Record<string, string>) => ({
   scope: wide,
 })
 /** What a filter becomes, and what it binds. */
-const conditionOf = (filter: string) => {
-  const { sql, params } = eventsQuery(eventsPlan({ filter, select: 'event_id' }))
+const conditionOf = (filter: string, tier: Tier = 'web_event') => {
+  const { sql, params } = eventsQuery(eventsPlan({ filter, select: 'event_id' }, wide, tier))
   const { p0, p1, p2, ...bound } = params
   return [/ts_millis < \{p2:Int64\}\n {2}AND (.*)\nORDER/s.exec(sql)![1], Object.values(bound).slice(0, -1)]
 }
@@ -35,7 +35,9 @@ const conditionOf = (filter: string) => {
 describe('a page', () => {
   test('without parameters is every field of the organization’s last 24 hours', () => {
     expect(eventsQuery(eventsPlan({}))).toEqual({
-      sql: `SELECT ${fields.map(({ name }) => name).join(', ')}
+      sql: `SELECT ${fieldsAt('web_event')
+        .map(({ name }) => name)
+        .join(', ')}
 FROM events
 WHERE organization_id = {p0:UUID}
   AND ts_millis >= {p1:Int64}
@@ -107,7 +109,9 @@ LIMIT {p5:UInt32}`,
   })
 
   test('can carry the place of its last row in front of every row', () => {
-    expect(eventsQueryCarryingNext(eventsPlan({ select: 'page_url' })).sql).toBe(
+    expect(
+      eventsQuery(eventsPlan({ select: 'page_url' }), { leadsWithNext: true, hasMembers: false }).sql,
+    ).toBe(
       `SELECT toString(min((ts_millis, event_id)) OVER ()) AS _next, page_url
 FROM (
 SELECT page_url, ts_millis, event_id
@@ -194,6 +198,92 @@ describe('a filter becomes', () => {
     ],
     ['event_type:eq:a,browser:eq:b', 'event_type = {p3:String}\n  AND browser = {p4:String}', ['a', 'b']],
   ])('%s', (filter, sql, bound) => expect(conditionOf(filter)).toEqual([sql, bound]))
+})
+
+describe('of whom a cookie belongs to, a filter becomes', () => {
+  const number = (placeholder: string) => `reinterpretAsUInt256(unhex(${placeholder}))`
+  const people = (where: string) => `(SELECT ${number('hem')} FROM profiles FINAL WHERE ${where})`
+  const full = 'resolution_full_profile'
+  const hem = 'ab'.repeat(32)
+  test.each<[string, string, unknown[]]>([
+    [
+      `hem:eq:${hem}`,
+      `cookie_id IN (SELECT cookie_id FROM identity_links WHERE organization_id IN ({p0:UUID}, toUUID('00000000-0000-0000-0000-000000000000')) AND hem = {p3:String})
+  AND ${hemNumber} = ${number('{p3:String}')}`,
+      [hem],
+    ],
+    [`hem:ne:${hem}`, `${hemNumber} != ${number('{p3:String}')}`, [hem]],
+    ['hem:like:ab%', 'hem LIKE {p3:String}', ['ab%']],
+    ['last_name:eq:Li', `${hemNumber} IN ${people('last_name = {p3:String}')}`, ['Li']],
+    ['age:gte:30', `${hemNumber} IN ${people('age >= {p3:Int64}')}`, ['30']],
+    ['last_name:ne:Li', `${hemNumber} NOT IN ${people('last_name = {p3:String}')}`, ['Li']],
+    [
+      'last_name:like:L%,age:lt:30,event_type:eq:click,job_title:ne:a,is_home_owner:ne:true',
+      `event_type = {p3:String}
+  AND ${hemNumber} IN ${people('last_name LIKE {p4:String} AND age < {p5:Int64}')}
+  AND ${hemNumber} NOT IN ${people('job_title = {p6:String} OR is_home_owner = {p7:Bool}')}`,
+      ['click', 'L%', '30', 'a', true],
+    ],
+  ])('%s', (filter, sql, bound) => expect(conditionOf(filter, full)).toEqual([sql, bound]))
+})
+
+describe('people', () => {
+  const plan = (query: Record<string, string>, tier: Tier) => eventsPlan(query, wide, tier)
+  const person =
+    "WITH dictGetOrDefault('profile_by_hem', ('hem_number', 'pte', 'profile'), toUInt64(_hem_number), (toUInt256(0), '', '')) AS _person"
+
+  test('are not asked for where no field of theirs is', () => {
+    expect(eventsQuery(plan({ select: 'hem' }, 'resolution_hem')).sql).toMatch(
+      /^SELECT hem\nFROM events\nWHERE/,
+    )
+  })
+
+  test('are looked up for the rows of the page alone', () => {
+    expect(eventsQuery(plan({ select: 'age,event_id,maid' }, 'resolution_full_profile')).sql).toBe(
+      `${person}, JSONExtract(if(_person.1 = _hem_number, concat('{', substring(_person.2 || _person.3, 2), '}'), '{}'), 'Tuple(age Nullable(Int64), maid Nullable(String))') AS _values
+SELECT _values.age AS age, event_id, _values.maid AS maid
+FROM (
+SELECT event_id, ts_millis, ${hemNumber} AS _hem_number
+FROM events
+WHERE organization_id = {p0:UUID}
+  AND ts_millis >= {p1:Int64}
+  AND ts_millis < {p2:Int64}
+ORDER BY ts_millis DESC, event_id DESC
+LIMIT {p3:UInt32}
+)
+ORDER BY ts_millis DESC, event_id DESC`,
+    )
+  })
+
+  test('come as ready JSON where all of their tier is wanted', () => {
+    const { sql } = eventsQuery(plan({}, 'resolution_hem_pte'), { leadsWithNext: false, hasMembers: true })
+    const pte = fieldsAt('resolution_hem_pte').filter(isProfileField)
+    const nulls = pte.map(({ name }) => `,"${name}":null`).join('')
+    expect(sql.split('\nFROM (')[0]).toBe(`${person}
+SELECT ${fieldsAt('resolution_hem')
+      .map(({ name }) => name)
+      .join(
+        ', ',
+      )}, multiIf(_hem_number = 0, '', _person.1 = _hem_number, _person.2, '${nulls}') AS _pte, '' AS _profile`)
+  })
+
+  test('are joined to the whole window where it is theirs what makes events equal', () => {
+    const { sql } = eventsQuery(
+      plan({ select: 'event_id', distinct: 'company_domain,hem' }, 'resolution_full_profile'),
+    )
+    expect(sql).toBe(`SELECT event_id
+FROM (
+SELECT event_id, ts_millis
+FROM events ANY LEFT JOIN (SELECT reinterpretAsUInt256(unhex(hem)) AS _hem_number, company_domain FROM profiles FINAL) AS known ON known._hem_number = ${hemNumber}
+WHERE organization_id = {p0:UUID}
+  AND ts_millis >= {p1:Int64}
+  AND ts_millis < {p2:Int64}
+ORDER BY ts_millis DESC, event_id DESC
+LIMIT 1 BY company_domain, hem
+)
+ORDER BY ts_millis DESC, event_id DESC
+LIMIT {p3:UInt32}`)
+  })
 })
 
 describe('counts', () => {

@@ -1,0 +1,53 @@
+import { profileFields } from './profileField.ts'
+import {
+  ageRanges,
+  creditRatings,
+  dwellingTypes,
+  educationLevels,
+  generations,
+  incomeRanges,
+  maritalStatuses,
+  netWorthRanges,
+} from './vocabulary.ts'
+
+const { text, label, integer, number, flag } = profileFields('demographic', 'resolution_full_profile')
+
+/** The person at home: age, household, means, interests. Nothing about health, faith, origin or politics. */
+export const demographicFields = [
+  label('gender', 'Gender.', ['female', 'male', 'other']),
+  integer('birth_year', 'Year of birth.'),
+  integer('age', 'Age in years when the profile was last loaded.'),
+  label('age_range', 'Age in years, as a range.', ageRanges),
+  label('generation', 'Generation by birth_year.', generations),
+  label('marital_status', 'Marital status.', maritalStatuses),
+  flag('has_children', 'True when children live in the household.'),
+  integer('children_count', 'Children in the household.'),
+  integer('household_size', 'People in the household.'),
+  label('household_income_range', 'Yearly income of the household in US dollars.', incomeRanges),
+  label('income_range', 'Yearly income of the person in US dollars.', incomeRanges),
+  label('net_worth_range', 'Net worth of the household in US dollars.', netWorthRanges),
+  label('credit_rating', 'Modelled credit standing.', creditRatings),
+  label('education_level', 'Highest degree.', educationLevels),
+  label('occupation', 'Occupation in the words of the census.'),
+  label('language', 'Language spoken at home, ISO 639-1.'),
+  flag('is_home_owner', 'True when the household owns its home.'),
+  label('dwelling_type', 'What the household lives in.', dwellingTypes),
+  integer('home_value_usd', 'Estimated value of the home in US dollars.'),
+  integer('residence_years', 'Years the household has lived there.'),
+  text('home_street_address', 'Street and number at home.'),
+  text('home_city', 'City at home.'),
+  label('home_region', 'State or province at home.'),
+  text('home_postal_code', 'Postal code at home.'),
+  label('home_country', 'Country at home, ISO 3166-1 alpha-2.'),
+  number('home_latitude', 'Latitude of the postal code, degrees.'),
+  number('home_longitude', 'Longitude of the postal code, degrees.'),
+  label('timezone', 'IANA time zone at home.'),
+  text('interests', 'Interests, separated by commas.'),
+  text('purchase_categories', 'What the person has bought lately, categories separated by commas.'),
+  flag('is_online_shopper', 'True for people who mostly buy online.'),
+  flag('is_investor', 'True for people who hold securities.'),
+  flag('is_donor', 'True for people who give to charities.'),
+  flag('is_traveler', 'True for people who travel several times a year.'),
+  flag('is_pet_owner', 'True when a pet lives in the household.'),
+  label('vehicle_make', 'Make of the household’s main car.'),
+]

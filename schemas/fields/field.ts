@@ -1,0 +1,47 @@
+/** The four price tiers of the events API, cheapest first (spec: Events, version 3). */
+export const tiers = ['web_event', 'resolution_hem', 'resolution_hem_pte', 'resolution_full_profile'] as const
+export type Tier = (typeof tiers)[number]
+
+/** API data types, as schema responses name them (spec: Schema field metadata). */
+export type DataType = 'Utf8' | 'Int64' | 'Float64' | 'Boolean' | 'Timestamp'
+
+/** What fields are about; the catalog is read by these. */
+export const groups = [
+  'event',
+  'page',
+  'device',
+  'identity',
+  'pte',
+  'contact',
+  'company',
+  'demographic',
+] as const
+export type Group = (typeof groups)[number]
+
+export interface Field {
+  /** The name in responses, `select`, `filter` and `distinct`; also the ClickHouse column. */
+  readonly name: string
+  /** The ClickHouse column type, codec included. */
+  readonly columnType: string
+  /** SQL the column is computed from when read; such a column is never written. */
+  readonly alias?: string
+  readonly dataType: DataType
+  readonly nullable: boolean
+  /** The cheapest tier whose routes return it. */
+  readonly tier: Tier
+  readonly group: Group
+  readonly description: string
+  /** All that the field may hold, where that is a fixed list. */
+  readonly values?: readonly string[]
+}
+
+/** A field as responses show it (spec: Schema field metadata); what follows nullable is an addition. */
+export const publicField = ({ name, dataType, nullable, tier, group, description, values }: Field) => ({
+  name,
+  data_type: dataType,
+  nullable,
+  tier,
+  group,
+  description,
+  ...(values && { values }),
+})

@@ -1,0 +1,35 @@
+import type { Field } from './field.ts'
+
+const own = '(organization_id, cookie_id)'
+const ofEverybody = "(toUUID('00000000-0000-0000-0000-000000000000'), cookie_id)"
+
+/**
+ * SQL, over rows of `events`: whom the event's cookie belongs to, as the hem's 256 bits, and 0 where nobody knows.
+ * What the organization's own sites observed comes before what the operator's graph says; what was observed lately
+ * is in a dictionary of its own. What another organization observed has another key, so it can't be found.
+ */
+export const hemNumber = `dictGetOrDefault('identity_by_cookie_lately', 'hem_number', ${own}, dictGetOrDefault('identity_by_cookie', 'hem_number', ${own}, dictGet('identity_by_cookie', 'hem_number', ${ofEverybody})))`
+
+/** Who an event’s visitor is. */
+export const resolved: Field = {
+  name: 'resolved',
+  columnType: 'Nullable(Bool)',
+  alias: `${hemNumber} != 0`,
+  dataType: 'Boolean',
+  nullable: true,
+  tier: 'web_event',
+  group: 'event',
+  description: 'True when the visitor was identified.',
+}
+
+export const hem: Field = {
+  name: 'hem',
+  columnType: 'Nullable(String)',
+  alias: `if(${hemNumber} = 0, NULL, lower(hex(reinterpretAsFixedString(${hemNumber}))))`,
+  dataType: 'Utf8',
+  nullable: true,
+  tier: 'resolution_hem',
+  group: 'identity',
+  description:
+    'Hashed e-mail: SHA-256, hex, of the trimmed, lower-cased address. Null while nobody knows the visitor.',
+}

@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { eventOf, linkOf, openEvents, organizationId, type Row } from './harness.ts'
+
+let events: Awaited<ReturnType<typeof openEvents>>
+beforeAll(async () => {
+  events = await openEvents()
+})
+afterAll(() => events.close())
+
+const now = Date.now()
+const everybody = '00000000-0000-0000-0000-000000000000'
+const [ann, bob, cid, dan] = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(64)) as [
+  string,
+  string,
+  string,
+  string,
+]
+const at = (daysAgo: number) => new Date(now - daysAgo * 86_400_000).toISOString()
+
+let cookie: string
+let event: Row
+beforeEach(async () => {
+  cookie = randomUUID()
+  event = eventOf(now, 60_000, { cookie_id: cookie })
+  await events.insert([event])
+})
+
+/** Whom the event's cookie belongs to, as the API says. */
+async function resolvedTo(more: Row = event) {
+  const filter = `event_id:eq:${more.event_id}`
+  const { rows } = await events.page({ filter, select: 'resolved,hem' }, {}, 'resolution_hem')
+  return rows[0]
+}
+
+describe('of several links of a cookie', () => {
+  test('the surest counts, whichever was seen last', async () => {
+    await events.know({
+      links: [
+        linkOf(cookie, ann, { confidence: 0.5, source: 'form', observed_at: at(0) }),
+        linkOf(cookie, bob, { confidence: 1, observed_at: at(9) }),
+        linkOf(cookie, cid, { confidence: 0.9, source: 'form', observed_at: at(1) }),
+      ],
+    })
+    expect(await resolvedTo()).toEqual({ resolved: true, hem: bob })
+  })
+
+  test('of equally sure ones the latest counts, in whatever order they came', async () => {
+    await events.know({ links: [linkOf(cookie, bob, { observed_at: at(1) })] })
+    await events.know({ links: [linkOf(cookie, ann, { observed_at: at(2) })] })
+    expect(await resolvedTo()).toEqual({ resolved: true, hem: bob })
+    await events.know({ links: [linkOf(cookie, ann, { observed_at: at(0) })] })
+    expect(await resolvedTo()).toEqual({ resolved: true, hem: ann })
+  })
+
+  test('a link seen again is as sure as it was the last time', async () => {
+    const link = linkOf(cookie, ann, { organization_id: everybody, source: 'loaded' })
+    await events.know({ links: [{ ...link, confidence: 0.9, observed_at: at(2) }] })
+    await events.know({ links: [{ ...link, hem: bob, confidence: 0.8, observed_at: at(1) }] })
+    expect(await resolvedTo()).toEqual({ resolved: true, hem: ann })
+    await events.know({ links: [{ ...link, confidence: 0.7, observed_at: at(0) }] })
+    expect(await resolvedTo()).toEqual({ resolved: true, hem: bob })
+  })
+
+  test('the organization’s own counts before the operator’s, however sure that is', async () => {
+    const loaded = { organization_id: everybody, source: 'loaded' }
+    await events.know({ links: [linkOf(cookie, ann, { ...loaded, confidence: 1 })] })
+    expect(await resolvedTo()).toEqual({ resolved: true, hem: ann })
+    await events.know({
+      links: [linkOf(cookie, bob, { confidence: 0.1, observed_at: at(30), source: 'form' })],
+    })
+    expect(await resolvedTo()).toEqual({ resolved: true, hem: bob })
+  })
+})
+
+test('what another organization’s site observed is never seen', async () => {
+  const foreign = randomUUID()
+  const theirs = eventOf(now, 60_000, { organization_id: foreign, cookie_id: cookie })
+  await events.insert([theirs])
+  const profile = { hem: dan, first_name: 'Dan', company_domain: 'dan.example' }
+  await events.know({ links: [linkOf(cookie, dan, { organization_id: foreign })], profiles: [profile] })
+
+  expect(await resolvedTo()).toEqual({ resolved: false, hem: null })
+  const full = 'resolution_full_profile'
+  for (const filter of [`hem:eq:${dan}`, 'first_name:eq:Dan', `cookie_id:eq:${cookie},resolved:eq:true`]) {
+    expect((await events.page({ filter }, {}, full)).rows).toEqual([])
+  }
+  const answers = await Promise.all(
+    ['application/json', 'application/x-ndjson', 'text/csv'].map((accept) =>
+      events.get(`events/${full}`, { filter: `cookie_id:eq:${cookie}` }, { accept }),
+    ),
+  )
+  for (const { body } of answers) expect(body).not.toMatch(/Dan|dan\.example|d{64}/)
+  const counts = { filter: `cookie_id:eq:${cookie}`, group_by: 'resolved' }
+  expect((await events.get('events/web_event/counts', counts)).json().counts).toEqual([
+    { resolved: false, count: 1 },
+  ])
+  // Whoever observed it sees it.
+  const [seen] = await events.clickhouse.live.rows<Row>({
+    sql: 'SELECT hem FROM events WHERE event_id = {id:UUID}',
+    params: { id: theirs.event_id },
+  })
+  expect(seen).toEqual({ hem: dan })
+  expect(foreign).not.toBe(organizationId)
+})
+
+test('without links, and after they were deleted, nobody is known', async () => {
+  expect(await resolvedTo()).toEqual({ resolved: false, hem: null })
+  await events.know({ links: [linkOf(cookie, ann)] })
+  expect(await resolvedTo()).toEqual({ resolved: true, hem: ann })
+  const deletion = { sql: 'DELETE FROM identity_links WHERE hem = {hem:String}', params: { hem: ann } }
+  await events.clickhouse.live.command(deletion)
+  await events.know({})
+  expect(await resolvedTo()).toEqual({ resolved: false, hem: null })
+})
+
+describe('the dictionary of late links', () => {
+  test('has what sites observed within the hour, so that the large one may be old', async () => {
+    const reload = (dictionary: string) =>
+      events.clickhouse.live.command({ sql: `SYSTEM RELOAD DICTIONARY ${dictionary}`, params: {} })
+    await events.know({ links: [linkOf(cookie, ann, { observed_at: at(3) })] })
+    const { live } = events.clickhouse
+    await live.command({
+      sql: `INSERT INTO identity_links (organization_id, cookie_id, hem, observed_at)
+            VALUES ({organization:UUID}, {cookie:UUID}, {hem:String}, now64(3))`,
+      params: { organization: organizationId, cookie, hem: bob },
+    })
+    expect(await resolvedTo()).toEqual({ resolved: true, hem: ann })
+    await reload('identity_by_cookie_lately')
+    expect(await resolvedTo()).toEqual({ resolved: true, hem: bob })
+  })
+
+  test('leaves out what was loaded and what is older', async () => {
+    const old = randomUUID()
+    const loaded = randomUUID()
+    await events.know({
+      links: [
+        linkOf(old, ann, { stored_at: at(1) }),
+        linkOf(loaded, ann, { organization_id: everybody, source: 'loaded' }),
+      ],
+    })
+    const has = async (dictionary: string, organization: string, id: string) =>
+      (
+        await events.clickhouse.live.rows<{ found: number }>({
+          sql: `SELECT dictHas('${dictionary}', ({organization:UUID}, {id:UUID})) AS found`,
+          params: { organization, id },
+        })
+      )[0]!.found
+    expect(await has('identity_by_cookie', organizationId, old)).toBe(1)
+    expect(await has('identity_by_cookie', everybody, loaded)).toBe(1)
+    expect(await has('identity_by_cookie_lately', organizationId, old)).toBe(0)
+    expect(await has('identity_by_cookie_lately', everybody, loaded)).toBe(0)
+  })
+})
+
+describe('a profile', () => {
+  const nameOf = async () =>
+    (
+      await events.page(
+        { filter: `event_id:eq:${event.event_id}`, select: 'first_name,pte_person_id' },
+        {},
+        'resolution_full_profile',
+      )
+    ).rows[0]
+
+  test('loaded again replaces the one before, also after it was read', async () => {
+    const hem = '1'.repeat(64)
+    await events.know({ links: [linkOf(cookie, hem)] })
+    expect(await nameOf()).toEqual({ first_name: null, pte_person_id: null })
+    await events.know({ profiles: [{ hem, first_name: 'Dora', pte_person_id: '7', updated_at: at(2) }] })
+    expect(await nameOf()).toEqual({ first_name: 'Dora', pte_person_id: '7' })
+    await events.know({ profiles: [{ hem, first_name: 'Dorothea', updated_at: at(1) }] })
+    expect(await nameOf()).toEqual({ first_name: 'Dorothea', pte_person_id: null })
+    // What comes late but is older changes nothing.
+    await events.know({ profiles: [{ hem, first_name: 'Dolly', updated_at: at(5) }] })
+    expect(await nameOf()).toEqual({ first_name: 'Dorothea', pte_person_id: null })
+    const found = async (filter: string) =>
+      (await events.page({ filter }, {}, 'resolution_full_profile')).rows
+    expect(await found(`first_name:eq:Dorothea,event_id:eq:${event.event_id}`)).toHaveLength(1)
+    expect(await found('first_name:eq:Dora')).toEqual([])
+    expect(await found('first_name:eq:Dolly')).toEqual([])
+  })
+
+  test('is not taken for that of another hem with the same first eight bytes', async () => {
+    const [one, other] = [`${'2'.repeat(16)}${'3'.repeat(48)}`, `${'2'.repeat(16)}${'4'.repeat(48)}`]
+    await events.know({ links: [linkOf(cookie, one)], profiles: [{ hem: other, first_name: 'Eve' }] })
+    expect(await nameOf()).toEqual({ first_name: null, pte_person_id: null })
+    const { rows } = await events.page(
+      { filter: `event_id:eq:${event.event_id}` },
+      {},
+      'resolution_full_profile',
+    )
+    expect(rows[0]).toMatchObject({ hem: one, first_name: null })
+  })
+
+  test('keeps every sign of its texts', async () => {
+    const hem = '5'.repeat(64)
+    const first_name = 'a"b\\c\n{}\t,\u0001 é 😀 \u0024{_pte:Raw} </script>'
+    await events.know({ links: [linkOf(cookie, hem)], profiles: [{ hem, first_name }] })
+    expect(await nameOf()).toEqual({ first_name, pte_person_id: null })
+    const filter = `event_id:eq:${event.event_id}`
+    expect((await events.page({ filter }, {}, 'resolution_full_profile')).rows[0]).toMatchObject({
+      first_name,
+    })
+    expect(
+      (await events.page({ filter: `first_name:eq:${first_name}` }, {}, 'resolution_full_profile')).rows,
+    ).toHaveLength(1)
+  })
+})
