@@ -13,7 +13,8 @@ export const Money = (description: string) =>
   Type.Number({ minimum: 0, maximum: 1_000_000_000, description: `${description} Six decimals are kept.` })
 
 const settings = {
-  name: Type.String({ minLength: 1, maxLength: 200 }),
+  // No control characters (PostgreSQL keeps no NUL), and not blanks alone.
+  name: Type.String({ minLength: 1, maxLength: 200, pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f]*$' }),
   status: Status,
   budget: Nullable(Money('What the whole flight may cost; null: anything.')),
   start_date: Type.String({ format: 'date', description: 'First day of the flight, UTC.' }),

@@ -47,6 +47,8 @@ describe('POST /api/v1/campaigns', () => {
 
   test.each([
     [{ name: '' }, 'name'],
+    [{ name: '  ' }, 'name'],
+    [{ name: 'a\u0000b' }, 'name'],
     [{ name: undefined }, 'name'],
     [{ start_date: undefined }, 'start_date'],
     [{ start_date: '2026-02-30' }, 'start_date'],
