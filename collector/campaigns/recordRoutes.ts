@@ -93,9 +93,11 @@ export const recordRoutes =
       async ({ principal, params, body }) => {
         requireLive(principal)
         const scope = await recordScopeOf(principal, undefined)
+        // Before the transaction: who holds a connection must not wait for another.
+        const { campaign_id, project_id } = await readCampaign(postgres, scope, params.campaign_id)
+        await projectFor(postgres, principal, project_id, 'write')
         return inTransaction(postgres, async (client) => {
-          const campaign = await readCampaign(client, scope, params.campaign_id, true)
-          await projectFor(postgres, principal, campaign.project_id, 'write')
+          const campaign = await readCampaign(client, scope, campaign_id, true)
           return { campaign: await changeCampaign(client, campaign, body) }
         })
       },
