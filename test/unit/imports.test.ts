@@ -15,7 +15,7 @@ const rules: Record<string, string[]> = {
   ingest: ['access', 'spool', 'postgres'],
   billing: ['access', 'postgres'],
   events: ['access', 'billing', 'clickhouse'],
-  campaigns: ['access', 'clickhouse', 'ingest', 'postgres', 'spool'],
+  campaigns: ['access', 'accounts', 'clickhouse', 'ingest', 'postgres', 'spool'],
   dashboard: ['access', 'accounts'],
   demo: ['access', 'accounts', 'campaigns', 'ingest', 'clickhouse', 'postgres'],
 }
