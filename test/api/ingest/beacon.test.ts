@@ -58,7 +58,6 @@ describe('an accepted event', () => {
       source: 'pixel',
       spend: null,
       campaign_id: null,
-      spend: null,
       page_url: event.event_data.url,
       page_host: 'shop.example:8443',
       page_path: '/a/b',
