@@ -13,7 +13,7 @@ import { NextCursor, pageQuery } from './page.ts'
 export type Actor = Pick<Principal, 'organizationId' | 'caller'>
 
 export interface AuditObject {
-  kind: 'organization' | 'member' | 'project' | 'project_member' | 'pixel' | 'key'
+  kind: 'organization' | 'member' | 'project' | 'project_member' | 'pixel' | 'key' | 'campaign'
   id: string
 }
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { Name, SeenVersion, Version } from '../accounts/declarations.ts'
 import { Day, exactly, Id, Nullable, Timestamp } from '../schemaParts.ts'
 
 export const Status = Type.Union([
@@ -13,8 +14,7 @@ export const Money = (description: string) =>
   Type.Number({ minimum: 0, maximum: 1_000_000_000, description: `${description} Six decimals are kept.` })
 
 const settings = {
-  // No control characters (PostgreSQL keeps no NUL), and not blanks alone.
-  name: Type.String({ minLength: 1, maxLength: 200, pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f]*$' }),
+  name: Name,
   status: Status,
   budget: Nullable(Money('What the whole flight may cost; null: anything.')),
   start_date: Type.String({ format: 'date', description: 'First day of the flight, UTC.' }),
@@ -28,7 +28,7 @@ export const Campaign = Type.Object({
   campaign_id: Id,
   project_id: Id,
   ...settings,
-  version: Type.Integer({ description: 'Grows with every change.' }),
+  version: Version,
   created_at: Timestamp,
   updated_at: Timestamp,
 })
@@ -44,9 +44,7 @@ export const NewCampaign = exactly({
 export const CampaignChange = exactly({
   ...{ name, start_date },
   ...optional,
-  version: Type.Optional(
-    Type.Integer({ description: 'The version that was changed; 409 when it is no longer the newest.' }),
-  ),
+  version: SeenVersion,
 })
 
 const project = { project_id: Type.Optional(Id) }

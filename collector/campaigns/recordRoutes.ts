@@ -2,6 +2,8 @@ import type { FastifyPluginAsync } from 'fastify'
 import { Type } from 'typebox'
 import { projectFor } from '../access/permissions.ts'
 import { requireKeyProject } from '../access/recordScope.ts'
+import { audit } from '../accounts/audit.ts'
+import { changesOf } from '../accounts/versions.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import type { TypeBox } from '../typeProvider.ts'
 import { access, requireFiltersAllowed, requireLive } from './access.ts'
@@ -76,7 +78,13 @@ export const recordRoutes =
         requireLive(principal)
         requireKeyProject(principal, project_id)
         const { projectId } = await projectFor(postgres, principal, project_id, 'write')
-        return reply.code(201).send({ campaign: await createCampaign(postgres, projectId, settings) })
+        const campaign = await inTransaction(postgres, async (client) => {
+          const created = await createCampaign(client, projectId, settings)
+          const { campaign_id: id, name } = created
+          await audit(client, principal, 'campaign.create', { kind: 'campaign', id }, { name })
+          return created
+        })
+        return reply.code(201).send({ campaign })
       },
     )
 
@@ -98,7 +106,10 @@ export const recordRoutes =
         await projectFor(postgres, principal, project_id, 'write')
         return inTransaction(postgres, async (client) => {
           const campaign = await readCampaign(client, scope, campaign_id, true)
-          return { campaign: await changeCampaign(client, campaign, body) }
+          const changed = await changeCampaign(client, campaign, body)
+          const object = { kind: 'campaign', id: campaign_id } as const
+          await audit(client, principal, 'campaign.update', object, changesOf(campaign, changed))
+          return { campaign: changed }
         })
       },
     )

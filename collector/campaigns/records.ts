@@ -1,9 +1,10 @@
 import type { Static } from 'typebox'
 import { isUuid } from '../../schemas/uuid.ts'
 import type { RecordScope } from '../access/recordScope.ts'
-import { conflict, invalidParameter, notFound } from '../errors.ts'
+import { requireVersion } from '../accounts/versions.ts'
+import { invalidParameter, notFound } from '../errors.ts'
 import type { Postgres } from '../postgres/pool.ts'
-import { inTransaction, type Queryable } from '../postgres/transaction.ts'
+import type { Queryable } from '../postgres/transaction.ts'
 import { uuidV7 } from '../uuidV7.ts'
 import type { CampaignChange, Campaign as CampaignSchema, NewCampaign } from './declarations.ts'
 
@@ -80,20 +81,18 @@ export async function readEvery(
 
 /** Makes a campaign. Throws 400 for a flight that ends before it starts. */
 export async function createCampaign(
-  postgres: Postgres,
+  postgres: Queryable,
   projectId: string,
   { name, start_date, ...given }: Omit<Static<typeof NewCampaign>, 'project_id'>,
 ): Promise<Campaign> {
   const { status = 'draft', budget = null, end_date = null, audience_id = null } = given
   requireOrder(start_date, end_date)
-  return inTransaction(postgres, async (client) => {
-    const { rows } = await client.query<Row>(
-      `INSERT INTO campaigns (campaign_id, project_id, name, status, budget, start_date, end_date, audience_id)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${columns}`,
-      [uuidV7(), projectId, name, status, budget, start_date, end_date, audience_id],
-    )
-    return campaignOf(rows[0]!)
-  })
+  const { rows } = await postgres.query<Row>(
+    `INSERT INTO campaigns (campaign_id, project_id, name, status, budget, start_date, end_date, audience_id)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${columns}`,
+    [uuidV7(), projectId, name, status, budget, start_date, end_date, audience_id],
+  )
+  return campaignOf(rows[0]!)
 }
 
 /** Changes what is given. Throws 409 with the campaign as it is when `version` is not the newest. */
@@ -102,9 +101,7 @@ export async function changeCampaign(
   campaign: Campaign,
   { version, ...change }: Static<typeof CampaignChange>,
 ): Promise<Campaign> {
-  if (version !== undefined && version !== campaign.version) {
-    throw conflict('The campaign has been changed meanwhile.', { campaign })
-  }
+  requireVersion('campaign', campaign, version)
   const { name, status, budget, start_date, end_date, audience_id } = { ...campaign, ...change }
   requireOrder(start_date, end_date)
   const { rows } = await postgres.query<Row>(

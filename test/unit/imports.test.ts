@@ -17,7 +17,7 @@ const rules: Record<string, string[]> = {
   billing: ['access', 'postgres'],
   events: ['access', 'billing', 'identity', 'clickhouse'],
   taxonomy: ['access'],
-  campaigns: ['access', 'clickhouse', 'ingest', 'postgres', 'spool'],
+  campaigns: ['access', 'accounts', 'clickhouse', 'ingest', 'postgres', 'spool'],
   dashboard: ['access', 'accounts'],
   demo: ['access', 'accounts', 'campaigns', 'identity', 'ingest', 'clickhouse', 'postgres'],
 }

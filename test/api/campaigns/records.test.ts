@@ -141,6 +141,24 @@ describe('PUT /api/v1/campaigns/{id}', () => {
   })
 })
 
+test('who made and changed a campaign stands in the audit log, what was refused does not', async () => {
+  const { campaign_id } = await create({ budget: 100 }, tenants.keys.first)
+  await send('PUT', `/${campaign_id}`, { budget: 200, name: 'Spring' })
+  await send('PUT', `/${campaign_id}`, { budget: 300, version: 1 })
+  const { rows } = await tenants.postgres.query(
+    `SELECT actor->>'kind' AS actor, action, object_kind, details FROM audit_log
+     WHERE object_id = $1 ORDER BY entry_id`,
+    [campaign_id],
+  )
+  expect(rows).toEqual([
+    { actor: 'key', action: 'campaign.create', object_kind: 'campaign', details: { name: 'Spring' } },
+    {
+      ...{ actor: 'key', action: 'campaign.update', object_kind: 'campaign' },
+      details: { budget: { from: 100, to: 200 } },
+    },
+  ])
+})
+
 describe('GET /api/v1/campaigns', () => {
   const audience = randomUUID()
   /** Made in this order, in two projects. */
