@@ -209,18 +209,22 @@ CREATE FUNCTION charge_responses(charges jsonb)
 RETURNS TABLE (charged_request_id uuid, charged_records bigint, refusal jsonb)
 LANGUAGE plpgsql AS $$
 DECLARE
+  organization uuid;
   charge record;
   known bigint;
   paid bigint;
   considered record;
 BEGIN
-  INSERT INTO billing_accounts (organization_id)
-    SELECT DISTINCT (value ->> 'organization_id')::uuid AS id FROM jsonb_array_elements(charges) ORDER BY id
-  ON CONFLICT DO NOTHING;
   -- In one order, so that no two wait for each other.
-  PERFORM 1 FROM billing_accounts
-    WHERE organization_id IN (SELECT (value ->> 'organization_id')::uuid FROM jsonb_array_elements(charges))
-    ORDER BY organization_id FOR NO KEY UPDATE;
+  FOR organization IN
+    SELECT DISTINCT (value ->> 'organization_id')::uuid AS id FROM jsonb_array_elements(charges) ORDER BY id
+  LOOP
+    LOOP
+      PERFORM 1 FROM billing_accounts WHERE organization_id = organization FOR NO KEY UPDATE;
+      EXIT WHEN FOUND;
+      INSERT INTO billing_accounts (organization_id) VALUES (organization) ON CONFLICT DO NOTHING;
+    END LOOP;
+  END LOOP;
 
   FOR charge IN SELECT * FROM jsonb_to_recordset(charges) AS given (request_id uuid, organization_id uuid,
     project_id uuid, is_project_key boolean, caller_id uuid, meter text, records bigint, at timestamptz,
@@ -235,15 +239,18 @@ BEGIN
       RETURN NEXT;
       CONTINUE;
     END IF;
-    WITH held AS (
-      -- Past a hundred one of them will have been delivered.
-      UPDATE idempotent_charges SET holders =
-        CASE WHEN cardinality(holders) < 100 THEN holders || charge.request_id ELSE holders END
-      WHERE organization_id = charge.organization_id AND idempotency = charge.idempotency
-        AND charged_at > charge.at - interval '24 hours'
-      RETURNING records
-    )
-    SELECT coalesce(sum(records), 0) INTO paid FROM held;
+    paid := 0;
+    IF charge.idempotency IS NOT NULL THEN
+      WITH held AS (
+        -- Past a hundred one of them will have been delivered.
+        UPDATE idempotent_charges SET holders =
+          CASE WHEN cardinality(holders) < 100 THEN holders || charge.request_id ELSE holders END
+        WHERE organization_id = charge.organization_id AND idempotency = charge.idempotency
+          AND charged_at > charge.at - interval '24 hours'
+        RETURNING records
+      )
+      SELECT coalesce(sum(records), 0) INTO paid FROM held;
+    END IF;
     charged_records := greatest(0, charge.records - paid);
     IF charged_records > 0 THEN
       SELECT * INTO considered FROM consider_usage(charge.organization_id, charge.project_id,

@@ -6,7 +6,7 @@ import { differences, ledgerOf } from './harness.ts'
 
 let api: Awaited<ReturnType<typeof openApi>>
 beforeAll(async () => {
-  api = await openApi({ patienceMs: 500 })
+  api = await openApi({ patienceMs: 3_000 })
 })
 afterAll(() => api.close())
 afterEach(async () => {
