@@ -28,17 +28,17 @@ const page = () => document.URL.replace(fragment, '')
 let shown: string
 
 /** Within a page the referrer is the page before. What waits is encoded now: soon the title is another page's. */
-export const navigated = (referrer = document.referrer): void => {
+export const navigated = (data?: object): void => {
   reacted()
   encode()
   shown = page()
-  pageView({ referrer })
+  pageView(data)
   searchFromUrl()
   restartScroll()
 }
 
 export const moved = (): void => {
-  if (page() !== shown) navigated(shown)
+  if (page() !== shown) navigated({ referrer: shown })
 }
 
 /** Out of the back/forward cache. */
