@@ -45,7 +45,7 @@ export const beaconBytesMax = 64 * 1024
 
 const strict = { additionalProperties: false }
 
-/** What a pixel's owner sets for the collector. A body that sets some of it: `Type.Partial` of this. */
+/** What a pixel's owner sets for the collector. A body that sets some of it: `Type.Partial` of this, with additionalProperties false. */
 export const collectorSettingsSchema = Type.Object(
   {
     drop_bots: Type.Boolean({
@@ -68,7 +68,7 @@ const ParameterName = Type.String({ pattern: '^[\\w.-]{1,100}$' })
 
 /**
  * What a pixel's owner sets for the page; baked into the script that `GET /p/{pixel_id}.js` serves. A body that
- * sets some of it: `Type.Partial` of this.
+ * sets some of it: `Type.Partial` of this, with additionalProperties false.
  */
 export const pixelSettingsSchema = Type.Object(
   {

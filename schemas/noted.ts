@@ -5,7 +5,7 @@ import type { EventData, EventType } from './events/index.ts'
  * collector derives the rest (collector/ingest/derive.ts). Events that come complete are taken as they are.
  */
 export interface Noted {
-  page_view: Own<'page_view', { referrer: string }>
+  page_view: Own<'page_view'>
   click: {
     /** The clicked element and up to four around it, from the inside out. */
     path: Description[]

@@ -20,9 +20,7 @@ export function derive(event: unknown, settings: PixelSettings): void {
 
 const completers = {
   page_view: (data: Data): Data =>
-    data.referrer === '' || `${data.title}`.length > titleLengthMax
-      ? { ...data, referrer: data.referrer || null, title: cut(data.title, titleLengthMax) }
-      : data,
+    `${data.title}`.length > titleLengthMax ? { ...data, title: cut(data.title, titleLengthMax) } : data,
 
   click(data: Data, { text_length_max }: PixelSettings): Data {
     if (!Array.isArray(data.path)) return data

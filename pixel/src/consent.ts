@@ -1,21 +1,23 @@
 import { consentLevel, honoursGpc } from './config.ts'
 import { forgetId, id, keepId, readId } from './identity.ts'
-import { dropAll, forgetParked, gather } from './queue.ts'
+import { dropAll, forgetParked, unpark } from './queue.ts'
 import { schedule } from './send.ts'
 
 /**
  * What may be done now. 0: nothing is noted. 1: events wait in the page. 2: they go, without an id. 3: an id is
  * kept. The page says its choice on each load; until then the settings hold.
  */
-export let level: number
+export let level: number = consentLevel
 
 /** In the id's place: a visitor who wants nothing noted, on any page of this site. */
 const out = 'out'
-let isOut: boolean
+let isOut: boolean | undefined
 /** The visitor's own word, as a GPC or DNT signal where it is honoured: the page can't turn it. */
 let isFinal: boolean | undefined
 
-export const startConsent = (): void => {
+/** Asks the browser what it keeps; once, and in idle time, for cookies come from another process. */
+export const decide = (again?: boolean): void => {
+  if (isOut !== undefined && !again) return
   isOut = (id || readId()) === out
   isFinal =
     isOut ||
@@ -33,8 +35,9 @@ const deny = () => {
 }
 
 export const consent = (choice: string): void => {
+  decide()
   // What is parked in storage is for this visit to send; without consent it may not stay there.
-  gather()
+  unpark()
   if (isFinal || choice !== 'granted') deny()
   else level = 3
   schedule()
@@ -42,10 +45,10 @@ export const consent = (choice: string): void => {
 
 export const optOut = (): void => {
   keepId(out)
-  startConsent()
+  decide(true)
 }
 
 export const optIn = (): void => {
   forgetId()
-  startConsent()
+  decide(true)
 }

@@ -2,58 +2,92 @@ import type { EventType } from '../../schemas/events/index.ts'
 import type { NotedData } from '../../schemas/noted.ts'
 import { pixelId, secrets } from './config.ts'
 import { level } from './consent.ts'
+import { find, ignored } from './element.ts'
 import { attempt } from './guard.ts'
 import { uuid } from './identity.ts'
 import { restReactions } from './reaction.ts'
-import { isLeaving, schedule } from './send.ts'
+import { schedule } from './send.ts'
 
-/** Noted, not yet encoded: getters of their data are read when they are. */
-let noted: [EventType, object, url: string, timestamp: Date][] = []
+/** Tells of one event, in full; where and when are those of the moment it was noted. */
+export type Tell = <T extends EventType>(type: T, data: NotedData<T>) => void
+
+/** Noted, not yet encoded: getters of the data are read, and functions tell what there is, when it is. */
+let noted: [
+  type: EventType,
+  data: object | ((tell: Tell) => void),
+  path: EventTarget[],
+  url: string,
+  timestamp: Date,
+][] = []
 /** Encoded, one event's JSON each, not yet sent. */
 export let lines: string[] = []
 
 /** Where refused events wait in storage. */
 const parked = `footfall_${pixelId}`
 
-/** All a listener does: say what happened; its time and place are kept, and the rest is left for later. */
-export const note = <T extends EventType>(type: T, data: NotedData<T>): void => {
-  if (level) noted.push([type, data, location.href, new Date()])
-  // A page view waits for the scroll depth that its first screen already shows: one request, not two.
-  if (type === 'page_view') setTimeout(schedule, 1500)
-  else schedule()
+/** Notes without haste: what else is noted, or the page's leaving, takes it along. */
+export const keep = <T extends EventType>(
+  type: T,
+  data: NotedData<T> | ((tell: Tell) => void),
+  path: EventTarget[] = [],
+): void => {
+  if (level) noted.push([type, data, path, document.URL, new Date()])
+}
+
+/**
+ * All a listener does: its time and place are kept, and the work is left for later. Nothing is told of what happened
+ * on a path that asks for silence.
+ */
+export const note: typeof keep = (type, data, path) => {
+  keep(type, data, path)
+  schedule()
 }
 
 /** Browsers let 64 KiB leave a page that closes; the envelope takes some hundred bytes of them. */
-const fits = (...parts: string[]) => new Blob(parts).size < 64_000
+const bytesMax = 64_000
+
+export const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
 
 /** Events of one page differ in the last digits of their ids. */
-const firstId = uuid()
+let firstId: string
 let count = 0x1000
 
-/** Encodes what was noted, after what an earlier page parked. */
-export const gather = (): void => {
+/** Encodes what was noted. */
+export const encode = (): void => {
   restReactions()
-  attempt(() => {
-    // What a leaving page parks is the next page's to send.
-    if (level < 3 || isLeaving) return
-    lines.push(...localStorage[parked].split('\n'))
-    forgetParked()
-  })
-  for (const [event_type, data, url, timestamp] of noted.splice(0)) {
-    attempt(() => {
+  for (const [type, data, path, url, timestamp] of noted.splice(0)) {
+    const tell: Tell = (event_type, told) => {
+      firstId = firstId || uuid()
       const event_id = firstId.slice(0, -4) + (count++).toString(16)
-      const event = { event_id, event_type, event_data: { url, ...data, timestamp } }
+      const event = { event_id, event_type, event_data: { url, ...told, timestamp } }
       const line = JSON.stringify(event).replace(secrets, '$1')
-      if (fits(line) && lines.length < 500) lines.push(line)
+      if (bytesOf(line).length < bytesMax && lines.length < 500) lines.push(line)
+    }
+    attempt(() => {
+      if (find(path, ignored)) return
+      if (typeof data === 'function') data(tell)
+      else tell(type, data as NotedData<typeof type>)
     })
   }
+}
+
+/** Takes back what an earlier page, or this one, parked. */
+export const unpark = (): void => {
+  attempt(() => {
+    if (level < 3) return
+    lines.unshift(...localStorage[parked].split('\n'))
+    forgetParked()
+  })
 }
 
 /** The next body's worth of events. */
 export const take = (): string[] => {
   const batch: string[] = []
-  do batch.push(lines.shift()!)
-  while (lines[0] && fits(...batch, lines[0]))
+  let room = bytesMax
+  do {
+    room -= bytesOf(lines[0]!).length
+    batch.push(lines.shift()!)
+  } while (lines[0] && bytesOf(lines[0]).length < room)
   return batch
 }
 

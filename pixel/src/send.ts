@@ -1,15 +1,12 @@
 import type { BeaconReceipt } from '../../schemas/beacon.ts'
 import { endpoint, pixelId, scriptUrl } from './config.ts'
-import { level } from './consent.ts'
-import { hem, hemSent } from './identify.ts'
+import { decide, level } from './consent.ts'
+import { attempt } from './guard.ts'
 import { id, keepId, readId, uuid } from './identity.ts'
-import { gather, lines, putBack, take } from './queue.ts'
+import { encode, lines, putBack, take, unpark } from './queue.ts'
 
 /** Beside the script, under whatever path it is served. Script optimisers inline it: then none is current. */
-export const collector = new URL(
-  endpoint,
-  (document.currentScript as HTMLScriptElement | null)?.src || scriptUrl,
-)
+const collector = new URL(endpoint, (document.currentScript as HTMLScriptElement | null)?.src || scriptUrl)
 
 /** Events of one moment share a request: a click and what it led to. */
 const batchMs = 500
@@ -17,8 +14,10 @@ const batchMs = 500
 let waitMs = batchMs
 let timer: ReturnType<typeof setTimeout> | undefined | void
 let isSending = false
+/** Who this browser belongs to, until the collector has been told. */
+let hem: string | undefined
 /** The page is hidden or on its way out: nothing may wait. */
-export let isLeaving = false
+let isLeaving = false
 
 /** Sends before long, when the page has nothing better to do. */
 export const schedule = (delayMs = waitMs): void => {
@@ -33,12 +32,31 @@ export const schedule = (delayMs = waitMs): void => {
         ))
 }
 
+export const tellHem = (value: string): void => {
+  hem = value
+  schedule()
+}
+
+/** For who looks for a fault: shows every event and what became of it (chunks/debug.ts). Awaited, to miss none. */
+const loadFaultFinder = () =>
+  attempt(
+    () =>
+      (/footfall_debug/.test(location.search) || localStorage.footfall_debug) &&
+      import(new URL('p/debug.js', collector) as unknown as string).catch(() => {}),
+  )
+
 /** Sends what waits; by beacon, which outlives the page, when that is leaving. */
 export const flush = async (): Promise<void> => {
   timer = clearTimeout(timer!)
-  gather()
-  const sentHem = hem()
   const leaves = isLeaving
+  decide()
+  // What a leaving page parks is the next page's to send.
+  if (!leaves) {
+    await loadFaultFinder()
+    unpark()
+  }
+  encode()
+  const sentHem = level > 2 ? hem : undefined
   // One at a time: the requests that may outlive a page carry 64 KiB in all.
   if (level < 2 || !(lines[0] || sentHem) || (isSending && !leaves)) return
   const batch = take()
@@ -58,7 +76,7 @@ export const flush = async (): Promise<void> => {
     }
   } catch {}
   if (isRefused) putBack(batch)
-  else hemSent(sentHem)
+  else if (hem === sentHem) hem = undefined
   // The rest is more than browsers let leave at once.
   if (leaves) return putBack([])
   isSending = false
@@ -68,7 +86,7 @@ export const flush = async (): Promise<void> => {
 
 /** The page leaves, or is back. */
 export const leave = (leaves: boolean): void => {
-  gather()
+  unpark()
   isLeaving = leaves
   if (leaves) flush()
   else schedule()

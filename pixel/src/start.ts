@@ -1,5 +1,4 @@
-import { consent, optIn, optOut, startConsent } from './consent.ts'
-import { find, ignored } from './element.ts'
+import { consent, optIn, optOut } from './consent.ts'
 import { click } from './events/click.ts'
 import { copy } from './events/copy.ts'
 import { set, track } from './events/custom.ts'
@@ -10,7 +9,7 @@ import { video } from './events/video.ts'
 import { attempt } from './guard.ts'
 import { identify } from './identify.ts'
 import { reacted } from './reaction.ts'
-import { collector, flush, leave } from './send.ts'
+import { flush, leave } from './send.ts'
 
 /** A click that leads away is no dead one, and hidden pages get no frame to read their scroll position in. */
 const pass = (leaves: boolean) => {
@@ -41,11 +40,7 @@ const listeners: Record<string, (event: never, path: Element[]) => void> = {
 const listen = (type: string, work: (event: never, path: Element[]) => void) =>
   addEventListener(
     type,
-    (event) =>
-      attempt(() => {
-        const path = event.composedPath() as Element[]
-        if (!find(path, ignored)) work(event as never, path)
-      }),
+    (event) => attempt(() => work(event as never, event.composedPath() as Element[])),
     true,
   )
 
@@ -61,7 +56,6 @@ const commands: Record<string, (...args: never[]) => void> = {
 }
 
 const begin = () => {
-  startConsent()
   for (const type in listeners) listen(type, listeners[type]!)
   navigated()
   const run = ([name, ...args]: unknown[]) => attempt(() => commands[name as string]!(...(args as never[])))
@@ -69,10 +63,6 @@ const begin = () => {
   calls.push = run as never
   watchHeight()
   watchHistory()
-  attempt(() => {
-    if (/footfall_debug/.test(location.search) || localStorage.footfall_debug)
-      import(new URL('p/debug.js', collector) as unknown as string)
-  })
 }
 
 const footfall: NonNullable<Window['footfall']> =

@@ -7,9 +7,10 @@ import { read } from './read.ts'
 import { readable } from './readable.ts'
 import type { Bench, Row } from './rows.ts'
 import { ship } from './ship.ts'
+import { trackersSideBySide } from './trackers.ts'
 
 /** The rows by the name that chooses them. */
-const measurements: Record<string, (bench: Bench) => Promise<Row>> = {
+const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   ack,
   'ack-pinned': ackPinned,
   batch,
@@ -21,6 +22,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row>> = {
   metering,
   charges,
   pixel,
+  trackers: trackersSideBySide,
 }
 
 const { values: flags, positionals } = parseArgs({
@@ -52,7 +54,7 @@ async function main(): Promise<void> {
   const rows: Row[] = []
   for (const name of names) {
     bench.log(`measuring ${name}`)
-    rows.push(await measurements[name]!(bench))
+    rows.push(...[await measurements[name]!(bench)].flat())
   }
   console.log(formatRows(rows))
 }

@@ -68,6 +68,73 @@ it('hold and denied: what happened is forgotten', async () => {
   expect(pixel.receiver.events().map(({ event_type }) => event_type)).toEqual(['custom'])
 })
 
+it('off: nothing is noted before consent; then it is', async () => {
+  await pixel.visit({ settings: { consent: 'off' }, body: '<button>x</button>' })
+  await pixel.page.waitForFunction('footfall.on')
+  await pixel.page.click('button')
+  await pixel.page.evaluate(
+    `footfall('track', 'before'); footfall('consent', 'granted'); footfall('track', 'after')`,
+  )
+  const [custom] = await pixel.events('custom', 1)
+  expect(custom!.name).toBe('after')
+  for (const type of ['page_view', 'click'] as const) expect(pixel.receiver.events(type)).toEqual([])
+})
+
+it('opt_out: nothing more, on this page and on the next, whatever the page says; opt_in undoes it', async () => {
+  await pixel.visit({ body: '<button>x</button>' })
+  await pixel.events('page_view', 1)
+  await pixel.page.evaluate(`footfall('track', 'waiting'); footfall('opt_out')`)
+  await pixel.page.click('button')
+  await pixel.page.reload()
+  await pixel.page.waitForFunction('footfall.on')
+  const requests = pixel.receiver.state.requests.length
+  await pixel.page.evaluate(`footfall('consent', 'granted'); footfall('track', 'more'); footfall('flush')`)
+  await pixel.hide()
+  await pixel.page.reload()
+  await pixel.page.waitForFunction('footfall.on')
+  expect(pixel.receiver.state.requests.length).toBe(requests + 1)
+  expect((await idCookie())?.value).toBe('out')
+  await pixel.page.evaluate(`footfall('opt_in')`)
+  await pixel.settled()
+  expect(pixel.receiver.events('click')).toEqual([])
+  expect(pixel.receiver.events('custom').map(({ event_data }) => event_data.name)).toEqual(['settled'])
+  expect((await idCookie())?.value).toBe(lastBeacon().cookie_id)
+})
+
+it('a word that is not "granted" is no consent', async () => {
+  await pixel.visit({ settings: { consent: 'cookieless' } })
+  await pixel.page.waitForFunction('footfall.on')
+  await pixel.page.evaluate(`footfall('consent'); footfall('consent', true)`)
+  await pixel.settled()
+  expect(lastBeacon()).toMatchObject({ consent: false })
+})
+
+it('one id for all sub-domains of a site, in one cookie of the widest domain', async () => {
+  for (const host of ['www.shop.example.test', 'basket.shop.example.test', 'shop.example.test']) {
+    await pixel.visit({ origin: `http://${host}:${pixel.receiver.port}` })
+    await pixel.settled(host)
+  }
+  const ids = pixel.receiver.state.received.map(({ beacon }) => beacon.cookie_id)
+  expect(new Set(ids).size).toBe(1)
+  const cookies = (await pixel.context.cookies()).filter(({ name }) => name === 'footfall_id')
+  expect(cookies.map(({ domain, value }) => [domain, value])).toEqual([['.example.test', ids[0]]])
+})
+
+it('an id from storage alone, or from the cookie alone, is kept on', async () => {
+  await pixel.visit()
+  await pixel.events('page_view', 1)
+  const id = lastBeacon().cookie_id
+  await pixel.context.clearCookies()
+  await pixel.page.reload()
+  await pixel.events('page_view', 2)
+  expect(lastBeacon().cookie_id).toBe(id)
+  expect((await idCookie())?.value).toBe(id)
+  await pixel.page.evaluate('localStorage.clear()')
+  await pixel.page.reload()
+  await pixel.events('page_view', 3)
+  expect(lastBeacon().cookie_id).toBe(id)
+})
+
 it('denied: ids are removed and events go on without', async () => {
   await pixel.visit()
   await pixel.events('page_view', 1)

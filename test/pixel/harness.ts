@@ -1,4 +1,4 @@
-/** One browser and one receiver for a test file; a fresh profile and clean receiver for each test. */
+/** One browser for a test file; a fresh profile and receiver for each test. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,6 +22,8 @@ const flags = [
   '--no-first-run',
   '--disable-blink-features=AutomationControlled',
   '--autoplay-policy=no-user-gesture-required',
+  // Names of a customer's site and of its sub-domains, all of them here.
+  '--host-resolver-rules=MAP *.example.test 127.0.0.1',
 ]
 
 export interface Visit {
@@ -33,6 +35,8 @@ export interface Visit {
   settings?: Partial<PixelSettings>
   /** Where the browser goes; the path when not given. */
   url?: string
+  /** Of the page; localhost when not given. */
+  origin?: string
 }
 
 export function usePixel() {
@@ -46,7 +50,6 @@ export function usePixel() {
 
   beforeAll(async () => {
     await buildPixel({ outDir: directory })
-    receiver = await startReceiver(directory)
     browser = await chromium.launch({
       ...(executablePath && { executablePath }),
       args: flags,
@@ -56,16 +59,8 @@ export function usePixel() {
   }, 60_000)
 
   beforeEach(async () => {
-    Object.assign(receiver.state, {
-      pages: new Map(),
-      settings: defaultPixelSettings,
-      received: [],
-      requests: [],
-      invalid: [],
-      statuses: [],
-      cookieId: undefined,
-      answerDelayMs: 0,
-    })
+    // Each test its own: what a closing page still sends must not reach the next one.
+    receiver = await startReceiver(directory)
     context = await browser.newContext({ viewport: { width: 1000, height: 800 } })
     page = await context.newPage()
     errors = []
@@ -76,11 +71,11 @@ export function usePixel() {
     await context.close()
     expect(errors).toEqual([])
     expect(receiver.state.invalid).toEqual([])
+    await receiver.close()
   })
 
   afterAll(async () => {
     await browser?.close()
-    await receiver?.close()
     rmSync(directory, { recursive: true, force: true })
   })
 
@@ -106,7 +101,7 @@ export function usePixel() {
     put,
     async visit(visit: Visit = {}) {
       put(visit)
-      await page.goto(`${receiver.pageOrigin}${visit.url ?? visit.path ?? '/page'}`)
+      await page.goto(`${visit.origin ?? receiver.pageOrigin}${visit.url ?? visit.path ?? '/page'}`)
     },
     /** Waits until the receiver has this many events of the type, and answers them. */
     async events<T extends Parameters<typeof receiver.events>[0]>(type: T, count: number) {

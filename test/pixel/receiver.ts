@@ -105,6 +105,7 @@ export async function startReceiver(builtDirectory: string) {
 
   return {
     state,
+    port,
     /** Pages come from another site than the collector's, as customers' pages do. */
     pageOrigin: `http://localhost:${port}`,
     collectorOrigin: `http://127.0.0.1:${port}`,

@@ -9,5 +9,7 @@ export const copy = (_: Event, path: Element[]): void => {
   const isMasked =
     find(path, unread) ||
     [...document.querySelectorAll(`${unread},${ignored}`)].some((part) => selection.containsNode(part, true))
-  if (text) note('copy', { text: isMasked ? mask : text.slice(0, textLengthMax), textLength: text.length })
+  if (text) {
+    note('copy', { text: isMasked ? mask : text.slice(0, textLengthMax), textLength: text.length }, path)
+  }
 }

@@ -1,5 +1,5 @@
 import { describe } from '../element.ts'
-import { note } from '../queue.ts'
+import { note, type Tell } from '../queue.ts'
 
 /** What footfall('set', …) gave: under the own properties of every later custom event of this page. */
 const common: object = {}
@@ -9,11 +9,12 @@ export const set = (properties: object): void => {
 }
 
 /** Copied at once: pages go on changing the objects they passed. */
-export const track = (name: string, properties?: object): void => {
-  if (name) note('custom', { name, properties: JSON.parse(JSON.stringify({ ...common, ...properties })) })
+export const track = (name: string, own?: object): void => {
+  const properties = JSON.parse(JSON.stringify({ ...common, ...own }))
+  if (name) note('custom', { name, properties })
 }
 
 /** An element with data-footfall-event names an event, its data-footfall-prop-* are the properties. */
-export const noteMarked = (element?: Element): void => {
-  if (element) note('custom', { element: describe(element), properties: { ...common } })
+export const tellMarked = (tell: Tell, element?: Element): void => {
+  if (element) tell('custom', { element: describe(element), properties: common })
 }

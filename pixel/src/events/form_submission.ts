@@ -2,7 +2,7 @@ import { masked, searchParameters } from '../config.ts'
 import { describe, find, ignored, mask } from '../element.ts'
 import { note } from '../queue.ts'
 import { reacted } from '../reaction.ts'
-import { noteMarked } from './custom.ts'
+import { tellMarked } from './custom.ts'
 import { search } from './search.ts'
 
 /** Secret ones are never looked at, not even for their names. */
@@ -16,13 +16,20 @@ export const submit = (event: Event, path: Element[]): void => {
   )
   const isKnown = ({ name }: HTMLInputElement) => searchParameters.test(name)
   const field = fields.find((field) => field.type === 'search' || isKnown(field))
+  const names = fields.map(({ name }) => name)
   reacted()
-  note('form_submission', { form: describe(form), fields: fields.map(({ name }) => name) })
-  noteMarked(find([form], '[data-footfall-event]'))
+  note(
+    'form_submission',
+    (tell) => {
+      tell('form_submission', { form: describe(form), fields: names })
+      tellMarked(tell, find([form], '[data-footfall-event]'))
+    },
+    path,
+  )
   if (!field) return
   const query = field.closest(masked) ? mask : field.value
   // The page it leads to counts a GET form's search by its URL, unless handlers, which run after this one, stop it.
   setTimeout(() => {
-    if (event.defaultPrevented || form.method === 'post' || !isKnown(field)) search(query)
+    if (event.defaultPrevented || form.method === 'post' || !isKnown(field)) search(query, path)
   })
 }

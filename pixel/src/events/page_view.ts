@@ -1,41 +1,44 @@
 import { fragment } from '../config.ts'
 import { attempt } from '../guard.ts'
-import { gather, note } from '../queue.ts'
+import { encode, keep } from '../queue.ts'
 import { reacted } from '../reaction.ts'
-import { leave } from '../send.ts'
+import { leave, schedule } from '../send.ts'
 import { restartScroll } from './scroll_depth.ts'
 import { searchFromUrl } from './search.ts'
 
 /** Title and sizes are read when the event is encoded: applications set titles late, sizes may force a layout. */
-export const pageView = (data?: object): void =>
-  note('page_view', {
+export const pageView = (data?: object): void => {
+  keep('page_view', {
     get title() {
       return document.title
     },
-    referrer: document.referrer,
+    referrer: document.referrer || null,
     screen: { height: screen.height, width: screen.width },
     get viewport() {
       return { height: innerHeight, width: innerWidth }
     },
     ...data,
   })
+  // It waits for the scroll depth that the first screen already shows: one request, not two.
+  setTimeout(schedule, 1500)
+}
 
 /** A jump to a heading, or to where the page is already, shows no other page. */
-const page = () => location.href.replace(fragment, '')
+const page = () => document.URL.replace(fragment, '')
 let shown: string
 
 /** Within a page the referrer is the page before. What waits is encoded now: soon the title is another page's. */
-export const navigated = (referrer = document.referrer): void => {
+export const navigated = (data?: object): void => {
   reacted()
-  gather()
+  encode()
   shown = page()
-  pageView({ referrer })
+  pageView(data)
   searchFromUrl()
   restartScroll()
 }
 
 export const moved = (): void => {
-  if (page() !== shown) navigated(shown)
+  if (page() !== shown) navigated({ referrer: shown })
 }
 
 /** Out of the back/forward cache. */

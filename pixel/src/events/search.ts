@@ -4,15 +4,16 @@ import { note } from '../queue.ts'
 /** The search this page shows. Its next pages, filters and history restores are no new searches. */
 let shown = ''
 
-export const search = (query: string): void => {
+export const search = (query: string, path?: EventTarget[]): void => {
   if (query && query !== shown) {
-    note('search', {
+    const data = {
       query,
       /** What the results page says by the time the event is encoded. */
       get results_count() {
         return document.querySelector<HTMLElement>('[data-footfall-results]')?.dataset.footfallResults
       },
-    })
+    }
+    note('search', data, path)
   }
   shown = query
 }

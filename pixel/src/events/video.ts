@@ -16,5 +16,6 @@ export const video = ({ type }: Event, path: Element[]): void => {
   if (type === 'pause' && element.ended) return
   quarters.set(element, type === 'ended' ? 0 : quarter)
   // NaN while unknown, Infinity for a live stream: both durations are null in JSON.
-  note('video', { element: describe(element, !find(path, masked)), src, action: type, position, duration })
+  const showsLabels = !find(path, masked)
+  note('video', { element: describe(element, showsLabels), src, action: type, position, duration }, path)
 }

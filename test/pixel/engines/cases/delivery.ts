@@ -1,0 +1,83 @@
+import { expect } from 'vitest'
+import { waitFor } from '../../../harness/service.ts'
+import type { Case } from '../cases.ts'
+import { departures, measureDelivery } from '../departures.ts'
+
+/** How often each way of leaving is tried here; the benchmark tries each two hundred times. */
+const repetitions = 5
+
+const names = (received: Record<string, unknown>[]) => received.map(({ name }) => name as string).sort()
+
+export const delivery: Case[] = [
+  ...departures.map(
+    (departure): Case => ({
+      name: `what a page captured just before it goes (${departure}) arrives, however slow the collector`,
+      async run(stage) {
+        const { arrived, left } = await measureDelivery(stage, departure, repetitions)
+        expect(arrived).toEqual(left)
+      },
+    }),
+  ),
+  {
+    name: 'a burst of 5 × 30 KB and one of 30 × 3 KB arrive whole',
+    async run(stage) {
+      stage.put('/page')
+      await stage.visit()
+      await stage.tab.evaluate(`
+        for (let n = 0; n < 5; n++) footfall('track', 'big' + n, { text: 'x'.repeat(30_000) })`)
+      await stage.events('custom', 5)
+      await stage.tab.evaluate(`
+        for (let n = 0; n < 30; n++) footfall('track', 'small' + n, { text: 'x'.repeat(3000) })`)
+      expect(new Set(names(await stage.events('custom', 35))).size).toBe(35)
+    },
+  },
+  {
+    name: 'what a collector refused reaches it from the next page, under the same ids',
+    async run(stage) {
+      stage.put('/page')
+      stage.put('/next')
+      stage.receiver.state.statuses = Array(100).fill(503)
+      await stage.visit()
+      for (let n = 0; n < 10; n++) await stage.tab.evaluate(`footfall('track', 'away${n}')`)
+      await waitFor('a refusal', () => stage.receiver.state.requests.includes('POST /e'))
+      stage.receiver.state.statuses = []
+      await stage.goto('/next')
+      await stage.events('page_view', 2)
+      await stage.settled()
+      // Sent twice where the first page could not know that its last beacon arrives: the id tells the collector.
+      const events = new Map(stage.receiver.events().map((event) => [event.event_id, event]))
+      const types = [...events.values()].map(({ event_type }) => event_type)
+      expect(types.filter((type) => type === 'page_view')).toHaveLength(2)
+      expect(types.filter((type) => type === 'custom')).toHaveLength(11)
+    },
+  },
+  {
+    name: 'a page that breaks everything gets no error from us',
+    async run(stage) {
+      const broken = `
+        errors = []
+        addEventListener('error', ({ message }) => errors.push(message))
+        addEventListener('unhandledrejection', ({ reason }) => errors.push(String(reason)))
+        const fail = () => { throw new Error('broken by the page') }
+        for (const name of ['localStorage', 'sessionStorage'])
+          Object.defineProperty(window, name, { get: fail })
+        Object.defineProperty(document, 'cookie', { get: fail, set: fail })
+        Object.defineProperty(document, 'currentScript', { get: () => null })
+        window.fetch = fail
+        navigator.sendBeacon = () => false
+        window.requestIdleCallback = window.ResizeObserver = undefined
+        Object.freeze(history)`
+      stage.put('/page', {
+        head: `<script>{${broken}}</script>`,
+        body: '<form onsubmit="return false"><input name="id"><button>Send</button></form>',
+      })
+      await stage.visit()
+      await stage.tab.click('button')
+      await stage.tab.evaluate(
+        `footfall('track', 'x', { get y() { throw new Error('no') } }); footfall('flush')`,
+      )
+      await stage.tab.evaluate('new Promise((passed) => setTimeout(passed, 2000))')
+      expect(await stage.tab.evaluate('errors')).toEqual([])
+    },
+  },
+]

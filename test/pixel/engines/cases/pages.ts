@@ -1,0 +1,103 @@
+import { expect } from 'vitest'
+import type { Case } from '../cases.ts'
+import type { Stage } from '../stage.ts'
+
+/** The paths of the page views in order, once there are `count` and a last event has come after them. */
+async function viewedPaths(stage: Stage, count: number): Promise<string[]> {
+  await stage.events('page_view', count)
+  await stage.settled()
+  const views = await stage.events('page_view', count)
+  return views.map(({ url }) => (url as string).slice(stage.receiver.pageOrigin.length))
+}
+
+export const pages: Case[] = [
+  {
+    name: 'one page view for each push, replace to another URL, and step back',
+    async run(stage) {
+      stage.put('/page', {
+        body: `<button id="push" onclick="history.pushState({}, '', '/two')">push</button>
+          <button id="replace" onclick="history.replaceState({}, '', '/three')">replace</button>
+          <button id="same" onclick="history.replaceState({ y: 1 }, '', location.href)">same</button>
+          <button id="back" onclick="history.back()">back</button>`,
+      })
+      await stage.visit()
+      for (const button of ['push', 'replace', 'same', 'back']) await stage.tab.click(`#${button}`)
+      await stage.pageSays(`location.pathname === '/page'`)
+      expect(await viewedPaths(stage, 4)).toEqual(['/page', '/two', '/three', '/page'])
+    },
+  },
+  {
+    name: 'a change of the fragment is a page view where the settings say so',
+    async run(stage) {
+      stage.put('/page', { body: '<a href="#/cart">cart</a>' })
+      await stage.visit()
+      await stage.tab.click('a')
+      await stage.pageSays(`location.hash === '#/cart'`)
+      stage.set({ track_hash: true })
+      await stage.visit('/page?hash')
+      await stage.tab.click('a')
+      await stage.pageSays(`location.hash === '#/cart'`)
+      expect(await viewedPaths(stage, 3)).toEqual(['/page', '/page?hash', '/page?hash#/cart'])
+    },
+  },
+  {
+    name: 'a page that comes back out of the back/forward cache is viewed again',
+    async run(stage) {
+      stage.put('/page', {
+        body: `<a href="/next">next</a><script>
+          addEventListener('pageshow', (event) => { if (event.persisted) window.restored = true })</script>`,
+      })
+      stage.put('/next')
+      await stage.visit()
+      await stage.tab.click('a')
+      await stage.pageSays(`location.pathname === '/next' && !!window.footfall?.on`)
+      await stage.tab.evaluate('setTimeout(() => history.back())')
+      await stage.pageSays(`location.pathname === '/page' && window.restored`)
+      expect(await viewedPaths(stage, 3)).toEqual(['/page', '/next', '/page'])
+    },
+  },
+  {
+    name: 'a prerendered page is viewed once it is shown, and never when it is not',
+    unsupported: {
+      firefox: 'prerenders no pages',
+      webkit: 'prerenders no pages',
+    },
+    async run(stage) {
+      const rules = JSON.stringify({
+        prerender: [{ urls: ['/shown', '/unseen'], eagerness: 'immediate' }],
+      })
+      stage.put('/page', {
+        head: `<script type="speculationrules">${rules}</script>`,
+        body: '<a href="/shown">shown</a>',
+      })
+      const report = `<script>addEventListener('load', () => {
+        localStorage.setItem('loaded' + location.pathname, document.prerendering) })</script>`
+      stage.put('/shown', { head: report })
+      stage.put('/unseen', { head: report })
+      await stage.visit()
+      for (const path of ['/shown', '/unseen'])
+        await stage.pageSays(`localStorage.getItem('loaded${path}') === 'true'`)
+      await stage.tab.click('a')
+      await stage.pageSays(`location.pathname === '/shown' && !document.prerendering`)
+      const [{ activationStart }] = await stage.tab.evaluate<[{ activationStart: number }]>(
+        `performance.getEntriesByType('navigation').map(({ activationStart }) => ({ activationStart }))`,
+      )
+      expect(activationStart).toBeGreaterThan(0)
+      expect(await viewedPaths(stage, 2)).toEqual(['/page', '/shown'])
+    },
+  },
+  {
+    name: 'a quiet page view takes two requests at most, the script among them',
+    async run(stage) {
+      stage.put('/page', { body: '<div style="height:3000px">tall</div>' })
+      stage.put('/blank', { pixel: false })
+      await stage.visit()
+      await stage.events('scroll_depth', 1)
+      await stage.events('page_view', 1)
+      // What a pixel sends late is sent when it leaves; the next beacon would follow this one within a second.
+      await stage.goto('/blank')
+      await stage.tab.evaluate('new Promise((passed) => setTimeout(passed, 1000))')
+      expect(stage.receiver.state.requests).toHaveLength(2)
+    },
+  },
+]

@@ -1,0 +1,4 @@
+import { startChromium } from './puppeteer.ts'
+import { runTable } from './table.ts'
+
+runTable('chromium', startChromium)

@@ -1,0 +1,39 @@
+import { existsSync } from 'node:fs'
+
+export type EngineName = 'chromium' | 'firefox' | 'webkit'
+
+/** A running browser. */
+export interface Engine {
+  name: EngineName
+  /** A tab in front, with a profile of its own: no cookies, nothing stored, nothing cached. */
+  newTab(): Promise<Tab>
+  /** The same for a visitor who has switched on Global Privacy Control, where the browser itself has it. */
+  newPrivateTab?(): Promise<Tab>
+  stop(): Promise<void>
+}
+
+/** What the cases do to a page. All input is trusted: it takes the way that a visitor's takes. */
+export interface Tab {
+  /** Resolves when the page has loaded. */
+  goto(url: string): Promise<void>
+  /** Runs statements in the page and answers the value of the last. */
+  evaluate<T = unknown>(code: string): Promise<T>
+  click(selector: string): Promise<void>
+  /** Keys for what has the focus. */
+  type(text: string): Promise<void>
+  press(shortcut: 'End' | 'Control+C'): Promise<void>
+  /** As when the visitor looks at something else; the page stays loaded. */
+  hide(): Promise<void>
+  show(): Promise<void>
+  /** Closes it as its visitor would: the page in it is told. */
+  close(): Promise<void>
+  /** Takes its profile away, closed or not. */
+  dispose(): Promise<void>
+}
+
+/** The first of the paths that exists. No engine is ever skipped: one that is missing fails its tests. */
+export function findExecutable(what: string, paths: readonly (string | undefined)[]): string {
+  const path = paths.find((path) => path && existsSync(path))
+  if (!path) throw new Error(`${what} is missing: on Debian as root "npm test" installs it`)
+  return path
+}

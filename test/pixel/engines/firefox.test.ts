@@ -1,0 +1,4 @@
+import { startFirefox } from './puppeteer.ts'
+import { runTable } from './table.ts'
+
+runTable('firefox', startFirefox)

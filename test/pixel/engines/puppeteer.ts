@@ -1,0 +1,122 @@
+import puppeteer, { type Browser, type LaunchOptions, type Page } from 'puppeteer-core'
+import { type Engine, findExecutable, type Tab } from './engine.ts'
+
+// Not Playwright: it turns prerendering off, and its tabs are never hidden.
+
+export const startChromium = async (): Promise<Engine> =>
+  engineOf(
+    'chromium',
+    await puppeteer.launch({
+      ...quiet,
+      executablePath: findExecutable('Chromium', [
+        process.env.CHROMIUM_PATH,
+        '/usr/bin/chromium',
+        '/usr/bin/google-chrome',
+      ]),
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+        '--no-first-run',
+        '--disable-blink-features=AutomationControlled',
+        '--autoplay-policy=no-user-gesture-required',
+      ],
+    }),
+  )
+
+/** Firefox speaks WebDriver BiDi by itself. */
+export async function startFirefox(): Promise<Engine> {
+  const launch = (preferences: Record<string, unknown>) =>
+    puppeteer.launch({
+      ...quiet,
+      browser: 'firefox',
+      executablePath: findExecutable('Firefox', ['/usr/bin/firefox-esr', '/usr/bin/firefox']),
+      extraPrefsFirefox: { 'media.autoplay.default': 0, ...preferences },
+      // For closeAsVisitor.
+      args: ['-remote-allow-system-access'],
+    })
+  const browser = await launch({})
+  let privateBrowser: Promise<Browser> | undefined
+  return {
+    ...engineOf('firefox', browser, closeAsVisitor),
+    async newPrivateTab() {
+      privateBrowser ??= launch({ 'privacy.globalprivacycontrol.enabled': true })
+      return newTab(await privateBrowser, closeAsVisitor)
+    },
+    async stop() {
+      await browser.close()
+      await (await privateBrowser)?.close()
+    },
+  }
+}
+
+const quiet: LaunchOptions = { headless: true, defaultViewport: { width: 1000, height: 800 } }
+
+/** Closes the tab in front. */
+type CloseTab = (page: Page) => Promise<void>
+
+const engineOf = (
+  name: Engine['name'],
+  browser: Browser,
+  closeTab: CloseTab = (page) => page.close(),
+): Engine => ({
+  name,
+  newTab: () => newTab(browser, closeTab),
+  stop: () => browser.close(),
+})
+
+/**
+ * Runs what Ctrl+W runs. Firefox lets a tab that its visitor closes fade out; one closed by WebDriver is torn away
+ * at once, and what its page sends more than a millisecond after it was hidden is lost.
+ */
+const closeAsVisitor: CloseTab = async (page) => {
+  // Puppeteer's own connection: its interface does not reach the browser's windows.
+  const { connection } = page.browser() as unknown as { connection: Bidi }
+  const tree = await connection.send('browsingContext.getTree', { 'moz:scope': 'chrome' })
+  await connection.send('script.evaluate', {
+    expression: `document.getElementById('cmd_close').doCommand()`,
+    target: { context: tree.result.contexts[0]!.context },
+    awaitPromise: true,
+  })
+}
+
+interface Bidi {
+  send(method: string, parameters: object): Promise<{ result: { contexts: { context: string }[] } }>
+}
+
+async function newTab(browser: Browser, closeTab: CloseTab): Promise<Tab> {
+  const context = await browser.createBrowserContext()
+  const firstPage = await context.newPage()
+  let cover: Page | undefined
+  // A prerendered page takes the place of the one that it was made for.
+  const page = async () => {
+    if (!firstPage.isClosed()) return firstPage
+    const [other] = (await context.pages()).filter((candidate) => candidate !== cover)
+    if (!other) throw new Error('the tab is closed')
+    return other
+  }
+  return {
+    goto: async (url) => {
+      await (await page()).goto(url)
+    },
+    evaluate: async <T>(code: string) => (await (await page()).evaluate(code)) as T,
+    click: async (selector) => (await page()).click(selector),
+    type: async (text) => (await page()).keyboard.type(text),
+    async press(shortcut) {
+      const { keyboard } = await page()
+      if (shortcut === 'End') return keyboard.press('End')
+      await keyboard.down('Control')
+      await keyboard.press('c')
+      await keyboard.up('Control')
+    },
+    async hide() {
+      cover ??= await context.newPage()
+      await cover.bringToFront()
+    },
+    show: async () => (await page()).bringToFront(),
+    close: async () => closeTab(await page()),
+    dispose: () => context.close(),
+  }
+}

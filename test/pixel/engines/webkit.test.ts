@@ -1,0 +1,4 @@
+import { runTable } from './table.ts'
+import { startWebKit } from './webkit.ts'
+
+runTable('webkit', startWebKit)

@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { freePort } from '../../../collector/stores/supervise.ts'
+import { waitFor } from '../../harness/service.ts'
+import { type Engine, findExecutable, type Tab } from './engine.ts'
+
+const libraries = `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`
+
+/** WebKitGTK has no headless mode: its MiniBrowser runs in a display that nobody sees. */
+export async function startWebKit(): Promise<Engine> {
+  const miniBrowser = findExecutable(
+    'the MiniBrowser of webkit2gtk-driver',
+    readdirSync(libraries)
+      .filter((name) => name.startsWith('webkit2gtk-'))
+      .sort()
+      .reverse()
+      .map((name) => join(libraries, name, 'MiniBrowser')),
+  )
+  const display = run('Xvfb', ['-displayfd', '1', '-screen', '0', '1280x1024x24', '-nolisten', 'tcp'])
+  const [number] = await once(display.stdout!, 'data')
+  return {
+    name: 'webkit',
+    newTab: () => newTab(miniBrowser, `:${`${number}`.trim()}`),
+    stop: () => stop(display),
+  }
+}
+
+/** Starts a program of /usr/bin that ends with this process. */
+function run(program: string, args: string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
+  const path = findExecutable(program, [`/usr/bin/${program}`])
+  const child = spawn(path, args, {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, ...env },
+  })
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
+  child.once('exit', () => process.off('exit', kill))
+  return child
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  const gone = once(child, 'exit')
+  child.kill('SIGTERM')
+  await gone
+}
+
+/** One command of the W3C WebDriver protocol. Throws what the driver says against it. */
+async function send<T>(method: 'POST' | 'DELETE', url: string, body: object = {}): Promise<T> {
+  const answer = await fetch(url, { method, ...(method === 'POST' && { body: JSON.stringify(body) }) })
+  const { value } = (await answer.json()) as { value: T & { error: string; message: string } }
+  if (!answer.ok) throw new Error(`${method} ${url}: ${value.error}: ${value.message}`)
+  return value
+}
+
+interface KeyAction {
+  type: 'keyDown' | 'keyUp'
+  value: string
+}
+
+// As the standard numbers them: https://www.w3.org/TR/webdriver2/#keyboard-actions
+const end = '\ue010'
+const control = '\ue009'
+
+const held = (value: string, actions: KeyAction[] = []): KeyAction[] => [
+  { type: 'keyDown', value },
+  ...actions,
+  { type: 'keyUp', value },
+]
+const stroke = (value: string) => held(value)
+
+/** A driver and a browser of its own each: a driver has one session, one profile, and further tabs begin hidden. */
+async function newTab(binary: string, display: string): Promise<Tab> {
+  const port = await freePort()
+  const driver = run('WebKitWebDriver', [`--port=${port}`], { DISPLAY: display, GDK_BACKEND: 'x11' })
+  const driverUrl = `http://127.0.0.1:${port}`
+  await waitFor('WebKitWebDriver', () =>
+    fetch(`${driverUrl}/status`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  )
+  const { sessionId } = await send<{ sessionId: string }>('POST', `${driverUrl}/session`, {
+    capabilities: { alwaysMatch: { 'webkitgtk:browserOptions': { binary, args: ['--automation'] } } },
+  })
+  const session = `${driverUrl}/session/${sessionId}`
+  const post = <T = void>(path: string, body?: object) => send<T>('POST', `${session}/${path}`, body)
+  const setRect = () => post('window/rect', { x: 0, y: 0, width: 1000, height: 900 })
+  const keys = (actions: KeyAction[]) =>
+    post('actions', { actions: [{ type: 'key', id: 'keyboard', actions }] })
+  await setRect()
+  return {
+    goto: (url) => post('url', { url }),
+    evaluate: (code) => post('execute/sync', { script: 'return (0, eval)(arguments[0])', args: [code] }),
+    async click(selector) {
+      const [id] = Object.values(
+        await post<Record<string, string>>('element', { using: 'css selector', value: selector }),
+      )
+      await post(`element/${id}/click`)
+    },
+    type: (text) => keys([...text].flatMap(stroke)),
+    press: (key) => keys(key === 'End' ? stroke(end) : held(control, stroke('c'))),
+    hide: () => post('window/minimize'),
+    async show() {
+      await setRect()
+    },
+    close: () => send('DELETE', `${session}/window`),
+    async dispose() {
+      // Its last window closed, the session is gone.
+      await send('DELETE', session).catch(() => {})
+      await stop(driver)
+    },
+  }
+}
