@@ -6,9 +6,10 @@ import { read } from './read.ts'
 import { readable } from './readable.ts'
 import type { Bench, Row } from './rows.ts'
 import { ship } from './ship.ts'
+import { tiers } from './tiers.ts'
 
 /** The rows by the name that chooses them. */
-const measurements: Record<string, (bench: Bench) => Promise<Row>> = {
+const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   ack,
   'ack-pinned': ackPinned,
   batch,
@@ -16,6 +17,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row>> = {
   ship,
   readable,
   read,
+  tiers,
   access,
   pixel,
 }
@@ -26,12 +28,16 @@ const { values: flags, positionals } = parseArgs({
     repeats: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '5' },
     connections: { type: 'string', default: '64' },
+    events: { type: 'string', default: '1000000' },
+    cookies: { type: 'string', default: '100000' },
+    profiles: { type: 'string', default: '50000' },
     help: { type: 'boolean', default: false },
   },
 })
 
 if (flags.help) {
-  console.log(`Usage: npm run bench -- [--repeats 3] [--seconds 5] [--connections 64] [row …]
+  console.log(`Usage: npm run bench -- [--repeats 3] [--seconds 5] [--connections 64]
+       [--events 1000000] [--cookies 100000] [--profiles 50000] [row …]
 Rows: ${Object.keys(measurements).join(', ')}`)
 } else await main()
 
@@ -41,6 +47,11 @@ async function main(): Promise<void> {
     repeats: Number(flags.repeats),
     seconds: Number(flags.seconds),
     connections: Number(flags.connections),
+    sizes: {
+      events: Number(flags.events),
+      cookies: Number(flags.cookies),
+      profiles: Number(flags.profiles),
+    },
     log: (line) => console.error(`+${((Date.now() - startedAt) / 1000).toFixed(0)} s ${line}`),
   }
   const unknown = positionals.find((name) => !(name in measurements))
@@ -49,7 +60,7 @@ async function main(): Promise<void> {
   const rows: Row[] = []
   for (const name of names) {
     bench.log(`measuring ${name}`)
-    rows.push(await measurements[name]!(bench))
+    rows.push(...[await measurements[name]!(bench)].flat())
   }
   console.log(formatRows(rows))
 }
