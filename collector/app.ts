@@ -9,10 +9,15 @@ import Fastify, {
 import { type GuardDeps, guardRoutes } from './access/guard.ts'
 import type { AccountsDeps } from './accounts/deps.ts'
 import { administrationRoutes, dashboardApiRoutes } from './accounts/routes.ts'
+import { billingRoutes } from './billing/routes.ts'
+import { deliveryRoutes } from './campaigns/deliveryRoutes.ts'
+import type { CampaignsDeps, DeliveryDeps } from './campaigns/deps.ts'
+import { campaignsRoutes } from './campaigns/routes.ts'
 import type { Config } from './config.ts'
 import { dashboardPages } from './dashboard/routes.ts'
 import type { ReadDeps } from './deps.ts'
-import { ApiError, busy, notFound } from './errors.ts'
+import { ApiError, busy, NoAnswer, notFound } from './errors.ts'
+import { earlierRoutes } from './events/earlierRoutes.ts'
 import { eventsRoutes } from './events/routes.ts'
 import { healthRoutes } from './health.ts'
 import type { IngestDeps } from './ingest/intake.ts'
@@ -30,14 +35,18 @@ export interface AppDeps {
   notReady: () => string | null
   /** The numbers of all processes of this machine, as Prometheus text. */
   metrics: () => Promise<string>
-  /** Who may ask what; null where FOOTFALL_ROLE is ingest, which only has routes for anyone. */
+  /** Who may ask what; null where all routes are for anyone. */
   guard: GuardDeps | null
   /** Absent where FOOTFALL_ROLE is api. */
   ingest?: IngestDeps | undefined
+  /** Absent where FOOTFALL_ROLE is api. */
+  delivery?: DeliveryDeps | undefined
   /** Absent where FOOTFALL_ROLE is ingest. */
   read?: ReadDeps | undefined
   /** Absent where FOOTFALL_ROLE is ingest. */
   accounts?: AccountsDeps | undefined
+  /** Absent where FOOTFALL_ROLE is ingest. */
+  campaigns?: CampaignsDeps | undefined
 }
 
 /** The service as a Fastify instance: the list of what it mounts is the table of contents. */
@@ -48,8 +57,10 @@ export async function createApp({
   metrics,
   guard,
   ingest,
+  delivery,
   read,
   accounts,
+  campaigns,
 }: AppDeps): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: log,
@@ -71,20 +82,25 @@ export async function createApp({
     throw notFound.route(request.method, request.url.split('?')[0]!)
   })
 
+  app.decorateRequest('charge')
   guardRoutes(app, guard)
   await describeRoutes(app)
   await app.register(healthRoutes(notReady, metrics))
-  if (ingest) await app.register(ingestRoutes(ingest))
+  if (ingest) await app.register(ingestRoutes(ingest, config.publicUrl))
+  if (delivery) await app.register(deliveryRoutes(delivery))
   if (read) {
     await app.register(eventsRoutes(read))
+    await app.register(earlierRoutes(read))
     await app.register(rejectedRoutes(read))
     await app.register(fieldCatalogRoutes)
+    await app.register(billingRoutes(read))
   }
   if (accounts) {
     await app.register(administrationRoutes(accounts))
     await app.register(dashboardApiRoutes(accounts))
     await app.register(dashboardPages(accounts))
   }
+  if (campaigns) await app.register(campaignsRoutes(campaigns))
   return app
 }
 
@@ -93,8 +109,19 @@ const storeRetrySeconds = 2
 /** Most bytes of a body, where a route does not say otherwise. */
 const bodyBytesMax = 1024 * 1024
 
-/** Turns whatever was thrown into an answer; what is internal stays in the log. */
-function answerError(error: FastifyError | ApiError, request: FastifyRequest, reply: FastifyReply) {
+/** Turns whatever was thrown into an answer, which is never billed; what is internal stays in the log. */
+async function answerError(
+  error: FastifyError | ApiError | NoAnswer,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  if (error instanceof NoAnswer) {
+    if (!request.raw.destroyed) request.log.error(error.message)
+    reply.hijack()
+    request.raw.destroy()
+    return reply
+  }
+  await request.charge?.refund()
   const known = error instanceof ApiError ? error : inOurWords(error)
   if (known.status >= 500 && known.code !== 'busy') request.log.error(error)
   return reply

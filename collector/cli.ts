@@ -3,13 +3,16 @@
 import { existsSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { billingUsage, runBillingCommand } from './billing/commands.ts'
 import { openClickHouse } from './clickhouse/client.ts'
 import { readConfig } from './config.ts'
 import { StartError } from './errors.ts'
+import { openPostgres } from './postgres/pool.ts'
 import type { DeadLetter } from './spool/deadLetters.ts'
 
 const usage = `footfall dead-letters list      rows that ClickHouse refused, and why
-footfall dead-letters replay    try them again, after they or the table were mended; what goes in is removed`
+footfall dead-letters replay    try them again, after they or the table were mended; what goes in is removed
+${billingUsage}`
 
 const { dataDir } = readConfig(process.env)
 const directory = join(dataDir, 'dead_letters')
@@ -39,10 +42,24 @@ function list(): void {
   console.log(`${letters.length} dead letters`)
 }
 
-async function replay(): Promise<void> {
+/** Where the service's stores are. */
+function readStores(): { clickhouse_url: string; clickhouse_database: string; postgres_url: string } {
   const notes = join(dataDir, 'stores.json')
   if (!existsSync(notes)) throw new StartError(`${notes} is missing: start the service first`)
-  const { clickhouse_url, clickhouse_database } = JSON.parse(readFileSync(notes, 'utf8'))
+  return JSON.parse(readFileSync(notes, 'utf8'))
+}
+
+async function billing(command: string | undefined, args: readonly string[]): Promise<boolean> {
+  const postgres = openPostgres(readStores().postgres_url, () => {})
+  try {
+    return await runBillingCommand(postgres, command, args)
+  } finally {
+    await postgres.end()
+  }
+}
+
+async function replay(): Promise<void> {
+  const { clickhouse_url, clickhouse_database } = readStores()
   const clickhouse = openClickHouse(clickhouse_url, clickhouse_database)
   let replayed = 0
   let refused = 0
@@ -70,11 +87,11 @@ async function replay(): Promise<void> {
   console.log(`${replayed} replayed, ${refused} refused again`)
 }
 
-const [topic, command] = process.argv.slice(2)
+const [topic, command, ...args] = process.argv.slice(2)
 try {
   if (topic === 'dead-letters' && command === 'list') list()
   else if (topic === 'dead-letters' && command === 'replay') await replay()
-  else {
+  else if (topic !== 'billing' || !(await billing(command, args))) {
     console.error(usage)
     process.exitCode = 2
   }

@@ -36,6 +36,10 @@ export interface Config {
   beaconsPerPixel: number
   /** FOOTFALL_RATE_LIMITS, default true: the data API's limits (collector/access/limits.ts). */
   rateLimits: boolean
+  /** STRIPE_API_KEY, default none: usage is not told to Stripe. */
+  stripeApiKey: string | null
+  /** STRIPE_API_BASE, default Stripe itself: another server that speaks its API. */
+  stripeApiBase: string | null
   /** LOG_LEVEL, default warn. */
   logLevel: string
 }
@@ -75,6 +79,8 @@ export function readConfig(env: Environment): Config {
     beaconsPerIp: integer(env, 'FOOTFALL_BEACONS_PER_IP', 1_000, 0, 10_000_000),
     beaconsPerPixel: integer(env, 'FOOTFALL_BEACONS_PER_PIXEL', 20_000, 0, 10_000_000),
     rateLimits: flag(env, 'FOOTFALL_RATE_LIMITS', true),
+    stripeApiKey: env.STRIPE_API_KEY || null,
+    stripeApiBase: url(env, 'STRIPE_API_BASE', ['http:', 'https:']),
     logLevel: oneOf(env, 'LOG_LEVEL', logLevels, 'warn'),
   }
 }

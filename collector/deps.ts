@@ -1,6 +1,8 @@
 import type { Principal } from './access/principal.ts'
 import type { AskedScope, Scope } from './access/scope.ts'
+import type { Billing } from './billing/billing.ts'
 import type { ClickHouse } from './clickhouse/client.ts'
+import type { Postgres } from './postgres/pool.ts'
 
 /** What the areas that answer reads are built from; one record, handed to each area's routes. */
 export interface ReadDeps {
@@ -8,4 +10,10 @@ export interface ReadDeps {
   clickhouse: { live: ClickHouse; test: ClickHouse }
   /** What of the principal's events the request may see. Throws 404, and 403 "pixel inactive". */
   scopeOf(principal: Principal, asked: AskedScope): Promise<Scope>
+  /** What every response with records is charged through. */
+  billing: Billing
+  /** Where budgets, limits and usage stand. */
+  postgres: Postgres
+  /** Milliseconds since 1970. */
+  now(): number
 }

@@ -44,6 +44,14 @@ export const unauthorized = {
 /** 403: the caller is known, and may not. */
 export const forbidden = (message: string) => new ApiError(403, 'forbidden', message)
 
+/** 403, in the spec's words: a key of one project names another. */
+export const projectMismatch = () =>
+  new ApiError(
+    403,
+    'project_id does not match API key scope',
+    'project_id does not match API key scope: this key reads and writes only its own project.',
+  )
+
 /** 409: the state of things does not allow it; `body` may show that state. */
 export const conflict = (message: string, body: Record<string, unknown> = {}) =>
   new ApiError(409, 'conflict', message, { body })
@@ -58,6 +66,8 @@ export const lastOwner = () =>
 
 /** 404, in the spec's words. What belongs to somebody else answers exactly like what does not exist. */
 export const notFound = {
+  organization: () =>
+    new ApiError(404, 'organization not found', 'You belong to no organization with this id.'),
   project: () => new ApiError(404, 'project not found', 'No project of yours has this id.'),
   pixel: () => new ApiError(404, 'pixel not found', 'No pixel of yours has this id.'),
   campaign: () => new ApiError(404, 'campaign not found', 'No campaign of yours has this id.'),
@@ -80,6 +90,9 @@ export const busy = (message: string, retryAfterSeconds: number) =>
 
 /** The service cannot start, for a reason whoever started it can mend. The message is one line that says how. */
 export class StartError extends Error {}
+
+/** Nothing is to be answered: nobody is left, or whether the request was charged is not known. The connection closes. */
+export class NoAnswer extends Error {}
 
 /** 406: the Accept header rules out every form the answer could have. */
 export const notAcceptable = (types: readonly string[]) =>

@@ -1,10 +1,13 @@
 import { accessSync, constants, mkdirSync, type Stats, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { keepDeletingEvents } from './accounts/eventDeletions.ts'
+import { startBillingChores } from './billing/chores.ts'
+import { openStripe } from './billing/stripe.ts'
 import { migrateClickHouse } from './clickhouse/migrate.ts'
 import { type Config, readConfig } from './config.ts'
 import { ensureDemo } from './demo/demo.ts'
-import { keepSampleDatabase } from './demo/sample.ts'
+import { keepSampleDatabase, sampleIdentity } from './demo/sample.ts'
+import { ensureSampleCampaigns } from './demo/sampleCampaigns.ts'
 import { welcome } from './demo/welcome.ts'
 import { StartError } from './errors.ts'
 import { type IdentityRefresh, keepIdentityFresh } from './identity/refresh.ts'
@@ -67,6 +70,7 @@ async function main(): Promise<void> {
   // A collector takes beacons while ClickHouse is away: they wait in the spool. Reads have nothing to say then.
   if (config.role !== 'ingest') await migrated
   const sample = config.role === 'ingest' ? null : await keepSampleDatabase(test, log)
+  if (config.role !== 'ingest') await ensureSampleCampaigns(stores.postgres.pool, sampleIdentity)
   const deletions =
     config.role === 'ingest'
       ? null
@@ -79,6 +83,14 @@ async function main(): Promise<void> {
           log,
         )
   const demo = config.demo ? await ensureDemo(stores.postgres.pool, config.dataDir, config.publicUrl) : null
+  const chores =
+    config.role === 'ingest'
+      ? null
+      : startBillingChores({
+          postgres: stores.postgres.pool,
+          tell: config.stripeApiKey ? openStripe(config.stripeApiKey, config.stripeApiBase) : null,
+          ...{ now: Date.now, log },
+        })
   const workers = await startWorkers({
     count: config.workers,
     setupOf: (index) => ({
@@ -99,6 +111,7 @@ async function main(): Promise<void> {
     sample?.stop()
     await deletions?.stop()
     identity.stop()
+    await chores?.stop()
     await Promise.all(Object.values(shippers).map((shipper) => shipper.stop(shipOnStopMs)))
     await stores.close()
     await lock.release()

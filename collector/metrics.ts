@@ -81,6 +81,12 @@ export const deadLetters = new Counter({
   registers,
 })
 
+export const unsentReports = new Gauge({
+  name: 'footfall_usage_reports_unsent',
+  help: 'Reports of usage that Stripe has not taken yet.',
+  registers,
+})
+
 /** A process's numbers, to be sent to another process. */
 export type Metrics = Awaited<ReturnType<typeof registry.getMetricsAsJSON>>
 

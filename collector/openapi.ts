@@ -35,12 +35,15 @@ export async function describeRoutes(app: FastifyInstance): Promise<void> {
 const description = `Web events captured by the Footfall pixel, and who they were.
 
 Every error is \`{ "error", "message", "request_id" }\`: \`error\` is for programs and does not change, \`message\`
-is for people. 503 \`busy\` and 429 carry \`Retry-After\` in seconds; answers other than 2xx are never billed.
+is for people. Records are charged when the head of their answer is sent; what the service then breaks off is given
+back. 503 \`busy\` and 429 carry \`Retry-After\` in seconds; answers other than 2xx are never billed.
 A key and its secret are made in the dashboard, at \`/{org_id}/settings/api-keys\`, and nowhere else.`
 
 const tags = [
   { name: 'Events', description: 'Events, one row each, and their counts.' },
   { name: 'Taxonomy', description: 'What fields and their values mean; not billed.' },
+  { name: 'Billing', description: 'What was charged, and how much may be.' },
+  { name: 'Campaigns', description: 'DSP campaigns, what they did, and what is left of their budgets.' },
   { name: 'Administration', description: 'The organization, its members, projects and pixels.' },
   { name: 'Ingest', description: 'What pages load and send to; not billed.' },
   { name: 'Dashboard', description: 'What the dashboard’s own pages ask; a session serves, a key does not.' },
@@ -70,6 +73,7 @@ const describeAccess: SwaggerTransform = ({ schema, url, route }) => {
     url,
     schema: {
       ...schema,
+      ...(route.config?.charged && { headers: withIdempotencyKey(schema?.headers) }),
       security: securityOf(access),
       response: {
         ...(schema?.response as object),
@@ -77,6 +81,7 @@ const describeAccess: SwaggerTransform = ({ schema, url, route }) => {
           'A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it.',
         ),
         ...refusalsOf(access),
+        ...(route.config?.charged && access.to === 'key' && chargeRefusals(access)),
         503: problem('`busy`: a database is away; `Retry-After` says for how many seconds to wait.'),
       },
     },
@@ -109,6 +114,29 @@ function refusalsOf(access: Exclude<Access, { to: 'anyone' }>): Record<string, o
 }
 
 const notThere = 'What is named does not exist, or is somebody else’s; `error` says what.'
+
+/** What billing adds to the answers of a route whose records are charged. */
+const chargeRefusals = ({ limit }: Extract<Access, { to: 'key' }>) => ({
+  402: problem(
+    '`budget_exceeded`: the budget of the organization, or of the key’s project, does not cover it.',
+  ),
+  429: problem(
+    `\`rate_limited\`: ${describeLimit(limit)} Or \`platform_cap_exceeded\`, a usage limit: \`kind\` is ` +
+      '`limit_reached` (it succeeds after `resets_at`), `request_too_large` or `shut_off`.',
+  ),
+})
+
+const withIdempotencyKey = (headers: unknown) => ({
+  type: 'object',
+  properties: {
+    ...(headers as { properties?: object } | undefined)?.properties,
+    'Idempotency-Key': {
+      type: 'string',
+      maxLength: 255,
+      description: 'Makes the same request free for 24 hours, should its answer get lost.',
+    },
+  },
+})
 
 const problem = (description: string) => ({
   description,

@@ -2,15 +2,18 @@
 import { randomUUID } from 'node:crypto'
 import { createAuthenticate } from './access/authenticate.ts'
 import { createTakeTokens } from './access/limits.ts'
+import { createRecordScopeOf } from './access/recordScope.ts'
 import { createScopeOf } from './access/scope.ts'
 import { createTokens } from './access/tokens.ts'
 import { createNoteKeyUse } from './accounts/keyUse.ts'
 import { createApp } from './app.ts'
+import { createBilling } from './billing/billing.ts'
 import { openClickHouse } from './clickhouse/client.ts'
 import { sampleIdentity } from './demo/sample.ts'
 import { shopRoutes } from './demo/shopRoutes.ts'
 import { StartError } from './errors.ts'
 import { createIngestLimits } from './ingest/limits.ts'
+import { openPinnedScripts } from './ingest/pinnedScripts.ts'
 import { openPixelRegistry } from './ingest/pixels.ts'
 import { openDailySalt } from './ingest/visitor.ts'
 import { openLog } from './log.ts'
@@ -33,6 +36,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
     live: openClickHouse(setup.clickhouseUrl, config.clickhouseDatabase),
     test: openClickHouse(setup.clickhouseUrl, `${config.clickhouseDatabase}_test`),
   }
+  const billing = createBilling({ postgres: pool, log, now: Date.now })
   const ingest = config.role === 'api' ? null : await openIngest(setup, pool)
   const tokens = createTokens(pool)
   const app = await createApp({
@@ -40,17 +44,25 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
     log,
     metrics: askForMetrics,
     notReady: () => ingest?.deps.spools.events.trouble ?? null,
-    guard:
-      config.role === 'ingest'
-        ? null
-        : {
-            authenticate: createAuthenticate(pool, tokens),
-            takeTokens: config.rateLimits ? createTakeTokens(pool) : null,
-            noteKeyUse: createNoteKeyUse(pool, log),
-          },
+    guard: {
+      authenticate: createAuthenticate(pool, tokens),
+      takeTokens: config.rateLimits ? createTakeTokens(pool) : null,
+      noteKeyUse: createNoteKeyUse(pool, log),
+    },
     ingest: ingest?.deps,
+    delivery: ingest ? { postgres: pool, spool: ingest.deps.spools.events } : undefined,
     ...(config.role !== 'ingest' && {
-      read: { clickhouse, scopeOf: createScopeOf(pool, sampleIdentity.organizationId) },
+      read: {
+        clickhouse,
+        scopeOf: createScopeOf(pool, sampleIdentity.organizationId),
+        billing,
+        postgres: pool,
+        now: Date.now,
+      },
+      campaigns: {
+        ...{ clickhouse, postgres: pool, now: Date.now },
+        recordScopeOf: createRecordScopeOf(pool, sampleIdentity.organizationId),
+      },
       accounts: { postgres: pool, clickhouse: clickhouse.live, tokens, publicUrl: config.publicUrl },
     }),
   })
@@ -79,6 +91,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
   return async () => {
     await app.close()
     await ingest?.close()
+    await billing.close()
     await Promise.all([clickhouse.live.close(), clickhouse.test.close(), pool.end()])
   }
 }
@@ -98,7 +111,7 @@ async function openIngest(
   const pixels = await openPixelRegistry(pool, postgresUrl)
   const salt = await openDailySalt(pool)
   return {
-    deps: { pixels, salt, spools, limits: createIngestLimits(config) },
+    deps: { pixels, salt, pinned: openPinnedScripts(pool), spools, limits: createIngestLimits(config) },
     async close() {
       await Promise.all(Object.values(spools).map((spool) => spool.close()))
       salt.close()

@@ -1,2 +1,5 @@
 export const stub: string
-export function snippet(scriptUrl: string): string
+export function snippet(
+  scriptUrl: string,
+  options?: { integrity?: string; nonce?: string; inline?: boolean },
+): string

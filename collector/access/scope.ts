@@ -1,3 +1,4 @@
+import { isUuid } from '../../schemas/uuid.ts'
 import { notFound, pixelInactive } from '../errors.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import type { Principal } from './principal.ts'
@@ -5,6 +6,7 @@ import { remember } from './remember.ts'
 
 /** The scope parameters of a request, well-formed but not yet known to be the caller's. */
 export interface AskedScope {
+  organizationId?: string | undefined
   projectId?: string | undefined
   pixelId?: string | undefined
   campaignId?: string | undefined
@@ -16,11 +18,13 @@ export interface Scope {
   projectId: string | null
   pixelId: string | null
   campaignId: string | null
+  /** Where projectId is null: the only projects there are. Absent while nobody has asked. */
+  projectIds?: readonly string[]
 }
 
 /**
  * Makes the one decision about what of the principal's events a request may see (spec: Project-scoped key
- * behavior). It throws 404 "project not found", "pixel not found" or "campaign not found" for what is not the
+ * behavior). It throws 404 "organization not found", "project not found", "pixel not found" or "campaign not found" for what is not the
  * principal's, and 403 "pixel inactive". A test key sees the sample organization, whatever of its own it names.
  */
 export function createScopeOf(
@@ -29,8 +33,12 @@ export function createScopeOf(
 ): (principal: Principal, asked: AskedScope) => Promise<Scope> {
   const projectIs = remember((key) => isProject(postgres, key))
   const pixelIs = remember((key) => readPixel(postgres, key))
+  const campaignIs = remember((key) => readCampaign(postgres, key))
 
   return async (principal, asked) => {
+    const isTest = principal.mode === 'test'
+    if (asked.organizationId && asked.organizationId !== principal.organizationId)
+      throw notFound.organization()
     const own = { organizationId: principal.organizationId, projectId: principal.projectId }
     if (asked.projectId) {
       const isOwn = await projectIs(JSON.stringify({ ...own, asked: asked.projectId }))
@@ -41,17 +49,22 @@ export function createScopeOf(
       throw notFound.pixel()
     }
     if (pixel && !pixel.active) throw pixelInactive()
-    // No DSP campaigns exist before their issue: none is anybody's.
-    if (asked.campaignId) throw notFound.campaign()
-    if (principal.mode === 'test') {
-      return { organizationId: sampleOrganizationId, projectId: null, pixelId: null, campaignId: null }
-    }
+    // A test key names the sample's campaigns: these are the ones it is shown.
+    const campaignOwner = isTest ? { organizationId: sampleOrganizationId, projectId: null } : own
+    const campaign = asked.campaignId
+      ? await campaignIs(JSON.stringify({ ...campaignOwner, asked: asked.campaignId }))
+      : null
+    const isOfOther = !isTest && asked.projectId && campaign?.project_id !== asked.projectId
+    if (campaign === undefined || (campaign && isOfOther)) throw notFound.campaign()
+
+    const campaignId = asked.campaignId?.toLowerCase() ?? null
+    if (isTest) return { organizationId: sampleOrganizationId, projectId: null, pixelId: null, campaignId }
     return {
       organizationId: principal.organizationId,
-      // The project leads the primary key, so it is named even where the pixel alone would do.
-      projectId: principal.projectId ?? asked.projectId ?? pixel?.project_id ?? null,
+      // The project leads the primary key, so it is named even where the pixel or the campaign alone would do.
+      projectId: principal.projectId ?? asked.projectId ?? pixel?.project_id ?? campaign?.project_id ?? null,
       pixelId: asked.pixelId ?? null,
-      campaignId: null,
+      campaignId,
     }
   }
 }
@@ -61,7 +74,7 @@ interface Lookup {
   organizationId: string
   /** The only project that the caller may see; null for all of the organization's. */
   projectId: string | null
-  /** A project or a pixel. */
+  /** A project, a pixel or a campaign. */
   asked: string
 }
 
@@ -83,6 +96,17 @@ async function readPixel(
   const { rows } = await postgres.query<{ active: boolean; project_id: string }>(
     `SELECT active, project_id FROM pixels JOIN projects USING (project_id)
      WHERE pixel_id = $1 AND organization_id = $2 AND ($3::uuid IS NULL OR project_id = $3)`,
+    [asked, organizationId, projectId],
+  )
+  return rows[0]
+}
+
+async function readCampaign(postgres: Postgres, key: string): Promise<{ project_id: string } | undefined> {
+  const { organizationId, projectId, asked } = JSON.parse(key) as Lookup
+  if (!isUuid(asked)) return undefined
+  const { rows } = await postgres.query<{ project_id: string }>(
+    `SELECT project_id FROM campaigns JOIN projects USING (project_id)
+     WHERE campaign_id = $1 AND organization_id = $2 AND ($3::uuid IS NULL OR project_id = $3)`,
     [asked, organizationId, projectId],
   )
   return rows[0]

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyPluginAsync } from 'fastify'
 import { type Static, Type } from 'typebox'
+import { snippet } from '../../pixel/stub.mjs'
 import {
   collectorSettingsSchema,
   defaultCollectorSettings,
@@ -240,10 +241,6 @@ interface PixelRow extends Omit<Pixel, 'settings' | 'script_url' | 'snippet' | '
   updated_at: Date
 }
 
-/** Keeps the calls of a page that come before the script has. */
-export const stub =
-  '<script>!function(w){w.footfall=w.footfall||function(){(w.footfall.q=w.footfall.q||[]).push(arguments)}}(window)</script>'
-
 const pixelAt =
   (publicUrl: string) =>
   (row: PixelRow): Pixel => {
@@ -256,7 +253,7 @@ const pixelAt =
       allowed_origins: row.allowed_origins,
       settings: { ...defaultPixelSettings, ...defaultCollectorSettings, ...row.settings },
       script_url,
-      snippet: `${stub}\n<script async src="${script_url}"></script>`,
+      snippet: snippet(script_url),
       version: row.version,
       created_at: row.created_at.toISOString(),
       updated_at: row.updated_at.toISOString(),

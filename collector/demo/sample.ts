@@ -4,6 +4,7 @@ import { type Graph, profileAt } from '../identity/generate.ts'
 import { reloadIdentity } from '../identity/refresh.ts'
 import { knownDevice } from '../ingest/device.ts'
 import { eventRow, sharedMembers } from '../ingest/row.ts'
+import { sampleDeliveries } from './sampleCampaigns.ts'
 import { planDay, type SampleEvent } from './sampleTraffic.ts'
 import { sampleVisitors } from './sampleVisitors.ts'
 
@@ -27,11 +28,17 @@ const spoolId = '5a3b1e00-0000-4000-8000-000000000000'
 /** The rows of one sample day (UTC midnight), in the order they happened: the same bytes whenever it is asked. */
 export function sampleRows(day: Date): string[] {
   const dayNumber = Math.floor(day.getTime() / dayMs)
-  return planDay(dayNumber).map((planned, index) => {
-    const seq = dayNumber * 10_000 + index
-    return `{"spool_id":"${spoolId}","seq":${seq},${sampleRow(planned).slice(1)}`
-  })
+  return spooled(planDay(dayNumber).map(sampleRow), dayNumber * 10_000)
 }
+
+/** The same of the sample's campaigns. */
+export function sampleCampaignRows(day: Date): string[] {
+  const dayNumber = Math.floor(day.getTime() / dayMs)
+  return spooled(sampleDeliveries(sampleIdentity, dayNumber), dayNumber * 10_000 + 5_000)
+}
+
+const spooled = (rows: readonly string[], firstSeq: number): string[] =>
+  rows.map((row, index) => `{"spool_id":"${spoolId}","seq":${firstSeq + index},${row.slice(1)}`)
 
 function sampleRow({ visitor, event }: SampleEvent): string {
   const shared = sharedMembers({
@@ -85,7 +92,8 @@ export async function fillSampleDatabase(clickhouse: ClickHouse, now: Date): Pro
   for (let day = firstDay; day <= today + daysAfter; day++) {
     if (days.includes(day)) continue
     const midnight = new Date(day * dayMs)
-    await insert(clickhouse, 'events', sampleRows(midnight), `sample-${midnight.toISOString().slice(0, 10)}`)
+    const rows = [...sampleRows(midnight), ...sampleCampaignRows(midnight)]
+    await insert(clickhouse, 'events', rows, `sample-${midnight.toISOString().slice(0, 10)}`)
   }
 }
 

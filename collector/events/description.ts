@@ -16,7 +16,7 @@ import {
  * parameters are listed by the same names that plan.ts accepts.
  */
 
-const parameters = {
+export const parameters = {
   project_id: {
     type: 'string',
     format: 'uuid',
@@ -24,7 +24,12 @@ const parameters = {
   },
   pixel_id: { type: 'string', format: 'uuid', description: 'One pixel.' },
   campaign_id: { type: 'string', description: 'One DSP campaign.' },
-  source: { type: 'string', enum: sources, description: 'Only events of the pixel, or only DSP events.' },
+  source: {
+    type: 'string',
+    enum: sources,
+    description:
+      'Events of pixels, or DSP events. Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns.',
+  },
   start_ms: {
     type: 'integer',
     format: 'int64',
@@ -78,7 +83,7 @@ const parameters = {
   },
 } as const
 
-const countsOnly = {
+export const countsOnly = {
   distinct: {
     type: 'string',
     description:
@@ -99,12 +104,15 @@ const countsOnly = {
   },
 } as const
 
-const described = <Name extends string>(names: readonly Name[], from: Readonly<Record<Name, object>>) => ({
+export const described = <Name extends string>(
+  names: readonly Name[],
+  from: Readonly<Record<Name, object>>,
+) => ({
   type: 'object',
   properties: Object.fromEntries(names.map((name) => [name, from[name]])),
 })
 
-const headers = {
+export const headers = {
   type: 'object',
   properties: { 'X-Project-Id': { type: 'string', format: 'uuid', description: 'The same as project_id.' } },
 }
@@ -250,7 +258,7 @@ const jsonTypes: Record<DataType, { type: string; format?: string }> = {
   Timestamp: { type: 'string', format: 'date-time' },
 }
 
-function rowOf(fields: readonly Field[]) {
+export function rowOf(fields: readonly Field[]) {
   const properties = fields.map(({ name, dataType, nullable, description }) => {
     const { type, ...format } = jsonTypes[dataType]
     return [name, { type: nullable ? [type, 'null'] : type, ...format, description }]

@@ -72,7 +72,8 @@ function pageSql(plan: EventsPlan, columns: readonly Column[], bind: Bind): stri
   const selected = columns.map(({ name, sql }) => (sql === name ? name : `${sql} AS ${name}`)).join(', ')
   const all = conditions(plan, bind)
   const after = cursorConditions(plan, bind)
-  const limit = `LIMIT ${bind('UInt32', plan.limit + 1)}`
+  const offset = plan.offset > 0 ? ` OFFSET ${bind('UInt32', plan.offset)}` : ''
+  const limit = `LIMIT ${bind('UInt32', plan.limit + 1)}${offset}`
   if (plan.distinct.length === 0) {
     return `SELECT ${selected}
 FROM events

@@ -6,6 +6,7 @@ import type { Format } from './accept.ts'
 import type { RowKey } from './cursor.ts'
 import { eventsQuery, nextColumn, rowsShowTheirKey } from './eventsQuery.ts'
 import type { EventsPlan } from './plan.ts'
+import { nameProjects } from './projects.ts'
 import { joinRows } from './rows.ts'
 
 /** A page of events on its way from ClickHouse: the rows are bytes that nothing here parses. */
@@ -35,7 +36,7 @@ export async function readPage(
   const leadsWithNext = format !== 'json' || !rowsShowTheirKey(plan)
   const hasMembers = format !== 'csv' && plan.hasAllColumns && plan.columns.some(isProfileField)
   const { body, rows } = await clickhouse.stream(
-    eventsQuery(plan, { leadsWithNext, hasMembers }),
+    eventsQuery(await nameProjects(clickhouse, plan), { leadsWithNext, hasMembers }),
     hasMembers
       ? { row: rowTemplate(plan, leadsWithNext) }
       : format === 'csv'

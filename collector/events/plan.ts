@@ -13,7 +13,7 @@ export type Source = (typeof sources)[number]
 /** Which events a read is about. The scope comes from the principal, never from the request alone. */
 export interface Selection {
   readonly scope: Scope
-  /** Null reads both. */
+  /** Null reads both, or what else of the selection decides. */
   readonly source: Source | null
   readonly window: Window
   readonly filters: readonly Filter[]
@@ -28,6 +28,8 @@ export interface EventsPlan extends Selection {
   /** Of the events that share these fields only the newest is returned; empty returns all. */
   readonly distinct: readonly Field[]
   readonly limit: number
+  /** How many rows to pass over (versions 1 and 2); not together with a cursor. */
+  readonly offset: number
   readonly cursor: Cursor | null
 }
 
@@ -35,6 +37,8 @@ export interface EventsPlan extends Selection {
 export interface Group {
   readonly name: string
   readonly sql: string
+  /** Absent for what is computed. */
+  readonly field?: Field
 }
 
 /** Counts of events. */
@@ -68,8 +72,8 @@ const groupings: readonly Group[] = [
   { name: 'url', sql: 'page_url' },
 ]
 
-const scopeParameters = ['project_id', 'pixel_id', 'campaign_id'] as const
-const windowParameters = ['start_ms', 'end_ms', 'start_time', 'end_time'] as const
+export const scopeParameters = ['project_id', 'pixel_id', 'campaign_id'] as const
+export const windowParameters = ['start_ms', 'end_ms', 'start_time', 'end_time'] as const
 const selectionParameters = [
   ...scopeParameters,
   ...windowParameters,
@@ -91,13 +95,12 @@ export function readEventsRequest(request: ReadRequest, tier: Tier, nowMs: numbe
   return {
     asked: readScope(given, request),
     plan: {
-      source: readSource(given.source),
+      ...readSelection(given, tier),
       window: cursor && !isWindowGiven ? cursor.window : readWindow(given, nowMs),
-      filters: given.filter === undefined ? [] : readFilters(given.filter, tier),
       hasAllColumns: given.select === undefined,
       columns: given.select === undefined ? fieldsAt(tier) : readFields('select', given.select, tier),
-      distinct: given.distinct === undefined ? [] : readFields('distinct', given.distinct, tier),
       limit: readLimit(given.limit, limitDefault.events),
+      offset: 0,
       cursor,
     },
   }
@@ -109,11 +112,9 @@ export function readCountsRequest(request: ReadRequest, tier: Tier, nowMs: numbe
   return {
     asked: readScope(given, request),
     plan: {
-      source: readSource(given.source),
+      ...readSelection(given, tier),
       window: readWindow(given, nowMs),
-      filters: given.filter === undefined ? [] : readFilters(given.filter, tier),
-      groups: given.group_by === undefined ? [] : readGroups(given.group_by, tier),
-      distinct: given.distinct === undefined ? [] : readFields('distinct', given.distinct, tier),
+      groups: readGroups(given.group_by, tier),
       limit: readLimit(given.limit, limitDefault.counts),
     },
   }
@@ -129,8 +130,26 @@ export function readSchemaRequest(request: ReadRequest): AskedScope {
   return readScope(given, request)
 }
 
+/** What every read of events has, however its scope and its window are given. */
+export function readSelection(
+  given: Partial<Record<'source' | 'campaign_id' | 'filter' | 'distinct' | 'group_by', string>>,
+  tier: Tier,
+) {
+  const filters = given.filter === undefined ? [] : readFilters(given.filter, tier)
+  const distinct = given.distinct === undefined ? [] : readFields('distinct', given.distinct, tier)
+  const named = [...filters.map(({ field }) => field), ...distinct].map((field) => field?.name)
+  named.push(...(given.group_by?.split(',') ?? []))
+  // A project is its pixels (spec: Query parameters of tier routes): DSP events are read where they are spoken of.
+  const isAboutCampaigns =
+    given.campaign_id !== undefined || campaignFields.some((name) => named.includes(name))
+  const source = readSource(given.source) ?? (isAboutCampaigns ? null : 'pixel')
+  return { source, filters, distinct }
+}
+
+const campaignFields = ['source', 'campaign_id', 'spend']
+
 /** The query as a record of single strings. Throws 400 for a parameter that is not `allowed`, or given twice. */
-function readParameters<Name extends string>(
+export function readParameters<Name extends string>(
   query: unknown,
   allowed: readonly Name[],
 ): Partial<Record<Name, string>> {
@@ -144,7 +163,7 @@ function readParameters<Name extends string>(
   return given
 }
 
-function readScope(
+export function readScope(
   given: Partial<Record<(typeof scopeParameters)[number], string>>,
   { headers }: ReadRequest,
 ): AskedScope {
@@ -161,34 +180,34 @@ function readScope(
   }
 }
 
-function readUuid(parameter: string, text: string | undefined): string | undefined {
+export function readUuid(parameter: string, text: string | undefined): string | undefined {
   if (text !== undefined && !isUuid(text)) throw invalidParameter(parameter, 'must be a uuid')
   return text?.toLowerCase()
 }
 
-function readSource(text: string | undefined): Source | null {
+export function readSource(text: string | undefined): Source | null {
   if (text === undefined) return null
   const source = sources.find((candidate) => candidate === text)
   if (!source) throw invalidParameter('source', `must be ${sources.join(' or ')}`)
   return source
 }
 
-function readLimit(text: string | undefined, fallback: number): number {
+export function readLimit(text: string | undefined, fallback: number, most = limitMax): number {
   if (text === undefined) return fallback
   const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0
-  if (limit < 1 || limit > limitMax)
-    throw invalidParameter('limit', `must be a whole number from 1 to ${limitMax}`)
+  if (limit < 1 || limit > most) throw invalidParameter('limit', `must be a whole number from 1 to ${most}`)
   return limit
 }
 
-function readFields(parameter: string, list: string, tier: Tier): readonly Field[] {
+export function readFields(parameter: string, list: string, tier: Tier): readonly Field[] {
   return readNames(parameter, list).map((name) => readField(parameter, name, tier))
 }
 
-function readGroups(list: string, tier: Tier): readonly Group[] {
+export function readGroups(list: string | undefined, tier: Tier): readonly Group[] {
+  if (list === undefined) return []
   return readNames('group_by', list).map((name) => {
     const grouping = groupings.find((candidate) => candidate.name === name)
-    return grouping ?? { name, sql: readField('group_by', name, tier).name }
+    return grouping ?? { name, sql: name, field: readField('group_by', name, tier) }
   })
 }
 

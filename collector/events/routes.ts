@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { fields, fieldsAt, publicField, type Tier, tiers } from '../../schemas/fields.ts'
-import { meterOf } from '../../schemas/meters.ts'
+import { meterOfTier } from '../billing/meters.ts'
 import type { ReadDeps } from '../deps.ts'
 import { chooseFormat, type Format, formats } from './accept.ts'
-import { countsQuery, totalColumn } from './countsQuery.ts'
+import { countsAnswer, readCounts } from './counts.ts'
 import { encodeCursor } from './cursor.ts'
 import { describeCounts, describeEvents, describeSchema } from './description.ts'
 import { type Page, readPage } from './page.ts'
@@ -28,16 +28,20 @@ export const eventsRoutes =
     for (const tier of tiers) {
       app.get(
         `/api/v3/events/${tier}`,
-        { schema: describeEvents(tier), config, exposeHeadRoute },
+        { schema: describeEvents(tier), config: { ...config, charged: true }, exposeHeadRoute },
         async (request, reply) => {
           const signal = untilClosed(reply)
           const { principal } = request
           const { asked, plan: unscoped } = readEventsRequest(request, tier, Date.now())
           const format = chooseFormat(request.headers.accept)
           const plan = { ...unscoped, scope: await deps.scopeOf(principal, asked) }
+          const { projectId } = plan.scope
+          const charge = await deps.billing.admit(request, { meter: meterOfTier[tier], projectId, signal })
           try {
             const page = await readPage(deps.clickhouse[principal.mode], plan, format, signal)
-            return answer(request, reply, { tier, plan, page, format })
+            const charged = await charge.settle(page.records)
+            const rows = charge.deliver(page.rows)
+            return answer(request, reply, { tier, plan, page: { ...page, rows }, format, charged })
           } catch (error) {
             if (!signal.aborted) throw error
             // Nobody is left to answer, and nothing went wrong here.
@@ -72,27 +76,16 @@ export const eventsRoutes =
         const { principal } = request
         const { asked, plan: unscoped } = readCountsRequest(request, countsTier, Date.now())
         const plan = { ...unscoped, scope: await deps.scopeOf(principal, asked) }
-        const groups = await deps.clickhouse[principal.mode].rows<Record<string, unknown>>(countsQuery(plan))
-        return {
-          counts: groups.slice(0, plan.limit).map(({ [totalColumn]: _, ...group }) => group),
-          total: groups[0]?.[totalColumn] ?? 0,
-          meta: {
-            start_ms: plan.window.startMs,
-            end_ms: plan.window.endMs,
-            has_more: groups.length > plan.limit,
-            request_id: request.id,
-          },
-        }
+        const counts = await readCounts(deps.clickhouse[principal.mode], plan)
+        return countsAnswer(counts, plan, request.id)
       },
     )
   }
 
-/** Aborts when the connection closes before the answer is complete. */
-function untilClosed(reply: FastifyReply): AbortSignal {
+/** Aborts when the answer is complete, or its connection closed before: what is still being read is let go of. */
+export function untilClosed(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) controller.abort()
-  })
+  reply.raw.once('close', () => controller.abort())
   return controller.signal
 }
 
@@ -104,14 +97,21 @@ interface EventsAnswer {
   plan: EventsPlan
   page: Page
   format: Format
+  /** Records charged. */
+  charged: number
 }
 
-function answer(request: FastifyRequest, reply: FastifyReply, { tier, plan, page, format }: EventsAnswer) {
+function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { tier, plan, page, format, charged }: EventsAnswer,
+) {
   const nextCursor = () => {
     const next = page.next()
     return next && encodeCursor({ from: next, window: plan.window })
   }
   reply.header('content-type', `${formats[format]}; charset=utf-8`).header('vary', 'accept')
+  reply.header('x-footfall-request-id', request.id).header('x-footfall-charged', charged)
   if (format === 'json') return reply.send(Readable.from(jsonBody(), streaming))
 
   const cursor = nextCursor()
@@ -125,10 +125,9 @@ function answer(request: FastifyRequest, reply: FastifyReply, { tier, plan, page
     const cursor = nextCursor()
     const meta = {
       tier,
-      meter: meterOf[tier],
+      meter: meterOfTier[tier],
       records: page.records,
-      // There is no ledger yet to charge.
-      charged: 0,
+      charged,
       start_ms: plan.window.startMs,
       end_ms: plan.window.endMs,
       has_more: page.hasMore,

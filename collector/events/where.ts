@@ -1,4 +1,5 @@
 import { hemNumber, isProfileField } from '../../schemas/fields.ts'
+import type { Scope } from '../access/scope.ts'
 import type { Query } from '../clickhouse/client.ts'
 import { cookiesOf, hemAsNumber, profileMeets, profileMeetsNone } from '../identity/profileSql.ts'
 import type { Filter } from './filter.ts'
@@ -27,7 +28,7 @@ export function conditions({ scope, source, window, filters }: Selection, bind: 
   const organizationId = bind('UUID', scope.organizationId)
   return [
     `organization_id = ${organizationId}`,
-    ...(scope.projectId === null ? [] : [`project_id = ${bind('UUID', scope.projectId)}`]),
+    ...projectCondition(scope, bind),
     ...(scope.pixelId === null ? [] : [`pixel_id = ${bind('UUID', scope.pixelId)}`]),
     ...(scope.campaignId === null ? [] : [`campaign_id = ${bind('String', scope.campaignId)}`]),
     ...(source === null ? [] : [`source = ${bind('String', source)}`]),
@@ -63,6 +64,17 @@ function profileConditions(filters: readonly Filter[], bind: Bind): readonly str
     ...(unwanted.length > 0 ? [profileMeetsNone(unwanted)] : []),
   ]
 }
+
+/** Of an organization the projects are named too, because the primary key knows no organization. */
+function projectCondition({ projectId, projectIds }: Scope, bind: Bind): readonly string[] {
+  if (projectId !== null) return [`project_id = ${bind('UUID', projectId)}`]
+  if (projectIds === undefined || projectIds.length > projectsNamedMax) return []
+  if (projectIds.length === 0) return ['false']
+  return [`project_id IN (${projectIds.map((id) => bind('UUID', id)).join(', ')})`]
+}
+
+/** An organization with more projects is most of the table, and values have to fit into an address. */
+const projectsNamedMax = 500
 
 const sqlOperators = { eq: '=', ne: '!=', gt: '>', gte: '>=', lt: '<', lte: '<=', like: 'LIKE' } as const
 

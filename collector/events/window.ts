@@ -14,7 +14,7 @@ export interface WindowParameters {
   readonly end_time?: string | undefined
 }
 
-const dayMs = 86_400_000
+export const dayMs = 86_400_000
 
 /** The largest distance from 1970 that a date may have, in milliseconds (ECMAScript's own limit). */
 const instantMsMax = 8_640_000_000_000_000
@@ -23,14 +23,15 @@ const instantMsMax = 8_640_000_000_000_000
 const unixMillisecondsFrom = 1e11
 
 /**
- * Decides the window of a request. Without an end it reaches up to `nowMs`, without a start it is 24 hours long.
+ * Decides the window of a request. Without an end it reaches up to `nowMs`, without a start it is 24 hours long. With
+ * `includesEnd` the end that is given belongs to it: that millisecond, or the whole of that day.
  * Throws 400 for a bound given twice (`start_ms` with `start_time`), a bound that cannot be read, and a window
  * that ends before or when it starts.
  */
-export function readWindow(given: WindowParameters, nowMs: number): Window {
+export function readWindow(given: WindowParameters, nowMs: number, includesEnd = false): Window {
   const start = readBound('start', given.start_ms, given.start_time)
   const end = readBound('end', given.end_ms, given.end_time)
-  const endMs = end?.ms ?? nowMs
+  const endMs = end ? end.ms + (includesEnd ? end.spanMs : 0) : nowMs
   const startMs = start?.ms ?? endMs - dayMs
   if (startMs >= endMs) {
     throw invalidParameter(
@@ -65,7 +66,11 @@ const isoPattern =
 interface Bound {
   parameter: string
   ms: number
+  /** How long what it names lasts: a millisecond, or a day. */
+  spanMs: number
 }
+
+const datePattern = /^\d{4}-\d\d-\d\d$/
 
 function readBound(
   side: 'start' | 'end',
@@ -78,14 +83,14 @@ function readBound(
   }
   if (ms !== undefined) {
     if (!/^-?\d{1,16}$/.test(ms)) throw invalidParameter(parameter, 'must be whole milliseconds since 1970')
-    return { parameter, ms: inRange(parameter, Number(ms)) }
+    return { parameter, ms: inRange(parameter, Number(ms)), spanMs: 1 }
   }
   if (time !== undefined) {
     const instant = isoToMs(time) ?? unixToMs(time)
     if (instant === undefined) {
       throw invalidParameter(parameter, 'must be an RFC 3339 time, a YYYY-MM-DD date or a Unix timestamp')
     }
-    return { parameter, ms: inRange(parameter, instant) }
+    return { parameter, ms: inRange(parameter, instant), spanMs: datePattern.test(time) ? dayMs : 1 }
   }
   return undefined
 }

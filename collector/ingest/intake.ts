@@ -1,11 +1,14 @@
 import type { FastifyRequest } from 'fastify'
 import type { BeaconReceipt, RejectedEvent } from '../../schemas/beacon.ts'
-import { ApiError, busy, notFound, pixelInactive } from '../errors.ts'
+import { ApiError, notFound, pixelInactive } from '../errors.ts'
 import { acceptedEvents, droppedBotEvents, rejectedEvents } from '../metrics.ts'
-import { type Spool, SpoolUnavailable } from '../spool/spool.ts'
+import { orBusy } from '../spool/orBusy.ts'
+import type { Spool } from '../spool/spool.ts'
 import type { Envelope } from './beacon.ts'
+import { derive } from './derive.ts'
 import { knownDevice } from './device.ts'
 import type { IngestLimits } from './limits.ts'
+import type { PinnedScripts } from './pinnedScripts.ts'
 import type { Pixel, PixelRegistry } from './pixels.ts'
 import { type BeaconContext, clockCorrectionMs, eventMillis, eventRow, sharedMembers } from './row.ts'
 import {
@@ -22,6 +25,7 @@ import { type DailySalt, type Visitor, visitorOf } from './visitor.ts'
 export interface IngestDeps {
   pixels: PixelRegistry
   salt: DailySalt
+  pinned: PinnedScripts
   /** One spool per table that ingest writes. */
   spools: { events: Spool; rejected_events: Spool; identity_links: Spool }
   limits: IngestLimits
@@ -34,7 +38,6 @@ export interface Taken {
 
 const dayMs = 86_400_000
 const rejectedEventCharsMax = 4096
-const busyRetrySeconds = 5
 
 /**
  * Takes a beacon in: validates each event, encodes those that pass, and resolves when all that was accepted, and
@@ -70,7 +73,7 @@ export async function takeIn(deps: IngestDeps, request: FastifyRequest, envelope
   const rejectedRows: string[] = []
   const rejected: RejectedEvent[] = []
   envelope.events.forEach((event, index) => {
-    const checked = check(event, context, envelope.mayHoldProtoKey)
+    const checked = check(event, context, pixel, envelope.mayHoldProtoKey)
     if ('path' in checked) {
       rejected.push({ index, event_id: givenText(event, 'event_id'), ...checked })
       rejectedEvents.inc({ part: partOf(checked) })
@@ -88,13 +91,7 @@ export async function takeIn(deps: IngestDeps, request: FastifyRequest, envelope
   if (rejectedRows.length > 0) commits.push(spools.rejected_events.append(rejectedRows))
   if (envelope.hem && visitor.consented)
     commits.push(spools.identity_links.append([linkRow(envelope.hem, context)]))
-  try {
-    await Promise.all(commits)
-  } catch (error) {
-    if (error instanceof SpoolUnavailable)
-      throw busy('The collector cannot keep more events now.', busyRetrySeconds)
-    throw error
-  }
+  await orBusy(Promise.all(commits))
   acceptedEvents.inc(eventRows.length)
   return { receipt: { cookie_id: visitor.cookieId, accepted: eventRows.length, rejected }, visitor }
 }
@@ -127,10 +124,12 @@ function originOf(request: FastifyRequest): string | null {
 function check(
   event: unknown,
   context: BeaconContext,
+  { settings }: Pixel,
   mayHoldProtoKey: boolean,
 ): { event: ValidEvent; tsMillis: number } | Fault {
   const protoKey = mayHoldProtoKey ? findProtoKey(event) : null
   if (protoKey !== null) return { path: protoKey, message: 'must not be a key' }
+  derive(event, settings)
   const valid = validateEvent(event)
   if ('path' in valid) return valid
   const tsMillis = eventMillis(valid, context)

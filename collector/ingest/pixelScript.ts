@@ -3,44 +3,79 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { pixelConfigPlaceholder } from '../../schemas/beacon.ts'
+import { pixelConfig } from '../../pixel/config.ts'
+import { type PixelSettings, pixelConfigPlaceholder } from '../../schemas/beacon.ts'
 import { packageRoot } from '../paths.ts'
-import type { Pixel } from './pixels.ts'
 
-/** A pixel's script in every encoding that it is served in. */
-export interface PixelScript {
-  etag: string
+/** A script in every encoding that it is served in. */
+export interface Script {
+  /** Names this very content, in URLs too. */
+  version: string
+  /** For the integrity attribute of a script tag. */
+  integrity: string
   identity: Buffer
   gzip: Buffer
   br: Buffer
+}
+
+/** What pages load besides the pixel: measures and players where the settings ask for them, the fault finder. */
+export const chunkNames = ['vitals', 'embeds', 'debug'] as const
+export type ChunkName = (typeof chunkNames)[number]
+
+export interface PixelScripts {
+  /** The built pixel with one pixel's id and settings baked in. */
+  of(pixelId: string, settings: PixelSettings): Promise<Script>
+  chunks: Record<ChunkName, Script>
 }
 
 const brotli = promisify(brotliCompress)
 const gzipped = promisify(gzip)
 const cachedMost = 1_000
 
-/** Makes pixel scripts: the built pixel with one pixel's id and settings baked in, compressed once and kept. */
-export function createPixelScripts(): (pixel: Pixel) => Promise<PixelScript> {
-  const template = readFileSync(join(packageRoot, 'dist/pixel/pixel.js'), 'utf8')
-  const [before, after] = template.split(pixelConfigPlaceholder)
-  if (after === undefined)
-    throw new Error('dist/pixel/pixel.js has no place for the settings: run npm run build')
-  const cache = new Map<string, Promise<PixelScript>>()
+/** Makes pixel scripts, compressed once and kept. `publicUrl` is how browsers reach the collector. */
+export async function createPixelScripts(publicUrl: string): Promise<PixelScripts> {
+  const built = (name: string) => readFileSync(join(packageRoot, 'dist/pixel', name), 'utf8')
+  const template = built('pixel.js')
+  const compressed = chunkNames.map(async (name) => [name, await compress(built(`${name}.js`))])
+  const chunks = Object.fromEntries(await Promise.all(compressed)) as PixelScripts['chunks']
+  const cache = new Map<string, Promise<Script>>()
 
-  return (pixel) => {
-    const { drop_bots: _, retention_days: __, ...settings } = pixel.settings
-    const config = JSON.stringify({ pixel_id: pixel.pixelId, endpoint: '/e', settings })
-    let script = cache.get(config)
-    if (!script) {
-      script = compress(before + config + after)
-      if (cache.size >= cachedMost) cache.delete(cache.keys().next().value!)
-      cache.set(config, script)
-    }
-    return script
+  return {
+    chunks,
+    of(pixelId, settings) {
+      const scriptUrl = `${publicUrl}/p/${pixelId}.js`
+      const source = bake(template, pixelId, scriptUrl, settings) + loadChunks(settings, scriptUrl, chunks)
+      let script = cache.get(source)
+      if (!script) {
+        script = compress(source)
+        if (cache.size >= cachedMost) cache.delete(cache.keys().next().value!)
+        cache.set(source, script)
+      }
+      return script
+    },
   }
 }
 
-async function compress(source: string): Promise<PixelScript> {
+/** Puts one pixel's configuration into the built script. Events go to `e` beside the folder of the script. */
+export function bake(template: string, pixelId: string, scriptUrl: string, settings: PixelSettings): string {
+  const config = pixelConfig(pixelId, '../e', scriptUrl, settings)
+  const literals = config.map((value) => (value instanceof RegExp ? `${value}` : JSON.stringify(value)))
+  return template.replace(pixelConfigPlaceholder, () => `[${literals}]`)
+}
+
+/** The end of a script whose settings ask for more: loaded in idle time, and done without where it is blocked. */
+function loadChunks(settings: PixelSettings, scriptUrl: string, chunks: PixelScripts['chunks']): string {
+  const names: ChunkName[] = []
+  if (settings.web_vitals) names.push('vitals')
+  if (settings.video_embeds) names.push('embeds')
+  if (names.length === 0) return ''
+  const urls = names.map((name) => `${name}.${chunks[name].version}.js`)
+  return `
+try{const u=document.currentScript?.src||${JSON.stringify(scriptUrl)};(window.requestIdleCallback||setTimeout)(()=>${JSON.stringify(urls)}.map(c=>import(new URL(c,u)).catch(()=>{})))}catch{}`
+}
+
+/** A script in every encoding, named by its content. */
+export async function compress(source: string): Promise<Script> {
   const identity = Buffer.from(source)
   const [br, gz] = await Promise.all([
     brotli(identity, {
@@ -48,6 +83,12 @@ async function compress(source: string): Promise<PixelScript> {
     }),
     gzipped(identity, { level: 9 }),
   ])
-  const etag = `"${createHash('sha256').update(identity).digest('base64url').slice(0, 22)}"`
-  return { etag, identity, gzip: gz, br }
+  const digest = (algorithm: string) => createHash(algorithm).update(identity)
+  return {
+    version: digest('sha256').digest('hex').slice(0, 16),
+    integrity: `sha384-${digest('sha384').digest('base64')}`,
+    identity,
+    gzip: gz,
+    br,
+  }
 }

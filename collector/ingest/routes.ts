@@ -4,21 +4,19 @@ import type { FastifyPluginAsync } from 'fastify'
 import { beaconBytesMax } from '../../schemas/beacon.ts'
 import { isUuid } from '../../schemas/uuid.ts'
 import { forAnyone } from '../access/guard.ts'
-import { ApiError, malformed, notFound } from '../errors.ts'
+import { ApiError, malformed } from '../errors.ts'
 import { ackSeconds, refusedBeacons } from '../metrics.ts'
 import { parseBeacon } from './beacon.ts'
-import { activePixel, type IngestDeps, takeIn } from './intake.ts'
-import { createPixelScripts } from './pixelScript.ts'
+import { type IngestDeps, takeIn } from './intake.ts'
+import { scriptRoutes } from './scriptRoutes.ts'
 
 /** The smallest GIF: one transparent pixel. */
 const transparentGif = Buffer.from('R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==', 'base64')
 
-/** POST /e, GET /e.gif and GET /p/{pixel_id}.js: what pages load and send to. */
+/** POST /e, GET /e.gif and GET /p/…: what pages load and send to. */
 export const ingestRoutes =
-  (deps: IngestDeps): FastifyPluginAsync =>
+  (deps: IngestDeps, publicUrl: string): FastifyPluginAsync =>
   async (app) => {
-    const pixelScript = createPixelScripts()
-
     // Credentials: the visitor's cookie travels with the beacon. Which origins may send is the pixel's setting.
     // All of it is for whoever loads a page, the preflight that the plugin answers too.
     app.addHook('onRoute', forAnyone)
@@ -93,27 +91,7 @@ export const ingestRoutes =
       },
     )
 
-    app.get<{ Params: { file: string } }>(
-      '/p/:file',
-      { schema: { tags: ['Ingest'], summary: 'The pixel, with one pixel’s settings baked in' } },
-      async (request, reply) => {
-        const [, pixelId] = /^(.*)\.js$/.exec(request.params.file) ?? []
-        if (pixelId === undefined) throw notFound.route('GET', request.url)
-        const pixel = activePixel(deps.pixels, pixelId.toLowerCase())
-        const script = await pixelScript(pixel)
-        reply.headers({
-          'cache-control': 'public, max-age=300, stale-while-revalidate=86400',
-          etag: script.etag,
-          vary: 'accept-encoding',
-          'cross-origin-resource-policy': 'cross-origin',
-        })
-        if (request.headers['if-none-match'] === script.etag) return reply.code(304).send()
-        const accepted = request.headers['accept-encoding'] ?? ''
-        const encoding = accepted.includes('br') ? 'br' : accepted.includes('gzip') ? 'gzip' : 'identity'
-        if (encoding !== 'identity') reply.header('content-encoding', encoding)
-        return reply.type('text/javascript; charset=utf-8').send(script[encoding])
-      },
-    )
+    await scriptRoutes(app, deps, publicUrl)
   }
 
 const beaconDescription = `Body, as text/plain or application/json, at most 64 KiB:

@@ -35,11 +35,16 @@ export function sharedMembers(context: BeaconContext): string {
   )
 }
 
+/** What a row needs of an event, whoever captured it. */
+interface RowEvent extends Pick<ValidEvent, 'event_id' | 'event_data'> {
+  event_type: string
+}
+
 /**
  * One line for the `events` table, without line end: the JSON object ClickHouse stores, encoded once. It begins
  * with event_id and ts_millis, where the shipper finds them without parsing (collector/spool/lines.ts).
  */
-export function eventRow(event: ValidEvent, shared: string, tsMillis: number): string {
+export function eventRow(event: RowEvent, shared: string, tsMillis: number): string {
   const { url, referrer } = event.event_data
   const { host, path } = placeOf(url)
   const eventData = JSON.stringify(event.event_data)

@@ -7,5 +7,7 @@ export function openPostgres(url: string, onError: (error: Error) => void): Post
   const pool = new pg.Pool({ connectionString: url, max: 10, connectionTimeoutMillis: 10_000 })
   // Without a listener, an idle connection that the server closes would end the process.
   pool.on('error', onError)
+  // So would one that is in use: its query rejects with the same error, which is all that anybody needs.
+  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }

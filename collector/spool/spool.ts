@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import { closeSync, fdatasync, openSync, renameSync, statSync, truncateSync, write } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { uuidV7 } from '../uuidV7.ts'
 import { RecordEncoder } from './record.ts'
 import { inState, sealLeftover, segmentsIn, syncDirectory } from './recover.ts'
 
@@ -226,13 +226,4 @@ function bytesWaitingIn(directory: string): number {
     (sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0),
     0,
   )
-}
-
-/** RFC 9562 version 7: 48 bits of milliseconds, then random bits. */
-function uuidV7(): string {
-  const bytes = randomBytes(16)
-  bytes.writeUIntBE(Date.now(), 0, 6)
-  bytes[6] = (bytes[6]! & 0x0f) | 0x70
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }

@@ -1,16 +1,20 @@
-import type { PixelSettings } from '../../schemas/beacon.ts'
+import type { PixelConfig } from '../config.ts'
 
-export interface PixelConfig {
-  pixel_id: string
-  endpoint: string
-  settings: PixelSettings
-}
+/** The collector puts a pixel's own in place of this name when it serves the script; the module has it as a parameter. */
+declare const __FOOTFALL_PIXEL_CONFIG__: PixelConfig
 
-/** Set once, by start(), before anything else runs. */
-export let config: PixelConfig
-export let settings: PixelSettings
-
-export const configure = (value: PixelConfig): void => {
-  config = value
-  settings = value.settings
-}
+/** See PixelConfig. */
+export const [
+  pixelId,
+  endpoint,
+  scriptUrl,
+  consentLevel,
+  honoursGpc,
+  textLengthMax,
+  masked,
+  unread,
+  secrets,
+  searchParameters,
+  downloads,
+  fragment,
+] = __FOOTFALL_PIXEL_CONFIG__

@@ -1,22 +1,51 @@
-import { settings } from './config.ts'
+import { consentLevel, honoursGpc } from './config.ts'
+import { forgetId, id, keepId, readId } from './identity.ts'
+import { dropAll, forgetParked, gather } from './queue.ts'
+import { schedule } from './send.ts'
 
-/** What the page said last; until then the settings hold. Not remembered: the page says it on each load. */
-let choice: string | undefined
+/**
+ * What may be done now. 0: nothing is noted. 1: events wait in the page. 2: they go, without an id. 3: an id is
+ * kept. The page says its choice on each load; until then the settings hold.
+ */
+export let level: number
 
-export const choose = (value: string): void => {
-  choice = value
+/** In the id's place: a visitor who wants nothing noted, on any page of this site. */
+const out = 'out'
+let isOut: boolean
+/** The visitor's own word, as a GPC or DNT signal where it is honoured: the page can't turn it. */
+let isFinal: boolean | undefined
+
+export const startConsent = (): void => {
+  isOut = (id || readId()) === out
+  isFinal =
+    isOut ||
+    (honoursGpc && (navigator.globalPrivacyControl || (navigator.doNotTrack as unknown as number) > 0))
+  level = consentLevel
+  if (isFinal) deny()
 }
 
-/** A visitor's GPC or DNT signal, where it is honoured, beats what the page says. */
-export const isRefused = (): boolean =>
-  choice === 'denied' ||
-  (settings.honour_gpc && (navigator.globalPrivacyControl || navigator.doNotTrack === '1'))
+/** Where consent comes first, what waited for it is dropped, too. */
+const deny = () => {
+  if (!isOut) forgetId()
+  forgetParked()
+  level = !isOut && consentLevel > 1 ? 2 : 0
+  if (!level) dropAll()
+}
 
-/** May this page keep an id? */
-export const hasConsent = (): boolean => !isRefused() && (choice || settings.consent) === 'granted'
+export const consent = (choice: string): void => {
+  // What is parked in storage is for this visit to send; without consent it may not stay there.
+  gather()
+  if (isFinal || choice !== 'granted') deny()
+  else level = 3
+  schedule()
+}
 
-/** Must everything stay on this page for now? */
-export const isHeld = (): boolean => settings.consent === 'hold' && !hasConsent()
+export const optOut = (): void => {
+  keepId(out)
+  startConsent()
+}
 
-/** Refused where consent comes first: nothing is even noted, so that a later yes can't send it. */
-export const isOff = (): boolean => isHeld() && isRefused()
+export const optIn = (): void => {
+  forgetId()
+  startConsent()
+}

@@ -1,50 +1,44 @@
-import { hasConsent } from './consent.ts'
-import { safely } from './guard.ts'
-import { uuid } from './uuid.ts'
+import { attempt } from './guard.ts'
 
 const name = 'footfall_id'
+const thirteenMonths = 34_128_000
 
-let id: string | undefined
+/** The id of this browser, once it was needed. */
+export let id: string | undefined
 
-/** The id of this browser; undefined without consent. It is kept for 13 months from each visit. */
-export const cookieId = (): string | undefined => {
-  if (!hasConsent()) return
-  if (!id) keepId(read() || uuid())
-  return id
-}
+/** Browsers name each blob URL by an UUID: also where crypto.randomUUID is missing, on pages without https. */
+export const uuid = (): string => URL.createObjectURL(new Blob()).slice(-36)
 
-/** Keeps the id the collector answered: its own cookie may know this browser from before. */
-export const keepId = (value: string): void => {
-  if (!value || value === id || !hasConsent()) return
+/** What is kept of this browser: its id, or that it opted out. */
+export const readId = (): string | undefined =>
+  attempt(() => /footfall_id=([\w-]+)/.exec(document.cookie)![1]) || attempt(() => localStorage[name])
+
+/** Keeps an id in a cookie for all sub-domains, and in storage: blocked cookies and file: pages leave that. */
+export const keepId = (value: string | undefined): void => {
+  if (!value || value === id) return
   forgetId()
   id = value
-  const thirteenMonths = 34_128_000
-  // Sandboxed frames, file: pages and blocked cookies leave localStorage.
-  if (!safely(writeCookie)(value, thirteenMonths)) safely(() => localStorage.setItem(name, value))()
+  writeCookie(value, thirteenMonths)
+  attempt(() => {
+    localStorage[name] = value
+  })
 }
 
 export const forgetId = (): void => {
   id = undefined
-  safely(writeCookie)('', 0)
-  safely(() => localStorage.removeItem(name))()
-}
-
-const read = () => {
-  const cookies = safely(() => document.cookie)()
-  const stored = safely(() => localStorage.getItem(name))()
-  return /footfall_id=([\da-f-]{36})/.exec(`${cookies};${name}=${stored}`)?.[1]
+  writeCookie('', 0)
+  attempt(() => delete localStorage[name])
 }
 
 /**
- * For www.shop.co.uk tries uk, co.uk, shop.co.uk, www.shop.co.uk, and last no domain. Browsers refuse a
- * cookie on a public suffix, so the first that takes is the registrable domain. No value goes everywhere.
+ * For www.shop.co.uk tries uk, co.uk, shop.co.uk and www.shop.co.uk. Browsers refuse a cookie on a public suffix, so
+ * the first that takes is the registrable domain. No value goes everywhere.
  */
-const writeCookie = (value: string, seconds: number) => {
-  const secure = location.protocol === 'https:' ? ';secure' : ''
-  const labels = location.hostname.split('.')
-  return [...labels.map((_, at) => `;domain=${labels.slice(-1 - at).join('.')}`), ''].some((domain) => {
-    // biome-ignore lint/suspicious/noDocumentCookie: cookieStore is for secure contexts only, and asynchronous
-    document.cookie = `${name}=${value};path=/;samesite=lax;max-age=${seconds}${domain}${secure}`
-    return value && document.cookie.includes(value)
-  })
-}
+const writeCookie = (value: string, seconds: number) =>
+  attempt(() =>
+    location.hostname.split('.').some((_, at, labels) => {
+      // biome-ignore lint/suspicious/noDocumentCookie: cookieStore is for secure contexts only, and asynchronous
+      document.cookie = `${name}=${value};path=/;samesite=lax;max-age=${seconds};domain=${labels.slice(~at).join('.')}`
+      return value && document.cookie.includes(value)
+    }),
+  )

@@ -1,12 +1,22 @@
-import type { init as Init, Settings } from '../footfall.d.ts'
-import { start } from './start.ts'
+import { type PixelConfig, pixelConfig } from '../config.ts'
+import type { Options, Settings } from '../footfall.d.ts'
 
 /** The defaults of schemas/beacon.ts, which the build puts here. */
 declare const __FOOTFALL_DEFAULT_SETTINGS__: Settings
 
-export const init: typeof Init = ({ pixel_id, endpoint, ...options }) =>
-  start({
-    pixel_id,
-    endpoint: new URL(endpoint, location.href).href,
-    settings: { ...__FOOTFALL_DEFAULT_SETTINGS__, ...options },
-  })
+/** What init() runs the pixel's script by, which the build puts into the module (build.mjs). */
+export const configOf = ({ pixel_id, endpoint, ...options }: Options): PixelConfig =>
+  pixelConfig(pixel_id, absolute(endpoint), location.href, { ...__FOOTFALL_DEFAULT_SETTINGS__, ...options })
+
+const absolute = (url: string) => new URL(url, location.href).href
+
+/** In idle time, what the options ask for besides; a page where it is blocked goes on without. */
+export const loadChunks = ({ endpoint, web_vitals, video_embeds }: Options): void => {
+  const load = () => {
+    for (const name of [web_vitals && 'vitals', video_embeds && 'embeds']) {
+      const url = new URL(`p/${name}.js`, absolute(endpoint)).href
+      if (name) import(/* webpackIgnore: true */ /* @vite-ignore */ url).catch(() => {})
+    }
+  }
+  ;(window.requestIdleCallback || setTimeout)(load)
+}

@@ -1,64 +1,77 @@
-import type { BeaconEvent } from '../../schemas/beacon.ts'
-import type { EventData, EventType } from '../../schemas/events/index.ts'
-import { isOff } from './consent.ts'
-import { safely } from './guard.ts'
-import { park, unpark } from './parked.ts'
-import { schedule } from './send.ts'
-import { uuid } from './uuid.ts'
+import type { EventType } from '../../schemas/events/index.ts'
+import type { NotedData } from '../../schemas/noted.ts'
+import { pixelId, secrets } from './config.ts'
+import { level } from './consent.ts'
+import { attempt } from './guard.ts'
+import { uuid } from './identity.ts'
+import { restReactions } from './reaction.ts'
+import { isLeaving, schedule } from './send.ts'
 
-/** Browsers let 64 KiB leave a page that closes; the envelope takes some three hundred bytes of them. */
-const bytesMax = 65_000
-
-/** Captured, at most 500, not yet encoded: event_data's getters and its Date become text when it is. */
-let captured: Omit<BeaconEvent, 'event_id'>[] = []
+/** Noted, not yet encoded: getters of their data are read when they are. */
+let noted: [EventType, object, url: string, timestamp: Date][] = []
 /** Encoded, one event's JSON each, not yet sent. */
-let lines: string[] = []
+export let lines: string[] = []
 
-const bytesOf = (text: string) => new Blob([text]).size
+/** Where refused events wait in storage. */
+const parked = `footfall_${pixelId}`
 
-type Own<D> = D extends unknown ? Omit<D, 'url' | 'timestamp'> : never
-
-/** All a listener does: note what happened, with its time and place, and leave the rest for later. */
-export const capture = <T extends EventType, D extends Own<EventData<T>>>(event_type: T, own: D): void => {
-  if (isOff() || captured.length > 500) return
-  const event_data = own as unknown as EventData<T>
-  event_data.url ||= location.href.slice(0, 8192)
-  event_data.timestamp = new Date() as unknown as string
-  captured.push({ event_type, event_data })
+/** All a listener does: say what happened; its time and place are kept, and the rest is left for later. */
+export const note = <T extends EventType>(type: T, data: NotedData<T>): void => {
+  if (level) noted.push([type, data, location.href, new Date()])
   // A page view waits for the scroll depth that its first screen already shows: one request, not two.
-  const pageViewMs = 1700
-  if (event_type === 'page_view') setTimeout(schedule, pageViewMs)
+  if (type === 'page_view') setTimeout(schedule, 1500)
   else schedule()
 }
 
-/** Encodes what was captured and fetches what was parked. How many events now wait? */
-export const gather = (): number => {
-  lines.unshift(...unpark())
-  for (const event of captured.splice(0)) {
-    const line = safely(JSON.stringify)({ event_id: uuid(), ...event })
-    if (line && bytesOf(line) < bytesMax) lines.push(line)
+/** Browsers let 64 KiB leave a page that closes; the envelope takes some hundred bytes of them. */
+const fits = (...parts: string[]) => new Blob(parts).size < 64_000
+
+/** Events of one page differ in the last digits of their ids. */
+const firstId = uuid()
+let count = 0x1000
+
+/** Encodes what was noted, after what an earlier page parked. */
+export const gather = (): void => {
+  restReactions()
+  attempt(() => {
+    // What a leaving page parks is the next page's to send.
+    if (level < 3 || isLeaving) return
+    lines.push(...localStorage[parked].split('\n'))
+    forgetParked()
+  })
+  for (const [event_type, data, url, timestamp] of noted.splice(0)) {
+    attempt(() => {
+      const event_id = firstId.slice(0, -4) + (count++).toString(16)
+      const event = { event_id, event_type, event_data: { url, ...data, timestamp } }
+      const line = JSON.stringify(event).replace(secrets, '$1')
+      if (fits(line) && lines.length < 500) lines.push(line)
+    })
   }
-  lines = lines.slice(-500)
-  return lines.length
 }
 
 /** The next body's worth of events. */
 export const take = (): string[] => {
-  let bytes = 0
-  const rest = lines.findIndex((line) => {
-    bytes += bytesOf(line) + 1
-    return bytes > bytesMax
-  })
-  return lines.splice(0, rest < 0 ? lines.length : rest)
+  const batch: string[] = []
+  do batch.push(lines.shift()!)
+  while (lines[0] && fits(...batch, lines[0]))
+  return batch
 }
 
-/** Refused: the batch waits again, in storage where possible, for it may be the next page that sends it. */
+/** Refused: the batch waits again, in storage where that may be used, for it may be the next page that sends it. */
 export const putBack = (batch: string[]): void => {
   lines.unshift(...batch)
-  if (park(lines)) lines = []
+  attempt(() => {
+    if (level < 3 || !lines[0]) return
+    localStorage[parked] = lines.join('\n')
+    lines = []
+  })
+}
+
+export const forgetParked = (): void => {
+  attempt(() => delete localStorage[parked])
 }
 
 export const dropAll = (): void => {
-  captured = []
+  noted = []
   lines = []
 }

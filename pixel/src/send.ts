@@ -1,93 +1,88 @@
-import type { Beacon, BeaconReceipt } from '../../schemas/beacon.ts'
-import { config } from './config.ts'
-import { hasConsent, isHeld } from './consent.ts'
-import { safely } from './guard.ts'
+import type { BeaconReceipt } from '../../schemas/beacon.ts'
+import { endpoint, pixelId, scriptUrl } from './config.ts'
+import { level } from './consent.ts'
 import { hem, hemSent } from './identify.ts'
-import { cookieId, keepId } from './identity.ts'
-import { gather, putBack, take } from './queue.ts'
+import { id, keepId, readId, uuid } from './identity.ts'
+import { gather, lines, putBack, take } from './queue.ts'
 
-let timer: ReturnType<typeof setTimeout> | undefined
+/** Beside the script, under whatever path it is served. Script optimisers inline it: then none is current. */
+export const collector = new URL(
+  endpoint,
+  (document.currentScript as HTMLScriptElement | null)?.src || scriptUrl,
+)
+
+/** Events of one moment share a request: a click and what it led to. */
+const batchMs = 500
+/** The wait before the next request: more than batchMs since the collector last refused one. */
+let waitMs = batchMs
+let timer: ReturnType<typeof setTimeout> | undefined | void
 let isSending = false
-/** Refusals in a row. */
-let failures = 0
+/** The page is hidden or on its way out: nothing may wait. */
+export let isLeaving = false
 
 /** Sends before long, when the page has nothing better to do. */
-export const schedule = (): void => {
-  // Events of one moment share a request: a click and what it led to. Twice as long after each refusal.
-  const batchMs = 300
-  const retryMsMax = 60_000
-  timer ||= setTimeout(
-    // Safari has no requestIdleCallback; setTimeout takes the options for a delay of 0.
-    () => (window.requestIdleCallback || setTimeout)(() => flush(), { timeout: 1000 } as never),
-    Math.min(retryMsMax, batchMs * 2 ** failures),
-  )
+export const schedule = (delayMs = waitMs): void => {
+  timer =
+    timer ||
+    (isLeaving
+      ? queueMicrotask(flush)
+      : setTimeout(
+          // Safari has no requestIdleCallback; setTimeout takes the options for a delay of 0.
+          () => (window.requestIdleCallback || setTimeout)(flush, { timeout: 1000 } as never),
+          delayMs,
+        ))
 }
 
-/** Sends what waits; a page on its way out has no later, so there everything goes at once. */
-export const flush = (isLeaving = false): void => {
-  clearTimeout(timer)
-  timer = undefined
-  let count = gather()
-  if (isHeld() || !(count || hem())) return
-  if (isLeaving) {
-    const refused: string[] = []
-    do {
-      const batch = take()
-      count -= batch.length
-      if (!leaveBehind(batch)) refused.push(...batch)
-    } while (count)
-    putBack(refused)
-  } else if (!isSending) {
-    // One at a time: the keepalive requests of a page may carry 64 KiB in all.
-    send(take())
-  }
-}
-
-const send = async (batch: string[]) => {
+/** Sends what waits; by beacon, which outlives the page, when that is leaving. */
+export const flush = async (): Promise<void> => {
+  timer = clearTimeout(timer!)
+  gather()
   const sentHem = hem()
+  const leaves = isLeaving
+  // One at a time: the requests that may outlive a page carry 64 KiB in all.
+  if (level < 2 || !(lines[0] || sentHem) || (isSending && !leaves)) return
+  const batch = take()
   // Unless an answer says otherwise: offline, blocked, over the browser's budget, or someone patched fetch.
   let isRefused = true
-  isSending = true
   try {
-    const answer = await post(bodyOf(batch))
-    isRefused = answer.status === 429 || answer.status > 499
-    keepId(((await answer.json()) as BeaconReceipt).cookie_id)
+    const body = bodyOf(batch, sentHem)
+    if (leaves) {
+      // No answer will come. Where none is likely to arrive, the next page sends it again.
+      isRefused = !navigator.sendBeacon(collector, body) || waitMs > batchMs || !navigator.onLine
+    } else {
+      isSending = true
+      const answer = await fetch(collector, { method: 'POST', body, keepalive: true, credentials: 'include' })
+      isRefused = /429|5../.test(answer.status as unknown as string)
+      const { cookie_id } = (await answer.json()) as BeaconReceipt
+      if (level > 2) keepId(cookie_id)
+    }
   } catch {}
+  if (isRefused) putBack(batch)
+  else hemSent(sentHem)
+  // The rest is more than browsers let leave at once.
+  if (leaves) return putBack([])
   isSending = false
-  if (isRefused) {
-    failures++
-    putBack(batch)
-    clearTimeout(timer)
-    timer = undefined
-    schedule()
-  } else {
-    failures = 0
-    hemSent(sentHem)
-    flush()
-  }
+  waitMs = isRefused ? (waitMs * 2) % 61_000 : batchMs
+  schedule()
 }
 
-/** A beacon outlives its page but brings no answer: while the collector refuses, its events stay queued. */
-const leaveBehind = (batch: string[]) => {
-  const body = bodyOf(batch)
-  if (safely(() => navigator.sendBeacon(config.endpoint, body))()) {
-    hemSent(hem())
-    return !failures
-  }
-  post(body).catch(() => {})
+/** The page leaves, or is back. */
+export const leave = (leaves: boolean): void => {
+  gather()
+  isLeaving = leaves
+  if (leaves) flush()
+  else schedule()
 }
 
 /** A string goes as text/plain, which needs no preflight. */
-const post = async (body: string) =>
-  fetch(config.endpoint, { method: 'POST', body, keepalive: true, credentials: 'include' })
-
-const bodyOf = (batch: string[]): string => {
-  const head = JSON.stringify({
-    pixel_id: config.pixel_id,
-    cookie_id: cookieId(),
-    hem: hem(),
-    consent: hasConsent(),
-    sent_at: new Date().toISOString(),
-  } as Omit<Beacon, 'events'>)
-  return `${head.slice(0, -1)},"events":[${batch}]}`
+const bodyOf = (batch: string[], sentHem: string | undefined): string => {
+  if (level > 2) keepId(id || readId() || uuid())
+  const head = {
+    pixel_id: pixelId,
+    cookie_id: id,
+    hem: sentHem,
+    consent: level > 2,
+    sent_at: new Date(),
+  }
+  return `${JSON.stringify(head).slice(0, -1)},"events":[${batch}]}`
 }

@@ -1,35 +1,53 @@
-import type { Footfall } from '../footfall.d.ts'
-import { configure, type PixelConfig } from './config.ts'
-import { choose, isOff, isRefused } from './consent.ts'
-import { watchClicks } from './events/click.ts'
-import { watchCopies } from './events/copy.ts'
+import { consent, optIn, optOut, startConsent } from './consent.ts'
+import { find, ignored } from './element.ts'
+import { click } from './events/click.ts'
+import { copy } from './events/copy.ts'
 import { set, track } from './events/custom.ts'
-import { watchForms } from './events/form_submission.ts'
-import { pageView, watchPages } from './events/page_view.ts'
-import { readScroll, watchScroll } from './events/scroll_depth.ts'
-import { watchVideos } from './events/video.ts'
-import type { Call } from './globals.d.ts'
-import { listen, safely } from './guard.ts'
+import { submit } from './events/form_submission.ts'
+import { moved, navigated, pageView, restored, watchHistory } from './events/page_view.ts'
+import { readScroll, scroll, watchHeight } from './events/scroll_depth.ts'
+import { video } from './events/video.ts'
+import { attempt } from './guard.ts'
 import { identify } from './identify.ts'
-import { forgetId } from './identity.ts'
-import { forgetParked } from './parked.ts'
-import { dropAll, gather } from './queue.ts'
-import { flush, schedule } from './send.ts'
+import { reacted } from './reaction.ts'
+import { collector, flush, leave } from './send.ts'
 
-const consent = (choice: string) => {
-  // What is parked in storage is for this visit to send; without consent it may not stay there.
-  gather()
-  choose(choice)
-  enforce()
-  schedule()
+/** A click that leads away is no dead one, and hidden pages get no frame to read their scroll position in. */
+const pass = (leaves: boolean) => {
+  reacted()
+  readScroll()
+  leave(leaves)
 }
 
-const enforce = () => {
-  if (!isRefused()) return
-  forgetId()
-  forgetParked()
-  if (isOff()) dropAll()
+/**
+ * What is listened to, on window and in the capture phase: that sees what does not bubble (media events, scrolling
+ * inside elements) and what the page stops from bubbling.
+ */
+const listeners: Record<string, (event: never, path: Element[]) => void> = {
+  click,
+  copy,
+  submit,
+  scroll,
+  play: video,
+  pause: video,
+  timeupdate: video,
+  ended: video,
+  popstate: moved,
+  pageshow: restored,
+  pagehide: () => pass(true),
+  visibilitychange: () => pass(document.visibilityState === 'hidden'),
 }
+
+const listen = (type: string, work: (event: never, path: Element[]) => void) =>
+  addEventListener(
+    type,
+    (event) =>
+      attempt(() => {
+        const path = event.composedPath() as Element[]
+        if (!find(path, ignored)) work(event as never, path)
+      }),
+    true,
+  )
 
 const commands: Record<string, (...args: never[]) => void> = {
   track,
@@ -37,43 +55,36 @@ const commands: Record<string, (...args: never[]) => void> = {
   identify,
   consent,
   set,
-  flush: () => flush(),
+  flush,
+  opt_out: optOut,
+  opt_in: optIn,
 }
 
-const leave = () => {
-  readScroll()
-  flush(true)
-}
-
-const watchAll = () => {
-  for (const watch of [watchPages, watchScroll, watchClicks, watchCopies, watchForms, watchVideos])
-    safely(watch)()
-  listen('pagehide', leave)
-  listen('visibilitychange', () => (document.visibilityState === 'hidden' ? leave() : schedule()))
-}
-
-/** Starts the pixel and answers the global footfall function; where one runs already, that one. */
-export const start = (config: PixelConfig): Footfall => {
-  const before = window.footfall
-  if (before?.on) return before
-  const calls = (before?.q || []) as Call[]
-  const footfall: NonNullable<Window['footfall']> = (...call: unknown[]) => {
-    calls.push(call)
-  }
-  footfall.on = 1
-  // Code that kept the stub's function goes on pushing here.
-  footfall.q = calls
-  window.footfall = footfall
-  const begin = safely(() => {
-    configure(config)
-    watchAll()
-    const run = safely(([name, ...args]: Call) => commands[name as string]!(...(args as never[])))
-    calls.forEach(run)
-    calls.push = run as never
-    enforce()
+const begin = () => {
+  startConsent()
+  for (const type in listeners) listen(type, listeners[type]!)
+  navigated()
+  const run = ([name, ...args]: unknown[]) => attempt(() => commands[name as string]!(...(args as never[])))
+  calls.map(run)
+  calls.push = run as never
+  watchHeight()
+  watchHistory()
+  attempt(() => {
+    if (/footfall_debug/.test(location.search) || localStorage.footfall_debug)
+      import(new URL('p/debug.js', collector) as unknown as string)
   })
+}
+
+const footfall: NonNullable<Window['footfall']> =
+  window.footfall || ((...call: unknown[]) => calls.push(call))
+window.footfall = footfall
+/** The stub keeps calls here; code that kept the stub's function goes on pushing to it. */
+const calls: unknown[][] = footfall.q || []
+footfall.q = calls
+// A second copy of the script does nothing.
+if (!footfall.on) {
+  footfall.on = 1
   // A prerendered page that is never shown has no visitor.
   if (document.prerendering) listen('prerenderingchange', begin)
   else begin()
-  return footfall
 }

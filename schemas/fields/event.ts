@@ -123,6 +123,15 @@ export const eventFields: readonly Field[] = [
     description: 'The DSP campaign of an svcdsp event.',
   },
   {
+    name: 'spend',
+    columnType: 'Nullable(Decimal(18, 6))',
+    dataType: 'Float64',
+    nullable: true,
+    tier: 'web_event',
+    group: 'event',
+    description: 'What an svcdsp event cost, in the currency of its campaign’s budget.',
+  },
+  {
     name: 'page_url',
     columnType: 'String CODEC(ZSTD(1))',
     dataType: 'Utf8',

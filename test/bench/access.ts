@@ -5,6 +5,7 @@ import { createTakeTokens } from '../../collector/access/limits.ts'
 import { createScopeOf } from '../../collector/access/scope.ts'
 import { createTokens } from '../../collector/access/tokens.ts'
 import { createApp } from '../../collector/app.ts'
+import { createBilling } from '../../collector/billing/billing.ts'
 import { openClickHouse } from '../../collector/clickhouse/client.ts'
 import { readConfig } from '../../collector/config.ts'
 import { openLog } from '../../collector/log.ts'
@@ -56,8 +57,9 @@ type ClickHouse = ReturnType<typeof openClickHouse>
 
 const appOn = async (postgres: Postgres, clickhouse: ClickHouse) => {
   const config = readConfig({ LOG_LEVEL: 'silent' })
+  const log = openLog(config)
   return createApp({
-    ...{ config, log: openLog(config), notReady: () => null, metrics: async () => '' },
+    ...{ config, log, notReady: () => null, metrics: async () => '' },
     guard: {
       authenticate: createAuthenticate(postgres, createTokens(postgres)),
       takeTokens: null,
@@ -66,6 +68,9 @@ const appOn = async (postgres: Postgres, clickhouse: ClickHouse) => {
     read: {
       clickhouse: { live: clickhouse, test: clickhouse },
       scopeOf: createScopeOf(postgres, '00000000-0000-0000-0000-000000000000'),
+      billing: createBilling({ postgres, log, now: Date.now }),
+      postgres,
+      now: Date.now,
     },
   })
 }

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { access } from './access.ts'
 import { ack, ackPinned, batch, latency } from './ingest.ts'
+import { charges, metering } from './metering.ts'
 import { pixel } from './pixel.ts'
 import { read } from './read.ts'
 import { readable } from './readable.ts'
@@ -19,6 +20,8 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   read,
   tiers,
   access,
+  metering,
+  charges,
   pixel,
 }
 

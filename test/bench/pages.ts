@@ -13,12 +13,17 @@ export const hourMs = 3_600_000
 export interface Store {
   url: string
   database: string
+  postgresUrl: string
 }
 
-/** Where the service's ClickHouse is, as the service notes it for commands that are run beside it. */
+/** Where the service's stores are, as the service notes it for commands that are run beside it. */
 export function readStore({ dataDir }: Service): Store {
   const facts = JSON.parse(readFileSync(join(dataDir, 'stores.json'), 'utf8')) as Record<string, string>
-  return { url: facts.clickhouse_url!, database: facts.clickhouse_database! }
+  return {
+    url: facts.clickhouse_url!,
+    database: facts.clickhouse_database!,
+    postgresUrl: facts.postgres_url!,
+  }
 }
 
 const queryOf = (demo: Demo, endMs: number) => ({

@@ -121,6 +121,7 @@ describe('the demo shop in Chromium, read back through the API', () => {
       project_id: service.demo.project_id,
       source: 'pixel',
       campaign_id: null,
+      spend: null,
       page_url: at('/demo'),
       page_host: new URL(service.url).host,
       page_path: '/demo',

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { startLocalClickHouse } from '../../collector/clickhouse/local.ts'
+import { isChargedOnce, runBilling } from './billing.ts'
 import { runDiskFull } from './diskFull.ts'
 import { type KillKind, killKinds, runChaos } from './kills.ts'
 import { runOutage } from './outage.ts'
@@ -20,16 +21,18 @@ const help = `Usage: npm run chaos -- [options]
   --scenario disk    the spool's disk full (root only): --minutes 0.5
   --scenario poison  rows that ClickHouse refuses
   --scenario soak    steady load: --minutes 60 --rate 1000
+  --scenario billing what is charged against what is delivered: --requests 10000 --connections 20 --kills 12
   --seed N           the same random moments again
 
-Exit code 1 when an acknowledged event was lost, doubled or altered.`
+Exit code 1 when an acknowledged event was lost, doubled or altered, or a record not charged once.`
 
 const optionTypes = {
   scenario: { type: 'string', default: 'kills' },
   seed: { type: 'string' },
-  kills: { type: 'string', default: '200' },
+  kills: { type: 'string' },
   kinds: { type: 'string', default: killKinds.join(',') },
-  connections: { type: 'string', default: '12' },
+  connections: { type: 'string' },
+  requests: { type: 'string', default: '10000' },
   workers: { type: 'string', default: '2' },
   resets: { type: 'string', default: '100' },
   minutes: { type: 'string' },
@@ -49,7 +52,11 @@ async function main(): Promise<void> {
   log(`scenario ${flags.scenario}, seed ${seed}`)
   const result = await runScenario(flags.scenario, seed)
   console.log(formatTable(result))
-  if ('lost' in result && result.lost + result.doubled + result.altered > 0) process.exitCode = 1
+  const isWrong =
+    'lost' in result
+      ? result.lost + result.doubled + result.altered > 0
+      : 'charged' in result && !isChargedOnce(result)
+  if (isWrong) process.exitCode = 1
 }
 
 async function runScenario(scenario: string, seed: number) {
@@ -59,8 +66,8 @@ async function runScenario(scenario: string, seed: number) {
   switch (scenario) {
     case 'kills':
       return runChaos({
-        ...{ seed, log, kills: Number(flags.kills), rate: rate(500) },
-        ...{ connections: Number(flags.connections), workers: Number(flags.workers) },
+        ...{ seed, log, kills: Number(flags.kills ?? 200), rate: rate(500) },
+        ...{ connections: Number(flags.connections ?? 12), workers: Number(flags.workers) },
         kinds: flags.kinds.split(',').map(killKind),
       })
     case 'reset':
@@ -78,6 +85,13 @@ async function runScenario(scenario: string, seed: number) {
       return runDiskFull({ ...own, fullMs: minutes(0.5) * 60_000 })
     case 'poison':
       return runPoison(own)
+    case 'billing':
+      return withClickHouse((clickhouseUrl) =>
+        runBilling({
+          ...{ ...own, stores: { clickhouseUrl }, requests: Number(flags.requests) },
+          ...{ connections: Number(flags.connections ?? 20), kills: Number(flags.kills ?? 12) },
+        }),
+      )
     case 'soak':
       return runSoak({ ...own, minutes: minutes(60), rate: rate(1_000) })
     default:

@@ -14,16 +14,21 @@ export interface ClickHouseProxy {
   accept(): Promise<void>
 }
 
+/** What to do with a page of rows that ClickHouse has answered: let it through, make an error of it, or break it off. */
+export type PageFate = 'pass' | 'refuse' | 'cut'
+
 /** As long an address as ClickHouse itself takes: bound values travel in it. */
 const addressBytesMax = 1024 ** 2
 
 /**
  * Starts a proxy to the ClickHouse at `targetUrl`. Where `loseAnswer` says so for an insert of events, it lets the
- * request through, waits until ClickHouse has answered it, and then resets the connection to the service.
+ * request through, waits until ClickHouse has answered it, and then resets the connection to the service. What
+ * becomes of a page of rows `fateOfPage` says; it sees the address, which holds the bound values.
  */
 export async function startProxy(
   targetUrl: string,
   loseAnswer: () => boolean = () => false,
+  fateOfPage: (address: string) => PageFate = () => 'pass',
 ): Promise<ClickHouseProxy> {
   const target = new URL(targetUrl)
   const agent = new Agent({ keepAlive: true })
@@ -53,9 +58,16 @@ export async function startProxy(
       incoming.socket.resetAndDestroy()
       return
     }
+    const fate = isPage(incoming) ? fateOfPage(incoming.url!) : 'pass'
+    if (fate === 'refuse') {
+      outgoing.writeHead(500, { 'x-clickhouse-exception-code': '241' }).end('MEMORY_LIMIT_EXCEEDED')
+      return
+    }
     // The body is whole now, so its length is known and it needs no chunks.
     const { 'transfer-encoding': _, ...headers } = answer.headers
-    outgoing.writeHead(answer.statusCode!, { ...headers, 'content-length': body.length }).end(body)
+    outgoing.writeHead(answer.statusCode!, { ...headers, 'content-length': body.length })
+    if (fate === 'pass') outgoing.end(body)
+    else outgoing.write(body.subarray(0, body.length >> 1), () => incoming.socket.destroy())
   }
 
   const server = createServer({ maxHeaderSize: addressBytesMax }, (incoming, outgoing) => {
@@ -90,6 +102,12 @@ export async function startProxy(
       }),
     accept: () => listen(port),
   }
+}
+
+/** Pages are read without the driver, with the statement in the body. */
+function isPage({ method, url }: IncomingMessage): boolean {
+  const { searchParams } = new URL(url!, 'http://proxy')
+  return method === 'POST' && searchParams.has('wait_end_of_query') && !searchParams.has('query')
 }
 
 /** The driver puts the statement of an insert into the address, for the body holds the rows. */

@@ -1,5 +1,6 @@
 import { expect, inject, test } from 'vitest'
 import { newPostgresDatabase } from '../harness/databases.ts'
+import { isChargedOnce, runBilling } from './billing.ts'
 import { mountRefusal, runDiskFull } from './diskFull.ts'
 import { runOutage } from './outage.ts'
 import { runPoison } from './poison.ts'
@@ -66,6 +67,22 @@ test(
         reason: expect.stringMatching(/Cannot parse|expected/),
       })
     }
+  },
+  timeoutMs,
+)
+
+test(
+  'every record delivered is charged once: readers leave and ask again, the service is killed, ClickHouse fails',
+  async () => {
+    const result = await runBilling({
+      ...{ stores: await ownStores(), seed, log },
+      ...{ requests: 600, connections: 20, kills: 2 },
+    })
+    expect(isChargedOnce(result), JSON.stringify(result)).toBe(true)
+    expect(result.spoiled).toBeGreaterThan(5)
+    expect(Object.keys(result.answers).sort()).toEqual(
+      expect.arrayContaining(['200', '400', '500', 'broken', 'left']),
+    )
   },
   timeoutMs,
 )

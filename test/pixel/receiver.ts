@@ -3,16 +3,17 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { derive } from '../../collector/ingest/derive.ts'
+import { bake } from '../../collector/ingest/pixelScript.ts'
 import {
   type Beacon,
   type BeaconEvent,
   beaconBytesMax,
   defaultPixelSettings,
   type PixelSettings,
-  pixelConfigPlaceholder,
 } from '../../schemas/beacon.ts'
 import { eventDataSchemas } from '../../schemas/events/index.ts'
 
@@ -61,9 +62,11 @@ export async function startReceiver(builtDirectory: string) {
     response.setHeader('access-control-allow-credentials', 'true')
     if (pathname.startsWith('/p/')) {
       state.requests.push(`${request.method} ${pathname}`)
-      const config = { pixel_id: pixelId, endpoint: '/e', settings: state.settings }
       response.setHeader('content-type', 'text/javascript')
-      return response.end(script.replace(pixelConfigPlaceholder, () => JSON.stringify(config)))
+      if (!pathname.includes(pixelId))
+        return response.end(readFileSync(join(builtDirectory, basename(pathname))))
+      const collectorOrigin = `http://${request.headers.host}`
+      return response.end(bake(script, pixelId, `${collectorOrigin}${pathname}`, state.settings))
     }
     if (pathname === '/index.js') {
       response.setHeader('content-type', 'text/javascript')
@@ -79,6 +82,7 @@ export async function startReceiver(builtDirectory: string) {
       const beacon: Beacon = JSON.parse(body.toString())
       state.received.push({ beacon, headers: request.headers, bytes: body.length })
       for (const event of beacon.events) {
+        derive(event, state.settings)
         const validator = validators.get(event.event_type)
         if (!validator?.Check(event.event_data)) state.invalid.push(JSON.stringify(event))
       }

@@ -39,6 +39,7 @@ async function stateOf({ organizationId, projects }: Tenant): Promise<unknown> {
     audit_log: 'organization_id = $1',
     event_deletions: 'organization_id = $1',
     pixels: 'project_id = ANY ($2)',
+    campaigns: 'project_id = ANY ($2)',
     project_members: 'project_id = ANY ($2)',
   }
   const state: Record<string, unknown> = {}
@@ -53,8 +54,10 @@ async function stateOf({ organizationId, projects }: Tenant): Promise<unknown> {
 }
 
 /** None of a tenant's ids or names may be told to strangers, but for what they sent themselves. */
-const mentions = ({ organizationId, projects, pixels, owner, member }: Tenant, text: string) =>
-  [organizationId, ...projects, ...pixels, owner, member, 'Alder'].filter((part) => text.includes(part))
+const mentions = ({ organizationId, projects, pixels, campaigns, owner, member }: Tenant, text: string) =>
+  [organizationId, ...projects, ...pixels, ...campaigns, owner, member, 'Alder'].filter((part) =>
+    text.includes(part),
+  )
 
 test('every route is for anyone, or has a sample here', () => {
   const missing = service.app.guardedRoutes
@@ -144,7 +147,9 @@ describe('nobody is let in who does not belong', () => {
         samples[name]!.query?.(ours),
         samples[name]!.body?.(ours),
       ])
-      const namesOther = about.includes(ours.projects[0]) || about.includes(ours.pixels[0])
+      const namesOther = [ours.projects[0], ours.pixels[0], ours.campaigns[0]].some((id) =>
+        about.includes(id),
+      )
       if (access.to === 'session')
         expect(answer).toMatchObject({ name, status: 401, error: 'unauthenticated' })
       else if (access.projectKeys === 'refused') {
@@ -158,7 +163,10 @@ describe('nobody is let in who does not belong', () => {
       else if (about.includes(ours.pixels[0])) expect(answer).toMatchObject({ name, status: 404 })
       else if (namesOther && /pixel|project\//.test(name))
         expect(answer).toMatchObject({ name, status: 401, error: 'Invalid API key' })
-      else if (namesOther) expect(answer).toMatchObject({ name, status: 404, error: 'project not found' })
+      else if (about.includes(ours.campaigns[0])) expect(answer).toMatchObject({ name, status: 404 })
+      else if (namesOther && /billing|campaigns/.test(name)) {
+        expect(answer).toMatchObject({ name, status: 403, error: 'project_id does not match API key scope' })
+      } else if (namesOther) expect(answer).toMatchObject({ name, status: 404, error: 'project not found' })
       else expect(answer).toMatchObject({ name, status: 200 })
       if (namesOther || access.to === 'session') continue
       expect({ name, told: answer.text.includes(ours.projects[0]) }).toEqual({ name, told: false })

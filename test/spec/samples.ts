@@ -9,6 +9,10 @@ export interface Sample {
   body?: (tenant: Tenant) => Record<string, unknown>
 }
 
+/** The versions before 3 have no window of their own. */
+const lastHour = () => ({ start_ms: String(Date.now() - 3_600_000), end_ms: String(Date.now()) })
+const byProjectInWindow: Sample = { query: ({ projects }) => ({ project_id: projects[0], ...lastHour() }) }
+const byCampaign: Sample = { params: ({ campaigns }) => ({ campaign_id: campaigns[0] }) }
 const byProject: Sample = { query: ({ projects }) => ({ project_id: projects[0] }) }
 
 /** How each route is asked about a tenant. Deletions come last: what they take away is asked about before. */
@@ -21,6 +25,30 @@ export const samples: Record<string, Sample> = {
   ),
   'GET /api/v3/events/web_event/counts': byProject,
   'GET /api/v3/events_schema': byProject,
+  'GET /api/v1/events': byProjectInWindow,
+  'GET /api/v1/events/scan_estimate': byProjectInWindow,
+  'GET /api/v1/event_counts': byProjectInWindow,
+  'GET /api/v1/event_counts_index': byProjectInWindow,
+  'GET /api/v1/events_schema': {},
+  'GET /api/v2/events': byProjectInWindow,
+  'GET /api/v1/campaigns': byProject,
+  'GET /api/v1/campaigns/:campaign_id': byCampaign,
+  'GET /api/v1/campaigns/:campaign_id/performance': byCampaign,
+  'GET /api/v1/campaigns/:campaign_id/budget-status': byCampaign,
+  'GET /api/v1/campaigns/performance-summary': byProject,
+  'GET /api/v1/campaigns/budget-summary': byProject,
+  'POST /api/v1/campaigns': {
+    body: ({ projects }) => ({
+      ...{ project_id: projects[0], name: 'Another', status: 'draft', start_date: '2026-01-01' },
+    }),
+  },
+  'PUT /api/v1/campaigns/:campaign_id': { ...byCampaign, body: () => ({ name: 'Renamed' }) },
+  'POST /api/v1/campaigns/events': { body: () => ({ events: [{ event_id: randomUUID() }] }) },
+  'GET /api/v1/billing/usage': byProject,
+  'GET /api/v1/billing/usage/by-meter': byProject,
+  'GET /api/v1/billing/usage/daily-by-meter': byProject,
+  'GET /api/v1/billing/limits': {},
+  'PUT /api/v1/billing/limits': { body: () => ({ budgets: [], limits: [] }) },
   'GET /api/v1/rejected_events': byProject,
   'GET /api/v1/field-catalog': {},
   'GET /api/v1/field-catalog/:name': { params: () => ({ name: 'hem' }) },

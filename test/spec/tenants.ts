@@ -1,24 +1,31 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { inject } from 'vitest'
 import { createAuthenticate, sessionCookie, sha256 } from '../../collector/access/authenticate.ts'
+import { createRecordScopeOf } from '../../collector/access/recordScope.ts'
 import { createScopeOf } from '../../collector/access/scope.ts'
 import { createTokens } from '../../collector/access/tokens.ts'
 import { type ApiCredentials, newApiCredentials, storeApiKey } from '../../collector/accounts/apiKeys.ts'
 import { createApp } from '../../collector/app.ts'
+import { createBilling } from '../../collector/billing/billing.ts'
 import { openClickHouse } from '../../collector/clickhouse/client.ts'
 import { migrateClickHouse } from '../../collector/clickhouse/migrate.ts'
 import { readConfig } from '../../collector/config.ts'
 import { openLog } from '../../collector/log.ts'
 import { migratePostgres } from '../../collector/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../../collector/postgres/pool.ts'
+import { Spool } from '../../collector/spool/spool.ts'
 import { newPostgresDatabase, randomName } from '../harness/databases.ts'
 import { samples } from './samples.ts'
 
-export /** An organization with two projects, a pixel in each, an owner, a plain member of no project, and keys. */
+export /** An organization with two projects, a pixel and a campaign in each, an owner, a plain member of no project, and keys. */
 interface Tenant {
   organizationId: string
   projects: [string, string]
   pixels: [string, string]
+  campaigns: [string, string]
   owner: string
   member: string
   key: ApiCredentials
@@ -29,19 +36,34 @@ interface Tenant {
 /** The service's API on databases of its own, and two organizations in it. */
 export async function openTenants() {
   const config = readConfig({ LOG_LEVEL: 'silent' })
+  const log = openLog(config)
   const postgres = openPostgres(await newPostgresDatabase(), () => {})
   await migratePostgres(postgres)
   const database = randomName()
   await migrateClickHouse(inject('clickhouseUrl'), database)
   const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
   const tokens = createTokens(postgres)
+  const directory = mkdtempSync(join(tmpdir(), 'footfall-test-'))
+  const spool = new Spool({
+    directory,
+    segmentBytesMax: 1e6,
+    sealAfterMs: 1e6,
+    bytesMax: 1e9,
+    onSealed: () => {},
+  })
   const app = await createApp({
-    ...{ config, log: openLog(config), notReady: () => null, metrics: async () => '' },
+    ...{ config, log, notReady: () => null, metrics: async () => '' },
     guard: { authenticate: createAuthenticate(postgres, tokens), takeTokens: null, noteKeyUse: () => {} },
     read: {
       clickhouse: { live: clickhouse, test: clickhouse },
       scopeOf: createScopeOf(postgres, randomUUID()),
+      ...{ billing: createBilling({ postgres, log, now: Date.now }), postgres, now: Date.now },
     },
+    campaigns: {
+      ...{ clickhouse: { live: clickhouse, test: clickhouse }, postgres, now: Date.now },
+      recordScopeOf: createRecordScopeOf(postgres, randomUUID()),
+    },
+    delivery: { postgres, spool },
     accounts: { postgres, clickhouse, tokens, publicUrl: config.publicUrl },
   })
   await app.ready()
@@ -81,6 +103,8 @@ export async function openTenants() {
     theirs: await newTenant(postgres, 'Birch'),
     async close() {
       await app.close()
+      await spool.close()
+      rmSync(directory, { recursive: true, force: true })
       await clickhouse.close()
       await postgres.end()
     },
@@ -97,13 +121,14 @@ async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
     organizationId: randomUUID(),
     projects: [randomUUID(), randomUUID()],
     pixels: [randomUUID(), randomUUID()],
+    campaigns: [randomUUID(), randomUUID()],
     owner: randomUUID(),
     member: randomUUID(),
     key: newApiCredentials('live'),
     projectKey: newApiCredentials('live'),
     revoked: newApiCredentials('live'),
   }
-  const { organizationId, projects, pixels } = tenant
+  const { organizationId, projects, pixels, campaigns } = tenant
   await postgres.query('INSERT INTO organizations (organization_id, name) VALUES ($1, $2)', [
     organizationId,
     name,
@@ -112,6 +137,10 @@ async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
     await postgres.query('INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)', [
       ...[projects[n], organizationId, `${name} project ${n}`],
     ])
+    await postgres.query(
+      `INSERT INTO campaigns (campaign_id, project_id, name, status, start_date) VALUES ($1, $2, $3, 'active', now())`,
+      [campaigns[n], projects[n], `${name} campaign ${n}`],
+    )
     await postgres.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
       ...[pixels[n], projects[n], `${name} pixel ${n}`],
     ])

@@ -4,11 +4,13 @@ import { openClickHouse } from '../../collector/clickhouse/client.ts'
 import { migrateClickHouse } from '../../collector/clickhouse/migrate.ts'
 import {
   fillSampleDatabase,
+  sampleCampaignRows,
   sampleIdentity,
   sampleLinks,
   sampleProfiles,
   sampleRows,
 } from '../../collector/demo/sample.ts'
+import { sampleCampaigns } from '../../collector/demo/sampleCampaigns.ts'
 import { validateEvent } from '../../collector/ingest/validate.ts'
 import { type EventType, eventDataSchemas, eventTypes } from '../../schemas/events/index.ts'
 import { eventColumns } from '../../schemas/fields.ts'
@@ -25,6 +27,7 @@ interface SampleRow {
   project_id: string
   is_bot: boolean
   event_data: string
+  campaign_id?: string
 }
 
 const parse = (rows: string[]) => rows.map((row) => JSON.parse(row) as SampleRow)
@@ -115,6 +118,19 @@ describe('sample rows', () => {
   })
 })
 
+test('the sample’s campaigns have impressions and clicks every day, the same whenever it is asked', () => {
+  const days = [0, 1, 2].map((day) => new Date(monday.getTime() + day * dayMs))
+  const rows = days.flatMap((day) => parse(sampleCampaignRows(day)))
+  expect(rows).toEqual(days.flatMap((day) => parse(sampleCampaignRows(day))))
+  expect(rows.length / 3).toBeGreaterThan(50)
+  expect(new Set(rows.map(({ event_id }) => event_id)).size).toBe(rows.length)
+  expect(new Set(rows.map(({ event_type }) => event_type))).toEqual(new Set(['impression', 'click']))
+  expect(new Set(rows.map((row) => row.campaign_id))).toEqual(
+    new Set(sampleCampaigns.map(({ campaignId }) => campaignId)),
+  )
+  for (const row of rows) expect(row).toMatchObject({ source: 'svcdsp', spend: expect.any(Number) })
+})
+
 test('the sample database is filled once, by however many processes at once, and goes on with the days', async () => {
   const database = randomName()
   await migrateClickHouse(inject('clickhouseUrl'), database)
@@ -128,9 +144,9 @@ test('the sample database is filled once, by however many processes at once, and
     return counts!
   }
   const eventsFrom = (day: number) =>
-    Array.from({ length: 32 }, (_, at) =>
-      sampleRows(new Date(monday.getTime() + (day - 30 + at) * dayMs)),
-    ).flat().length
+    Array.from({ length: 32 }, (_, at) => new Date(monday.getTime() + (day - 30 + at) * dayMs)).flatMap(
+      (date) => [...sampleRows(date), ...sampleCampaignRows(date)],
+    ).length
 
   await Promise.all([1, 2, 3].map(() => fillSampleDatabase(clickhouse, monday)))
   const first = await stored()

@@ -1,32 +1,36 @@
-import { attribute, closest, cut, identifierOf, link, mask, masked, targetOf, textOf } from '../element.ts'
-import { listen } from '../guard.ts'
-import { capture } from '../queue.ts'
-import { marking, trackMarked } from './custom.ts'
-import { downloadOf } from './download.ts'
+import { downloads, masked, textLengthMax, unread } from '../config.ts'
+import { describe, find, mask } from '../element.ts'
+import { note } from '../queue.ts'
+import { reactions, watchReactions } from '../reaction.ts'
+import { noteMarked } from './custom.ts'
 
-export const watchClicks = (): void => {
-  listen('click', (event: MouseEvent) => {
-    // What people mean to click: the button, not the icon in it.
-    const clickable = 'a,button,summary,[role=button],[role=link],[role=tab],[role^=menuitem]'
-    const target = targetOf(event)
-    if (!target) return
-    const element = closest(target, clickable) || target
-    const label = attribute(element, 'aria-label')
-    capture('click', {
-      element: {
-        ariaLabel: label && closest(element, masked) ? mask : label && cut(label),
-        className: cut(attribute(element, 'class') || '', 1000),
-        tagName: element.tagName,
-        id: attribute(element, 'id'),
-        href: link(element, 'href'),
-      },
-      elementIdentifier: identifierOf(element),
-      elementText: textOf(element),
-      coordinates: { x: event.clientX || 0, y: event.clientY || 0 },
-    })
-    downloadOf(target)
-    // A form's turn comes when it is submitted.
-    const marked = closest(target, `[${marking}]:not(form)`)
-    if (marked) trackMarked(marked)
+/** What people mean to click: the button, not the icon in it. */
+const clickable = 'a,button,summary,[role=button],[role=link],[role=tab],[role^=menuitem]'
+
+/** Reads at once what the page's own handlers may change, a text above all; the rest is read when it is encoded. */
+export const click = ({ clientX: x, clientY: y, detail: clicks }: MouseEvent, path: Element[]): void => {
+  const element = path[0]!.closest(clickable) || path[0]!
+  const isMasked = find(path, masked)
+  const text = element.textContent || (element as HTMLInputElement).value || ''
+  const isUnread = find(path, unread) || element.querySelector(unread)
+  const before = reactions
+  watchReactions()
+  note('click', {
+    get path() {
+      const steps = path.slice(path.indexOf(element)).filter(({ attributes }) => attributes)
+      return steps.slice(0, 5).map((step, at) => describe(step, !isMasked, steps[at + 1]))
+    },
+    elementText: isUnread ? mask : text.slice(0, textLengthMax),
+    coordinates: { x, y },
+    clicks,
+    get reacted() {
+      return reactions > before
+    },
   })
+  const link = find(path, 'a[href]') as HTMLAnchorElement | undefined
+  if (link && (link.hasAttribute('download') || downloads.test(link.pathname))) {
+    note('download', { element: describe(link) })
+  }
+  // A form's turn comes when it is submitted.
+  noteMarked(find(path, '[data-footfall-event]:not(form)'))
 }

@@ -1,20 +1,13 @@
-import { closest, cut, ignored, mask, masked, targetOf } from '../element.ts'
-import { listen } from '../guard.ts'
-import { capture } from '../queue.ts'
+import { textLengthMax, unread } from '../config.ts'
+import { find, ignored, mask } from '../element.ts'
+import { note } from '../queue.ts'
 
-export const watchCopies = (): void => {
-  listen('copy', (event) => {
-    const target = targetOf(event)
-    const selection = getSelection()
-    const text = `${selection || ''}`
-    if (!target || !text) return
-    // Where people write, what they copy is their own.
-    const written = 'input,textarea,[contenteditable]'
-    const hides =
-      closest(target, written) ||
-      [...document.querySelectorAll(`${masked},${ignored}`)].some((part) =>
-        selection!.containsNode(part, true),
-      )
-    capture('copy', { text: hides ? mask : cut(text), textLength: text.length })
-  })
+export const copy = (_: Event, path: Element[]): void => {
+  const selection = getSelection()!
+  const text = `${selection}`
+  // Where people write, what they copy is their own.
+  const isMasked =
+    find(path, unread) ||
+    [...document.querySelectorAll(`${unread},${ignored}`)].some((part) => selection.containsNode(part, true))
+  if (text) note('copy', { text: isMasked ? mask : text.slice(0, textLengthMax), textLength: text.length })
 }

@@ -1,33 +1,28 @@
-import { attribute, closest, ignored, link, targetOf } from '../element.ts'
-import { listen } from '../guard.ts'
-import { capture } from '../queue.ts'
-import { marking, trackMarked } from './custom.ts'
-import { searchFromForm } from './search.ts'
+import { masked, searchParameters } from '../config.ts'
+import { describe, find, ignored, mask } from '../element.ts'
+import { note } from '../queue.ts'
+import { reacted } from '../reaction.ts'
+import { noteMarked } from './custom.ts'
+import { search } from './search.ts'
 
-export type FormField = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
+/** Secret ones are never looked at, not even for their names. */
+const named = `:is(input,select,textarea)[name]:not([type=password],[type=hidden],[autocomplete^=cc-],${ignored},${ignored} *)`
 
-/** Not form.elements: an input named "elements" hides that. And fields may stand outside their form. */
-const fieldsOf = (form: Element) => {
-  // Never looked at, not even for their names.
-  const secret = `[type=password],[type=hidden],[autocomplete^=cc-],${ignored}`
-  return [...document.querySelectorAll<FormField>('input,select,textarea')].filter(
-    (field) => field.form === form && field.name && !closest(field, secret),
+export const submit = (event: Event, path: Element[]): void => {
+  const form = path[0] as HTMLFormElement
+  // Not form.elements: an input named "elements" hides that. And fields may stand outside their form.
+  const fields = [...document.querySelectorAll<HTMLInputElement>(named)].filter(
+    (field) => field.form === form,
   )
-}
-
-export const watchForms = (): void => {
-  listen('submit', (event) => {
-    const element = targetOf(event)
-    if (!element) return
-    const fields = fieldsOf(element)
-    const form = {
-      id: attribute(element, 'id'),
-      name: attribute(element, 'name'),
-      action: link(element, 'action'),
-      method: (attribute(element, 'method') || 'get').toLowerCase(),
-    }
-    capture('form_submission', { form, fields: [...new Set(fields.map(({ name }) => name))].slice(0, 500) })
-    searchFromForm(event, form, fields)
-    if (attribute(element, marking)) trackMarked(element)
+  const isKnown = ({ name }: HTMLInputElement) => searchParameters.test(name)
+  const field = fields.find((field) => field.type === 'search' || isKnown(field))
+  reacted()
+  note('form_submission', { form: describe(form), fields: fields.map(({ name }) => name) })
+  noteMarked(find([form], '[data-footfall-event]'))
+  if (!field) return
+  const query = field.closest(masked) ? mask : field.value
+  // The page it leads to counts a GET form's search by its URL, unless handlers, which run after this one, stop it.
+  setTimeout(() => {
+    if (event.defaultPrevented || form.method === 'post' || !isKnown(field)) search(query)
   })
 }

@@ -1,63 +1,57 @@
-import { decoded } from '../element.ts'
-import { listen, safely } from '../guard.ts'
-import { capture, gather } from '../queue.ts'
+import { fragment } from '../config.ts'
+import { attempt } from '../guard.ts'
+import { gather, note } from '../queue.ts'
+import { reacted } from '../reaction.ts'
+import { leave } from '../send.ts'
 import { restartScroll } from './scroll_depth.ts'
 import { searchFromUrl } from './search.ts'
 
-let lastUrl = ''
-
-/** The title is read when the event is encoded: applications set it after they have navigated. */
-export const pageView = (data: object = {}, referrer = document.referrer): void => {
-  capture('page_view', {
+/** Title and sizes are read when the event is encoded: applications set titles late, sizes may force a layout. */
+export const pageView = (data?: object): void =>
+  note('page_view', {
     get title() {
-      return document.title.slice(0, 1000)
+      return document.title
     },
-    referrer: referrer.slice(0, 8192) || null,
+    referrer: document.referrer,
     screen: { height: screen.height, width: screen.width },
-    viewport: { height: innerHeight, width: innerWidth },
+    get viewport() {
+      return { height: innerHeight, width: innerWidth }
+    },
     ...data,
   })
-}
+
+/** A jump to a heading, or to where the page is already, shows no other page. */
+const page = () => location.href.replace(fragment, '')
+let shown: string
 
 /** Within a page the referrer is the page before. What waits is encoded now: soon the title is another page's. */
-const navigated = (referrer?: string) => {
+export const navigated = (referrer = document.referrer): void => {
+  reacted()
   gather()
-  lastUrl = location.href
-  pageView({}, referrer)
+  shown = page()
+  pageView({ referrer })
   searchFromUrl()
   restartScroll()
 }
 
-/** A jump to a heading, to `#` or to where the page is already fires popstate, but shows no other page. */
-const isJump = (from: string, to: string) =>
-  from === to ||
-  (from.split('#')[0] === to.split('#')[0] &&
-    [from, to].some((url) => {
-      const anchor = url.split('#')[1]
-      return anchor === '' || document.getElementById(decoded(`${anchor}`))
-    }))
+export const moved = (): void => {
+  if (page() !== shown) navigated(shown)
+}
+
+/** Out of the back/forward cache. */
+export const restored = (event: PageTransitionEvent): void => {
+  if (!event.persisted) return
+  leave(false)
+  navigated()
+}
 
 /** A page may forbid the patch (a frozen history): then pages inside it go uncounted. */
-const patch = safely((name: 'pushState' | 'replaceState') => {
-  const original = history[name]
-  const onReturn = safely(() => {
-    if (name === 'pushState' || location.href !== lastUrl) navigated(lastUrl)
-  })
-  history[name] = function (...args) {
-    original.apply(this, args)
-    onReturn()
+export const watchHistory = (): void => {
+  for (const name of ['pushState', 'replaceState'] as const) {
+    const original = history[name]
+    history[name] = function (...args) {
+      original.apply(this, args)
+      attempt(moved)
+    }
   }
-})
-
-export const watchPages = (): void => {
-  navigated()
-  patch('pushState')
-  patch('replaceState')
-  listen('popstate', () => {
-    if (isJump(lastUrl, location.href)) lastUrl = location.href
-    else navigated(lastUrl)
-  })
-  listen('pageshow', (event: PageTransitionEvent) => {
-    if (event.persisted) navigated()
-  })
 }

@@ -3,13 +3,16 @@ import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
 import { inject } from 'vitest'
 import { createApp } from '../../../collector/app.ts'
+import { createBilling } from '../../../collector/billing/billing.ts'
 import { type ClickHouse, openClickHouse } from '../../../collector/clickhouse/client.ts'
 import { migrateClickHouse } from '../../../collector/clickhouse/migrate.ts'
 import { readConfig } from '../../../collector/config.ts'
 import { reloadIdentity } from '../../../collector/identity/refresh.ts'
 import { openLog } from '../../../collector/log.ts'
+import { migratePostgres } from '../../../collector/postgres/migrate.ts'
+import { openPostgres } from '../../../collector/postgres/pool.ts'
 import type { Tier } from '../../../schemas/fields.ts'
-import { randomName } from '../../harness/databases.ts'
+import { newPostgresDatabase, randomName } from '../../harness/databases.ts'
 
 export type Row = Record<string, unknown>
 
@@ -56,7 +59,7 @@ async function insertRows(clickhouse: ClickHouse, table: string, rows: readonly 
 }
 
 /**
- * The app's read side on a database of its own in a real ClickHouse. Requests come from `organizationId`, or with
+ * The app's read side on databases of its own in a real ClickHouse and PostgreSQL. Requests come from `organizationId`, or with
  * `x-test-mode: test` from a test key; whatever scope they ask for is theirs.
  */
 export async function openEvents() {
@@ -67,9 +70,13 @@ export async function openEvents() {
     return openClickHouse(url, database)
   }
   const clickhouse = { live: await open(), test: await open() }
+  const postgres = openPostgres(await newPostgresDatabase(), () => {})
+  await migratePostgres(postgres)
+  const config = readConfig({ LOG_LEVEL: 'silent' })
+  const log = openLog(config)
   const app = await createApp({
-    config: readConfig({ LOG_LEVEL: 'silent' }),
-    log: openLog(readConfig({ LOG_LEVEL: 'silent' })),
+    config,
+    log,
     notReady: () => null,
     metrics: async () => '',
     guard: {
@@ -90,6 +97,9 @@ export async function openEvents() {
         pixelId: asked.pixelId ?? null,
         campaignId: asked.campaignId ?? null,
       }),
+      billing: createBilling({ postgres, log, now: Date.now }),
+      postgres,
+      now: Date.now,
     },
   })
 
@@ -119,6 +129,7 @@ export async function openEvents() {
     },
     async close() {
       await app.close()
+      await postgres.end()
       for (const one of Object.values(clickhouse)) {
         await one.command({ sql: `DROP DATABASE ${one.database}`, params: {} })
         await one.close()

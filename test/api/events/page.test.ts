@@ -18,18 +18,19 @@ const view = eventOf(now, 1 * minute, {
   event_data: '{"url":"https://shop.example/","title":"Café 😀"}',
 })
 const click = eventOf(now, 2 * minute, { event_type: 'click', cookie_id: view.cookie_id, is_bot: true })
-const dsp = eventOf(now, 3 * minute, {
+const spring = eventOf(now, 3 * minute, {
   project_id: randomUUID(),
   pixel_id: randomUUID(),
-  source: 'svcdsp',
   campaign_id: 'spring, 2026',
 })
+/** Read only where campaigns are spoken of. */
+const dsp = eventOf(now, 2 * minute, { source: 'svcdsp', event_type: 'impression', spend: 0.0025 })
 const old = eventOf(now, 30 * hour)
 const foreign = eventOf(now, 1 * minute, { organization_id: randomUUID() })
 
 beforeAll(async () => {
   events = await openEvents()
-  await events.insert([old, click, view, dsp, foreign])
+  await events.insert([old, click, view, spring, dsp, foreign])
   await events.insert([eventOf(now, minute, { page_url: 'https://sample.example/' })], 'test')
 })
 afterAll(() => events.close())
@@ -43,7 +44,7 @@ describe('a page', () => {
     const answer = await events.get('events/web_event')
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
     const { rows, meta } = answer.json()
-    expect(idsOf(rows)).toEqual(idsOf([view, click, dsp]))
+    expect(idsOf(rows)).toEqual(idsOf([view, click, spring]))
     expect(Object.keys(rows[0])).toEqual(fieldsAt('web_event').map(({ name }) => name))
     const { spool_id, organization_id, ...stored } = view
     expect(rows[0]).toEqual({
@@ -52,6 +53,7 @@ describe('a page', () => {
       resolved: false,
       source: 'pixel',
       campaign_id: null,
+      spend: null,
       browser_version: null,
       os: null,
       os_version: null,
@@ -62,7 +64,7 @@ describe('a page', () => {
       tier: 'web_event',
       meter: 'events',
       records: 3,
-      charged: 0,
+      charged: 3,
       start_ms: meta.end_ms - 24 * hour,
       end_ms: expect.any(Number),
       has_more: false,
@@ -86,9 +88,9 @@ describe('a page', () => {
   })
 
   test('keeps the newest of what distinct makes equal', async () => {
-    expect(await ids({ distinct: 'cookie_id' })).toEqual(idsOf([view, dsp]))
-    expect(await ids({ distinct: 'cookie_id,event_type' })).toEqual(idsOf([view, click, dsp]))
-    expect(await ids({ distinct: 'campaign_id' })).toEqual(idsOf([view, dsp]))
+    expect(await ids({ distinct: 'cookie_id' })).toEqual(idsOf([view, spring]))
+    expect(await ids({ distinct: 'cookie_id,event_type' })).toEqual(idsOf([view, click, spring]))
+    expect(await ids({ distinct: 'campaign_id' })).toEqual(idsOf([view, spring]))
   })
 
   test('is limited', async () => {
@@ -103,9 +105,12 @@ describe('a page', () => {
     expect(await ids({}, { 'x-project-id': projectId })).toEqual(idsOf([view, click]))
     expect(await ids({ project_id: projectId }, { 'x-project-id': projectId })).toEqual(idsOf([view, click]))
     expect(await ids({ pixel_id: pixelId })).toEqual(idsOf([view, click]))
-    expect(await ids({ campaign_id: 'spring, 2026' })).toEqual(idsOf([dsp]))
+    expect(await ids({ campaign_id: 'spring, 2026' })).toEqual(idsOf([spring]))
     expect(await ids({ source: 'svcdsp' })).toEqual(idsOf([dsp]))
-    expect(await ids({ source: 'pixel' })).toEqual(idsOf([view, click]))
+    expect(await ids({ source: 'pixel' })).toEqual(idsOf([view, click, spring]))
+    expect(await ids({ filter: 'spend:gt:0.002' })).toEqual(idsOf([dsp]))
+    expect(await ids({ filter: 'spend:eq:0.0025' })).toEqual(idsOf([dsp]))
+    expect(await ids({ filter: 'spend:lt:0.0025' })).toEqual([])
   })
 
   test('starts with its window and ends before the window does', async () => {
@@ -115,7 +120,7 @@ describe('a page', () => {
     const iso = (ms: number) => new Date(ms).toISOString()
     expect(await ids({ start_time: iso(at), end_time: iso(at + 1) })).toEqual(idsOf([click]))
     expect(await ids({ end_ms: String(now - 29 * hour) })).toEqual(idsOf([old]))
-    expect(await ids({ start_time: iso(now - 31 * hour) })).toEqual(idsOf([view, click, dsp, old]))
+    expect(await ids({ start_time: iso(now - 31 * hour) })).toEqual(idsOf([view, click, spring, old]))
   })
 
   test('comes from the sample database for a test key, and says so', async () => {
@@ -156,7 +161,7 @@ describe('a page in other forms', () => {
       body: `"event_type","campaign_id","is_bot","ts_millis"
 "page_view",,false,${view.ts_millis}
 "click",,true,${click.ts_millis}
-"page_view","spring, 2026",false,${dsp.ts_millis}
+"page_view","spring, 2026",false,${spring.ts_millis}
 `,
       type: 'text/csv; charset=utf-8',
       records: '3',

@@ -64,14 +64,6 @@ test('a pixel with allowed origins takes events from those alone', async () => {
   await waitFor('any origin again', async () => (await send()).ok)
 })
 
-test('a pixel’s settings are baked into its script', async () => {
-  await set('settings', JSON.stringify({ text_length_max: 123 }))
-  await waitFor('the settings', async () => {
-    const script = await (await fetch(`${service.url}/p/${service.demo.pixel_id}.js`)).text()
-    return script.includes('"text_length_max":123')
-  })
-})
-
 test('a pixel that drops bots stores none of their events', async () => {
   await set('settings', JSON.stringify({ drop_bots: true }))
   const bot = { 'user-agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)' }

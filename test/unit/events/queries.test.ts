@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Scope } from '../../../collector/access/scope.ts'
 import { countsQuery } from '../../../collector/events/countsQuery.ts'
 import { encodeCursor } from '../../../collector/events/cursor.ts'
 import { eventsQuery } from '../../../collector/events/eventsQuery.ts'
@@ -13,16 +14,15 @@ const eventId = '00000000-0000-4000-8000-000000000004'
 const wide = { organizationId, projectId: null, pixelId: null, campaignId: null }
 const narrow = { organizationId, projectId, pixelId, campaignId: "O'Hara" }
 
-const eventsPlan = (
-  query: Record<string, string>,
-  scope: typeof wide | typeof narrow = wide,
-  tier: Tier = 'web_event',
-) => ({
+/** Of both sources, unless the query names one. */
+const eventsPlan = (query: Record<string, string>, scope: Scope = wide, tier: Tier = 'web_event') => ({
   ...readEventsRequest({ query, headers: {} }, tier, now).plan,
+  ...(query.source === undefined && { source: null }),
   scope,
 })
 const countsPlan = (query: Record<string, string>) => ({
   ...readCountsRequest({ query, headers: {} }, 'web_event', now).plan,
+  source: null,
   scope: wide,
 })
 /** What a filter becomes, and what it binds. */
@@ -124,6 +124,47 @@ LIMIT {p3:UInt32}
 )
 ORDER BY ts_millis DESC, event_id DESC`,
     )
+  })
+})
+
+describe('projects', () => {
+  const where = (projectIds: string[]) =>
+    eventsQuery(eventsPlan({ select: 'event_id' }, { ...wide, projectIds })).sql.split('\n')[3]
+
+  test('of an organization are named where they are known', () => {
+    expect(where([projectId, pixelId])).toBe('  AND project_id IN ({p1:UUID}, {p2:UUID})')
+  })
+
+  test('that are none give no rows', () => {
+    expect(where([])).toBe('  AND false')
+  })
+
+  test('that are too many are not named', () => {
+    expect(where(Array.from({ length: 501 }, () => projectId))).toContain('ts_millis >=')
+  })
+})
+
+describe('the source', () => {
+  const sourceOf = (query: Record<string, string>) =>
+    readEventsRequest({ query, headers: {} }, 'web_event', now).plan.source
+  const countedSource = (query: Record<string, string>) =>
+    readCountsRequest({ query, headers: {} }, 'web_event', now).plan.source
+
+  test('is the pixel unless a campaign is spoken of', () => {
+    expect(sourceOf({})).toBe('pixel')
+    expect(sourceOf({ filter: 'event_type:eq:click,event_data.source:eq:x' })).toBe('pixel')
+    expect(sourceOf({ source: 'svcdsp' })).toBe('svcdsp')
+    expect(sourceOf({ source: 'pixel', campaign_id: 'c' })).toBe('pixel')
+    for (const query of [
+      { campaign_id: 'c' },
+      { filter: 'campaign_id:eq:c' },
+      { filter: 'source:ne:pixel' },
+      { filter: 'event_type:eq:click,spend:gt:0' },
+    ]) {
+      expect(sourceOf(query as Record<string, string>)).toBeNull()
+    }
+    expect(countedSource({ group_by: 'day,source' })).toBeNull()
+    expect(countedSource({ group_by: 'day' })).toBe('pixel')
   })
 })
 

@@ -41,6 +41,20 @@ describe('a window', () => {
     ],
   ])('%s', (_, given, startMs, endMs) => expect(readWindow(given, now)).toEqual({ startMs, endMs }))
 
+  test.each<[string, WindowParameters, number]>([
+    ['its last millisecond', { end_ms: '4' }, 5],
+    ['an instant', { end_time: '2026-01-30T12:00:00Z' }, noon + 1],
+    ['a second, which names its first millisecond', { end_time: String(noon / 1000) }, noon + 1],
+    ['the whole of a day', { end_time: '2026-01-30' }, noon + day / 2],
+  ])('can include its end: %s', (_, given, endMs) => {
+    expect(readWindow({ start_ms: '0', ...given }, now, true)).toEqual({ startMs: 0, endMs })
+  })
+
+  test('that includes its end may begin there', () => {
+    expect(readWindow({ start_ms: '5', end_ms: '5' }, now, true)).toEqual({ startMs: 5, endMs: 6 })
+    expect(readWindow({ start_ms: '5' }, now, true)).toEqual({ startMs: 5, endMs: now })
+  })
+
   test('takes numbers for milliseconds from 1e11 on', () => {
     expect(readWindow({ start_time: '100000000000' }, now).startMs).toBe(1e11)
     expect(readWindow({ end_time: '99999999999' }, now).endMs).toBe(99_999_999_999_000)

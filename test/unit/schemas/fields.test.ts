@@ -45,7 +45,7 @@ test('column, data type and nullability agree', () => {
   const expected: Record<string, RegExp> = {
     Utf8: /String|UUID/,
     Int64: /Int64/,
-    Float64: /Float64/,
+    Float64: /Float64|Decimal/,
     Boolean: /Bool/,
     Timestamp: /DateTime64\(3, 'UTC'\)/,
   }

@@ -1,0 +1,44 @@
+import { projectMismatch } from '../errors.ts'
+import type { Postgres } from '../postgres/pool.ts'
+import { isOrganizationAdmin, projectFor } from './permissions.ts'
+import type { Principal } from './principal.ts'
+
+/** Whose lists, exports, integrations and campaigns a request is about. */
+export interface RecordScope {
+  organizationId: string
+  /** Null: of every project. */
+  projectIds: readonly string[] | null
+}
+
+/** Throws 403 "project_id does not match API key scope" when a project key names another project. */
+export function requireKeyProject({ projectId }: Principal, asked: string | undefined): void {
+  if (projectId !== null && asked !== undefined && asked.toLowerCase() !== projectId) throw projectMismatch()
+}
+
+/**
+ * Makes the decision whose records a request may read (spec: Project-scoped key behavior, lists to campaigns): those
+ * of the project it names, else of the key's, else of all projects that the caller may see. Throws 403 as above, and
+ * 404 "project not found". A test key reads the sample organization's, whatever of its own it names.
+ */
+export function createRecordScopeOf(postgres: Postgres, sampleOrganizationId: string) {
+  return async (principal: Principal, asked: string | undefined): Promise<RecordScope> => {
+    requireKeyProject(principal, asked)
+    const { organizationId, mode, caller } = principal
+    const projectIds =
+      asked !== undefined || principal.projectId !== null
+        ? [(await projectFor(postgres, principal, asked, 'read')).projectId]
+        : isOrganizationAdmin(principal) || caller.kind === 'key'
+          ? null
+          : await projectsOfMember(postgres, caller.memberId)
+    if (mode === 'test') return { organizationId: sampleOrganizationId, projectIds: null }
+    return { organizationId, projectIds }
+  }
+}
+
+async function projectsOfMember(postgres: Postgres, memberId: string): Promise<string[]> {
+  const { rows } = await postgres.query<{ project_id: string }>(
+    'SELECT project_id FROM project_members WHERE member_id = $1',
+    [memberId],
+  )
+  return rows.map(({ project_id }) => project_id)
+}

@@ -1,0 +1,50 @@
+import { unsentReports } from '../metrics.ts'
+import type { Postgres } from '../postgres/pool.ts'
+import { noteReports, readUnsentReports, sendReports } from './reports.ts'
+import type { TellStripe } from './stripe.ts'
+
+const everyMs = 60_000
+
+export interface ChoresOptions {
+  postgres: Postgres
+  /** Null: nothing is told to Stripe. */
+  tell: TellStripe | null
+  now: () => number
+  log: { warn(message: string): void }
+}
+
+/**
+ * What the primary process does for billing every minute: tells Stripe what was used, and forgets requests whose
+ * repeats are not free any more. Several primaries may do it at once.
+ */
+export function startBillingChores(options: ChoresOptions): { stop(): Promise<void> } {
+  const { log } = options
+  let running = Promise.resolve()
+  const run = () => {
+    running = running
+      .then(() => doChores(options))
+      .catch((error: Error) => log.warn(`billing chores wait a minute: ${error.message}`))
+  }
+  run()
+  const timer = setInterval(run, everyMs)
+  return {
+    async stop() {
+      clearInterval(timer)
+      await running
+    },
+  }
+}
+
+async function doChores({ postgres, tell, now, log }: ChoresOptions): Promise<void> {
+  // Never waiting for a row: a charge that renews one may wait for another of these.
+  await postgres.query(
+    `DELETE FROM idempotent_charges WHERE (organization_id, idempotency, request_id) IN (
+       SELECT organization_id, idempotency, request_id FROM idempotent_charges
+       WHERE charged_at <= $1::timestamptz - interval '24 hours' FOR UPDATE SKIP LOCKED)`,
+    [new Date(now())],
+  )
+  if (!tell) return
+  await noteReports(postgres, now())
+  await sendReports(postgres, tell, now, log)
+  unsentReports.set((await readUnsentReports(postgres, now())).length)
+}

@@ -1,0 +1,126 @@
+import { isUuid } from '../../schemas/uuid.ts'
+import { StartError } from '../errors.ts'
+import type { Postgres } from '../postgres/pool.ts'
+import { type Meter, meters } from './meters.ts'
+import { readUnsentReports } from './reports.ts'
+
+interface Command {
+  /** What it takes, as the usage shows it. */
+  takes: string
+  does: string
+  run(postgres: Postgres, args: readonly string[]): Promise<void>
+}
+
+/** `npx footfall billing …`: what only operators may do. */
+const commands: Record<string, Command> = {
+  'shut-off': {
+    takes: 'ORGANIZATION_ID',
+    does: 'pause usage: every billed request is answered 429 shut_off',
+    run: (postgres, [id]) => setAccount(postgres, id, 'shut_off_at', new Date()),
+  },
+  resume: {
+    takes: 'ORGANIZATION_ID',
+    does: 'let usage go on',
+    run: (postgres, [id]) => setAccount(postgres, id, 'shut_off_at', null),
+  },
+  customer: {
+    takes: 'ORGANIZATION_ID cus_…',
+    does: 'tell Stripe what this organization uses, as this customer',
+    run: (postgres, [id, customer]) => setAccount(postgres, id, 'stripe_customer_id', readCustomer(customer)),
+  },
+  price: {
+    takes: 'ORGANIZATION_ID METER MICROS_PER_THOUSAND FREE_PER_MONTH',
+    does: 'set what a meter costs',
+    run: setPrice,
+  },
+  reports: { takes: '', does: 'what Stripe has not taken yet, and why', run: listReports },
+  check: { takes: '', does: 'whether all totals are the sums of the ledger', run: checkLedger },
+}
+
+export const billingUsage = Object.entries(commands)
+  .map(([name, { takes, does }]) => `footfall billing ${`${name} ${takes}`.trim()}    ${does}`)
+  .join('\n')
+
+/** Runs a command. Throws StartError, which says in one line what is wrong; false when there is no such command. */
+export async function runBillingCommand(
+  postgres: Postgres,
+  name: string | undefined,
+  args: readonly string[],
+): Promise<boolean> {
+  const command = name === undefined ? undefined : commands[name]
+  const isWhole = command && args.length === command.takes.split(' ').filter(Boolean).length
+  if (isWhole) await command.run(postgres, args)
+  return isWhole ?? false
+}
+
+async function setAccount(
+  postgres: Postgres,
+  organization: string | undefined,
+  column: 'shut_off_at' | 'stripe_customer_id',
+  value: Date | string | null,
+): Promise<void> {
+  await postgres.query(
+    `INSERT INTO billing_accounts (organization_id, ${column}) VALUES ($1, $2)
+     ON CONFLICT (organization_id) DO UPDATE SET ${column} = excluded.${column}`,
+    [await readOrganization(postgres, organization), value],
+  )
+  console.log('done')
+}
+
+async function setPrice(
+  postgres: Postgres,
+  [organization, meter, micros, free]: readonly string[],
+): Promise<void> {
+  if (!meters.includes(meter as Meter)) throw new StartError(`METER is one of ${meters.join(', ')}`)
+  const microsPerThousand = readWhole('MICROS_PER_THOUSAND', micros)
+  if (microsPerThousand % 1_000 !== 0) {
+    throw new StartError('MICROS_PER_THOUSAND is a multiple of 1000: a record costs whole micros')
+  }
+  await postgres.query(
+    `INSERT INTO meter_prices VALUES ($1, $2, $3, $4)
+     ON CONFLICT (organization_id, meter) DO UPDATE SET micros_per_thousand = excluded.micros_per_thousand,
+       free_records_per_month = excluded.free_records_per_month`,
+    [
+      await readOrganization(postgres, organization),
+      meter,
+      microsPerThousand,
+      readWhole('FREE_PER_MONTH', free),
+    ],
+  )
+  console.log('done')
+}
+
+async function listReports(postgres: Postgres): Promise<void> {
+  const reports = await readUnsentReports(postgres, Date.now())
+  for (const { report_id, organization_id, meter, records, used_at, tries, last_error, is_left } of reports) {
+    const state = is_left ? 'may have arrived, not tried again: look at Stripe' : `${tries} tries`
+    console.log(
+      `${used_at.toISOString()} ${organization_id} ${meter} ${records} (${report_id}): ${state}, ${last_error ?? 'not sent yet'}`,
+    )
+  }
+  console.log(`${reports.length} reports`)
+}
+
+async function checkLedger(postgres: Postgres): Promise<void> {
+  const { rows } = await postgres.query('SELECT * FROM ledger_differences')
+  for (const row of rows) console.log(JSON.stringify(row))
+  if (rows.length > 0) throw new StartError(`${rows.length} totals are not the sum of the ledger`)
+  console.log('all totals are the sums of the ledger')
+}
+
+async function readOrganization(postgres: Postgres, id: string | undefined): Promise<string> {
+  if (!isUuid(id)) throw new StartError('ORGANIZATION_ID is a uuid')
+  const { rowCount } = await postgres.query('SELECT 1 FROM organizations WHERE organization_id = $1', [id])
+  if (rowCount === 0) throw new StartError(`there is no organization ${id}`)
+  return id
+}
+
+function readCustomer(text: string | undefined): string {
+  if (!text || !/^cus_[A-Za-z0-9]+$/.test(text)) throw new StartError('a customer of Stripe begins with cus_')
+  return text
+}
+
+function readWhole(name: string, text: string | undefined): number {
+  if (!text || !/^\d{1,15}$/.test(text)) throw new StartError(`${name} is a whole number`)
+  return Number(text)
+}

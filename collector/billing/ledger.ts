@@ -1,0 +1,183 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { QueryConfig } from 'pg'
+import { busy, NoAnswer } from '../errors.ts'
+import type { Postgres } from '../postgres/pool.ts'
+import { isStoreAway } from '../storeAway.ts'
+import type { Refusal } from './refusals.ts'
+
+/** A response that is to be charged; its members are named as charge_responses of 005_billing.sql reads them. */
+export interface LedgerCharge {
+  request_id: string
+  organization_id: string
+  /** Whose usage it is; null: the organization's alone. */
+  project_id: string | null
+  is_project_key: boolean
+  caller_id: string
+  meter: string
+  /** At least 1. */
+  records: number
+  /** ISO 8601; says the day and the month. */
+  at: string
+  /** bytea in PostgreSQL's hex form; null for a request without Idempotency-Key. */
+  idempotency: string | null
+  micros_per_thousand: number
+  free_records: number
+}
+
+/** What became of a charge: `charged` records are in the ledger, or none for the reason given. */
+export interface LedgerOutcome {
+  charged: number
+  refusal: Refusal | null
+}
+
+export interface Ledger {
+  /**
+   * Charges a response, exactly once for its request_id. Throws 503 "busy" when nothing was charged, and NoAnswer
+   * when PostgreSQL did not say whether something was.
+   */
+  charge(charge: LedgerCharge): Promise<LedgerOutcome>
+  /** Gives back what pays for no answer any more, now that this one broke off; resolves when PostgreSQL did. */
+  refund(
+    broken: Pick<LedgerCharge, 'request_id' | 'organization_id' | 'idempotency'>,
+    at: Date,
+  ): Promise<void>
+  /** Resolves when all refunds are written. */
+  idle(): Promise<void>
+}
+
+const batchMost = 500
+const retryMs = 100
+const busySeconds = 2
+
+/** Opens the ledger: what is to be charged while a write is under way goes along with the next, in one transaction. */
+export function openLedger(
+  postgres: Postgres,
+  log: { error(message: string): void },
+  patienceMs: number,
+): Ledger {
+  let waiting: Waiting[] = []
+  let isWriting = false
+  const refunds = new Set<Promise<void>>()
+
+  const writeAll = async () => {
+    isWriting = true
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, batchMost)
+      waiting = waiting.slice(batchMost)
+      await write(postgres, batch, patienceMs)
+    }
+    isWriting = false
+  }
+
+  return {
+    charge: (charge) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ charge, resolve, reject })
+        if (!isWriting) void writeAll()
+      }),
+    refund({ organization_id, request_id, idempotency }, at) {
+      const values = [organization_id, request_id, idempotency, at]
+      const refund = untilTaken(() => postgres.query('SELECT refund_response($1, $2, $3, $4)', values))
+        .catch((error: Error) => log.error(`request ${request_id} is not given back: ${error.message}`))
+        .finally(() => refunds.delete(refund))
+      refunds.add(refund)
+      return refund
+    },
+    async idle() {
+      await Promise.all(refunds)
+    },
+  }
+}
+
+interface Waiting {
+  charge: LedgerCharge
+  resolve(outcome: LedgerOutcome): void
+  reject(error: unknown): void
+}
+
+/** Writes a batch and tells everyone in it; never rejects. */
+async function write(postgres: Postgres, batch: readonly Waiting[], patienceMs: number): Promise<void> {
+  try {
+    const charges = batch.map(({ charge }) => charge)
+    const outcomes = await sendUntilAnswered(postgres, charges, patienceMs)
+    for (const { charge, resolve } of batch) resolve(outcomes.get(charge.request_id)!)
+  } catch (error) {
+    for (const { reject } of batch) reject(error)
+  }
+}
+
+type Outcomes = Map<string, LedgerOutcome>
+
+/** Sends a batch until PostgreSQL answers: a repeat finds what an earlier try has charged. */
+async function sendUntilAnswered(
+  postgres: Postgres,
+  charges: readonly LedgerCharge[],
+  patienceMs: number,
+): Promise<Outcomes> {
+  const deadline = Date.now() + patienceMs
+  let isUnsure = false
+  for (;;) {
+    try {
+      return await send(postgres, charges, patienceMs)
+    } catch (error) {
+      isUnsure ||= error instanceof Unanswered
+      const mayPass = error instanceof Unanswered || isStoreAway(error)
+      if (!mayPass || Date.now() > deadline) {
+        if (isUnsure) throw new NoAnswer(`the ledger did not answer: ${(error as Error).message}`)
+        throw mayPass ? busy('The ledger is not reachable now.', busySeconds) : error
+      }
+      await delay(retryMs)
+    }
+  }
+}
+
+/** The statement was sent, and may have been carried out. */
+class Unanswered extends Error {}
+
+async function send(
+  postgres: Postgres,
+  charges: readonly LedgerCharge[],
+  timeoutMs: number,
+): Promise<Outcomes> {
+  const client = await postgres.connect()
+  let broken: Error | undefined
+  try {
+    const { rows } = await client.query<OutcomeRow>({
+      name: 'charge_responses',
+      text: 'SELECT charged_request_id, charged_records, refusal FROM charge_responses($1)',
+      values: [JSON.stringify(charges)],
+      query_timeout: timeoutMs,
+      // The types know it of connections only.
+    } as QueryConfig)
+    return new Map(
+      rows.map(({ charged_request_id, charged_records, refusal }) => [
+        charged_request_id,
+        { charged: Number(charged_records), refusal },
+      ]),
+    )
+  } catch (error) {
+    broken = error as Error
+    // What PostgreSQL calls an ERROR was rolled back; whatever else went wrong may have come after the commit.
+    throw (error as { severity?: unknown }).severity === 'ERROR' ? error : new Unanswered(broken.message)
+  } finally {
+    client.release(broken)
+  }
+}
+
+interface OutcomeRow {
+  charged_request_id: string
+  charged_records: string
+  refusal: Refusal | null
+}
+
+async function untilTaken(write: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await write()
+      return
+    } catch (error) {
+      if (!isStoreAway(error)) throw error
+      await delay(retryMs)
+    }
+  }
+}

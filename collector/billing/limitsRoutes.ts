@@ -1,0 +1,87 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { Type } from 'typebox'
+import { requireOrganizationAdmin } from '../access/permissions.ts'
+import type { Principal } from '../access/principal.ts'
+import { forbidden } from '../errors.ts'
+import type { TypeBox } from '../typeProvider.ts'
+import { Currency, exactly, Id, MeterName, Micros, Nullable, tags } from './declarations.ts'
+import type { BillingDeps } from './deps.ts'
+import { readLimits, replaceLimits } from './limits.ts'
+
+const Records = (description: string) =>
+  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
+
+const budget = {
+  project_id: Type.Union([Id, Type.Null()], { description: 'null: the budget of the whole organization.' }),
+  monthly_micros: Micros('Most that a calendar month (UTC) may cost.'),
+}
+const limit = {
+  meter: MeterName,
+  daily_records: Nullable(Records('Most records a day, UTC; null: any number.')),
+  monthly_records: Nullable(Records('Most records a calendar month, UTC; null: any number.')),
+}
+
+const Limits = Type.Object({
+  currency: Currency,
+  shut_off: Type.Boolean({ description: 'Usage is paused by whoever runs the service.' }),
+  budgets: Type.Array(Type.Object({ ...budget, spent_micros: Micros('Spent this month.') })),
+  limits: Type.Array(
+    Type.Object({
+      ...limit,
+      used_today: Records('Records charged today.'),
+      used_this_month: Records('Records charged this month.'),
+    }),
+  ),
+})
+
+/** GET and PUT /api/v1/billing/limits: budgets of the organization and its projects, limits of meters. */
+export const limitsRoutes =
+  ({ postgres, now }: BillingDeps): FastifyPluginAsync =>
+  async (plain) => {
+    const app = plain.withTypeProvider<TypeBox>()
+    const config = { access: { to: 'key', projectKeys: 'refused', limit: 'data', members: true } } as const
+    const path = '/api/v1/billing/limits'
+    const forAdmins = 'For owners, admins and organization keys. A project’s budget binds its own keys only.'
+
+    app.get(
+      path,
+      {
+        config,
+        schema: {
+          ...{ tags, summary: 'Budgets and usage limits', description: forAdmins },
+          response: { 200: Limits },
+        },
+      },
+      async ({ principal }) => {
+        requireBilled(principal)
+        return readLimits(postgres, principal.organizationId, now())
+      },
+    )
+
+    app.put(
+      path,
+      {
+        config,
+        schema: {
+          ...{ tags, summary: 'Set all budgets and usage limits' },
+          description: `What is not named has none any more. ${forAdmins}`,
+          body: exactly({
+            budgets: Type.Array(exactly(budget), { maxItems: 10_000 }),
+            limits: Type.Array(exactly(limit), { maxItems: 100 }),
+          }),
+          response: { 200: Limits },
+        },
+      },
+      async ({ principal, body }) => {
+        requireBilled(principal)
+        await replaceLimits(postgres, principal.organizationId, body)
+        return readLimits(postgres, principal.organizationId, now())
+      },
+    )
+  }
+
+function requireBilled(principal: Principal): void {
+  requireOrganizationAdmin(principal)
+  if (principal.mode === 'test')
+    throw forbidden('Test keys are never billed: they have no budgets or limits.')
+}

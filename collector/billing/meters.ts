@@ -1,0 +1,22 @@
+import type { Tier } from '../../schemas/fields.ts'
+
+/** What records are counted on; each response is charged on one (spec: Metering rules). */
+export const meters = [
+  'events',
+  'resolution_hem',
+  'resolution_hem_pte',
+  'resolution_full_profile',
+  'lookup',
+  'contact',
+  'intent',
+  'audience',
+] as const
+export type Meter = (typeof meters)[number]
+
+/** The meter of records that hold identity of a tier, and none above it (spec: Metering rules, 6). */
+export const meterOfTier: Record<Tier, Meter> = {
+  web_event: 'events',
+  resolution_hem: 'resolution_hem',
+  resolution_hem_pte: 'resolution_hem_pte',
+  resolution_full_profile: 'resolution_full_profile',
+}

@@ -1,0 +1,23 @@
+import type { Meter } from './meters.ts'
+
+/** What all amounts are in: millionths (micros) of this currency, whole numbers. */
+export const currency = 'usd' as const
+
+export interface Price {
+  /** Of 1,000 records. A multiple of 1,000, so a record costs whole micros and nothing is ever rounded. */
+  microsPerThousand: number
+  /** Records of a calendar month (UTC) that cost nothing. */
+  freeRecordsPerMonth: number
+}
+
+/** What an organization pays that has no price of its own (table meter_prices). */
+export const defaultPrices: Record<Meter, Price> = {
+  events: { microsPerThousand: 100_000, freeRecordsPerMonth: 10_000 },
+  resolution_hem: { microsPerThousand: 2_000_000, freeRecordsPerMonth: 0 },
+  resolution_hem_pte: { microsPerThousand: 5_000_000, freeRecordsPerMonth: 0 },
+  resolution_full_profile: { microsPerThousand: 20_000_000, freeRecordsPerMonth: 0 },
+  lookup: { microsPerThousand: 10_000_000, freeRecordsPerMonth: 0 },
+  contact: { microsPerThousand: 50_000_000, freeRecordsPerMonth: 0 },
+  intent: { microsPerThousand: 10_000_000, freeRecordsPerMonth: 0 },
+  audience: { microsPerThousand: 5_000_000, freeRecordsPerMonth: 0 },
+}

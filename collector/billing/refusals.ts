@@ -1,0 +1,67 @@
+import { ApiError } from '../errors.ts'
+import { currency } from './prices.ts'
+
+/** Why records may not be had, as consider_usage of 005_billing.sql says it. */
+export type Refusal =
+  | { kind: 'shut_off' }
+  | { kind: 'budget'; of: 'organization' | 'project'; monthly_micros: number; spent_micros: number }
+  | { kind: 'request_too_large' | 'limit_reached'; period: 'day' | 'month'; limit: number; used: number }
+
+/** Who is refused what, and when. */
+export interface Refused {
+  meter: string
+  isProjectKey: boolean
+  atMs: number
+}
+
+/**
+ * A refusal as an answer (spec: Errors): 402 "budget_exceeded", or 429 "platform_cap_exceeded" with `kind`, `message`
+ * and, where waiting helps, `resets_at` and Retry-After.
+ */
+export function refusalError(refusal: Refusal, refused: Refused): ApiError {
+  return refusal.kind === 'budget' ? budgetExceeded(refusal, refused) : capExceeded(refusal, refused)
+}
+
+function budgetExceeded(
+  { of, monthly_micros, spent_micros }: Extract<Refusal, { kind: 'budget' }>,
+  { isProjectKey, atMs }: Refused,
+): ApiError {
+  // What the organization spends is not for a project's key to know (spec: Project-scoped key behavior).
+  const figures = isProjectKey && of === 'organization' ? {} : { monthly_micros, spent_micros, currency }
+  return new ApiError(
+    402,
+    'budget_exceeded',
+    `The ${of}’s budget of this month does not cover this request.`,
+    {
+      body: { budget: of, ...figures, resets_at: endOf('month', atMs).toISOString() },
+    },
+  )
+}
+
+function capExceeded(refusal: Exclude<Refusal, { kind: 'budget' }>, { meter, atMs }: Refused): ApiError {
+  const error = (message: string, more: { body?: object; headers?: Record<string, string> } = {}) =>
+    new ApiError(429, 'platform_cap_exceeded', message, {
+      ...more,
+      body: { kind: refusal.kind, ...more.body },
+    })
+
+  if (refusal.kind === 'shut_off')
+    return error('Usage is paused for this account. Ask whoever runs this service.')
+  const most = `The limit is ${refusal.limit} ${meter} records a ${refusal.period}.`
+  const figures = { meter, period: refusal.period, limit_records: refusal.limit, used_records: refusal.used }
+  if (refusal.kind === 'request_too_large') {
+    return error(`${most} This request alone is above it: send a smaller one.`, { body: figures })
+  }
+  const resetsAt = endOf(refusal.period, atMs)
+  return error(`${most} It is used up until ${resetsAt.toISOString()}.`, {
+    body: { ...figures, resets_at: resetsAt.toISOString() },
+    headers: { 'retry-after': String(Math.max(1, Math.ceil((resetsAt.getTime() - atMs) / 1000))) },
+  })
+}
+
+/** Midnight UTC, or the 1st of next month UTC. */
+function endOf(period: 'day' | 'month', atMs: number): Date {
+  const at = new Date(atMs)
+  const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()]
+  return new Date(period === 'day' ? Date.UTC(year, month, day + 1) : Date.UTC(year, month + 1, 1))
+}

@@ -1,0 +1,100 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { isUuid } from '../../schemas/uuid.ts'
+import type { Principal } from '../access/principal.ts'
+import { acceptedEvents } from '../metrics.ts'
+import type { Postgres } from '../postgres/pool.ts'
+import { exactly, Nullable } from '../schemaParts.ts'
+import { orBusy } from '../spool/orBusy.ts'
+import type { Spool } from '../spool/spool.ts'
+import type { TypeBox } from '../typeProvider.ts'
+import { validatorCompiler } from '../validation.ts'
+import { deliveryAccess, requireLive } from './access.ts'
+import { tags } from './declarations.ts'
+import {
+  checkDelivery,
+  Delivery,
+  deliveryEventsMax,
+  projectsOfCampaigns,
+  type ValidDelivery,
+} from './delivery.ts'
+import type { DeliveryDeps } from './deps.ts'
+import { deliveryRow } from './row.ts'
+
+const bodyBytesMax = 8 * 1024 * 1024
+/** So many rows are encoded and written at a time: other requests get their turn in between. */
+const rowsAtOnce = 1_000
+
+const bounds = { minItems: 1, maxItems: deliveryEventsMax }
+const Body = exactly({ events: Type.Array(Delivery, bounds) })
+/** What is checked of a whole body: its events are checked one by one, so that a bad one costs only itself. */
+const Envelope = exactly({ events: Type.Array(Type.Unknown(), bounds) })
+
+const Receipt = Type.Object({
+  accepted: Type.Integer(),
+  rejected: Type.Array(
+    Type.Object({
+      index: Type.Integer({ description: 'The place in events.' }),
+      event_id: Nullable(Type.String()),
+      path: Type.String({ description: 'JSON pointer to what is wrong.' }),
+      message: Type.String(),
+    }),
+  ),
+})
+
+/** POST /api/v1/campaigns/events: how the DSP delivers what its campaigns did. */
+export const deliveryRoutes =
+  ({ postgres, spool }: DeliveryDeps): FastifyPluginAsync =>
+  async (plain) => {
+    const app = plain.withTypeProvider<TypeBox>()
+    app.post(
+      '/api/v1/campaigns/events',
+      {
+        config: { access: deliveryAccess },
+        bodyLimit: bodyBytesMax,
+        validatorCompiler: (route) => validatorCompiler({ ...route, schema: Envelope }),
+        schema: {
+          ...{ tags, summary: 'Deliver impressions and clicks', body: Body },
+          description:
+            `Up to ${deliveryEventsMax} events and 8 MiB. Answered when the accepted ones are on disk. A bad event ` +
+            'never costs its neighbours theirs. The same event_id sent again is stored once, so after an error or ' +
+            'no answer send the whole batch again.',
+          response: { 200: Receipt },
+        },
+      },
+      async ({ principal, body }) => {
+        requireLive(principal)
+        return deliver(postgres, spool, principal, body.events)
+      },
+    )
+  }
+
+async function deliver(
+  postgres: Postgres,
+  spool: Spool,
+  principal: Principal,
+  events: readonly unknown[],
+): Promise<Static<typeof Receipt>> {
+  const nowMs = Date.now()
+  const named = events.map((event) => textOf(event, 'campaign_id')?.toLowerCase())
+  const projects = await projectsOfCampaigns(postgres, principal, [...new Set(named)].filter(isUuid))
+  const rejected: Static<typeof Receipt>['rejected'] = []
+  const valid: ValidDelivery[] = []
+  events.forEach((event, index) => {
+    const checked = checkDelivery(event, projects, nowMs)
+    if ('tsMillis' in checked) valid.push(checked)
+    else rejected.push({ index, event_id: textOf(event, 'event_id'), ...checked })
+  })
+  for (let from = 0; from < valid.length; from += rowsAtOnce) {
+    const some = valid.slice(from, from + rowsAtOnce)
+    await orBusy(spool.append(some.map((one) => deliveryRow(one, principal.organizationId, nowMs))))
+  }
+  acceptedEvents.inc(valid.length)
+  return { accepted: valid.length, rejected }
+}
+
+/** A text of an event that may not be one. */
+function textOf(event: unknown, key: 'event_id' | 'campaign_id'): string | null {
+  const value = (event as Record<string, unknown> | null)?.[key]
+  return typeof value === 'string' ? value.slice(0, 100).toWellFormed() : null
+}

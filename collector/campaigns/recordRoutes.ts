@@ -1,0 +1,105 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { Type } from 'typebox'
+import { projectFor } from '../access/permissions.ts'
+import { requireKeyProject } from '../access/recordScope.ts'
+import { inTransaction } from '../postgres/transaction.ts'
+import type { TypeBox } from '../typeProvider.ts'
+import { access, requireFiltersAllowed, requireLive } from './access.ts'
+import {
+  ById,
+  Campaign,
+  CampaignChange,
+  ListQuery,
+  NewCampaign,
+  nextCursor,
+  ProjectQuery,
+  tags,
+} from './declarations.ts'
+import type { CampaignsDeps } from './deps.ts'
+import { changeCampaign, createCampaign, listCampaigns, readCampaign } from './records.ts'
+
+const path = '/api/v1/campaigns'
+const One = Type.Object({ campaign: Campaign })
+
+/** Campaigns as records: list, read, create, change. */
+export const recordRoutes =
+  ({ postgres, recordScopeOf }: CampaignsDeps): FastifyPluginAsync =>
+  async (plain) => {
+    const app = plain.withTypeProvider<TypeBox>()
+    const config = { access }
+
+    app.get(
+      path,
+      {
+        config,
+        schema: {
+          ...{ tags, summary: 'Campaigns, newest first', querystring: ListQuery },
+          description: 'Of one project, else of the key’s, else of all that the caller may see.',
+          response: { 200: Type.Object({ campaigns: Type.Array(Campaign), next_cursor: nextCursor }) },
+        },
+      },
+      async ({ principal, query }) => {
+        const { project_id, limit, cursor, ...filters } = query
+        requireFiltersAllowed(principal, filters)
+        const scope = await recordScopeOf(principal, project_id)
+        return listCampaigns(postgres, { scope, ...filters }, { limit, cursor })
+      },
+    )
+
+    app.get(
+      `${path}/:campaign_id`,
+      {
+        config,
+        schema: {
+          ...{ tags, summary: 'One campaign', params: ById, querystring: ProjectQuery },
+          response: { 200: One },
+        },
+      },
+      async ({ principal, params, query }) => {
+        const scope = await recordScopeOf(principal, query.project_id)
+        return { campaign: await readCampaign(postgres, scope, params.campaign_id) }
+      },
+    )
+
+    app.post(
+      path,
+      {
+        config,
+        schema: {
+          ...{ tags, summary: 'Create a campaign', body: NewCampaign },
+          description: 'project_id may be left out with a key of one project. Takes an admin of the project.',
+          response: { 201: One },
+        },
+      },
+      async ({ principal, body }, reply) => {
+        const { project_id, ...settings } = body
+        requireLive(principal)
+        requireKeyProject(principal, project_id)
+        const { projectId } = await projectFor(postgres, principal, project_id, 'write')
+        return reply.code(201).send({ campaign: await createCampaign(postgres, projectId, settings) })
+      },
+    )
+
+    app.put(
+      `${path}/:campaign_id`,
+      {
+        config,
+        schema: {
+          ...{ tags, summary: 'Change a campaign', params: ById, body: CampaignChange },
+          description: 'What is not named stays. Takes an admin of the project.',
+          response: { 200: One },
+        },
+      },
+      async ({ principal, params, body }) => {
+        requireLive(principal)
+        const scope = await recordScopeOf(principal, undefined)
+        // Before the transaction: who holds a connection must not wait for another.
+        const { campaign_id, project_id } = await readCampaign(postgres, scope, params.campaign_id)
+        await projectFor(postgres, principal, project_id, 'write')
+        return inTransaction(postgres, async (client) => {
+          const campaign = await readCampaign(client, scope, campaign_id, true)
+          return { campaign: await changeCampaign(client, campaign, body) }
+        })
+      },
+    )
+  }

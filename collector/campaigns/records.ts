@@ -1,0 +1,133 @@
+import type { Static } from 'typebox'
+import { isUuid } from '../../schemas/uuid.ts'
+import type { RecordScope } from '../access/recordScope.ts'
+import { conflict, invalidParameter, notFound } from '../errors.ts'
+import type { Postgres } from '../postgres/pool.ts'
+import { inTransaction, type Queryable } from '../postgres/transaction.ts'
+import { uuidV7 } from '../uuidV7.ts'
+import type { CampaignChange, Campaign as CampaignSchema, NewCampaign } from './declarations.ts'
+
+export type Campaign = Static<typeof CampaignSchema>
+
+/** Which campaigns of a scope are meant. */
+export interface Choice {
+  scope: RecordScope
+  status?: string | undefined
+  campaign_id?: string | undefined
+  audience_id?: string | undefined
+}
+
+const columns = `campaign_id, campaigns.project_id, campaigns.name, status, budget::float8 AS budget,
+  start_date::text AS start_date, end_date::text AS end_date, audience_id, campaigns.version,
+  campaigns.created_at, campaigns.updated_at`
+
+/** What a choice means in SQL: the parameters $1 to $5. */
+const chosen = `FROM campaigns JOIN projects USING (project_id)
+  WHERE organization_id = $1 AND ($2::uuid[] IS NULL OR project_id = ANY($2))
+    AND ($3::text IS NULL OR status = $3) AND ($4::uuid IS NULL OR campaign_id = $4)
+    AND ($5::uuid IS NULL OR audience_id = $5)`
+
+const parametersOf = ({ scope, status, campaign_id, audience_id }: Choice) => [
+  ...[scope.organizationId, scope.projectIds, status ?? null],
+  ...[campaign_id ?? null, audience_id ?? null],
+]
+
+/** The campaign of that id. Throws 404 "campaign not found", also for one outside the scope. */
+export async function readCampaign(
+  postgres: Queryable,
+  scope: RecordScope,
+  campaignId: string,
+  lock = false,
+): Promise<Campaign> {
+  if (!isUuid(campaignId)) throw notFound.campaign()
+  const { rows } = await postgres.query<Row>(
+    `SELECT ${columns} ${chosen} ${lock ? 'FOR UPDATE OF campaigns' : ''}`,
+    parametersOf({ scope, campaign_id: campaignId }),
+  )
+  if (!rows[0]) throw notFound.campaign()
+  return campaignOf(rows[0])
+}
+
+/** A page of campaigns, newest first, and where the next one begins. Throws 400 for a cursor that is none. */
+export async function listCampaigns(
+  postgres: Postgres,
+  choice: Choice,
+  { limit = 100, cursor }: { limit?: number | undefined; cursor?: string | undefined },
+): Promise<{ campaigns: Campaign[]; next_cursor?: string }> {
+  if (cursor !== undefined && !isUuid(cursor)) {
+    throw invalidParameter('cursor', 'is not a next_cursor of this service')
+  }
+  const { rows } = await postgres.query<Row>(
+    `SELECT ${columns} ${chosen} AND ($6::uuid IS NULL OR campaign_id < $6)
+     ORDER BY campaign_id DESC LIMIT $7`,
+    [...parametersOf(choice), cursor ?? null, limit + 1],
+  )
+  const campaigns = rows.slice(0, limit).map(campaignOf)
+  return rows.length > limit ? { campaigns, next_cursor: campaigns.at(-1)!.campaign_id } : { campaigns }
+}
+
+/** What a summary needs of every campaign of a choice. */
+export async function readEvery(
+  postgres: Postgres,
+  choice: Choice,
+): Promise<Pick<Campaign, 'campaign_id' | 'project_id' | 'budget'>[]> {
+  const { rows } = await postgres.query<Pick<Campaign, 'campaign_id' | 'project_id' | 'budget'>>(
+    `SELECT campaign_id, project_id, budget::float8 AS budget ${chosen}`,
+    parametersOf(choice),
+  )
+  return rows
+}
+
+/** Makes a campaign. Throws 400 for a flight that ends before it starts. */
+export async function createCampaign(
+  postgres: Postgres,
+  projectId: string,
+  { name, start_date, ...given }: Omit<Static<typeof NewCampaign>, 'project_id'>,
+): Promise<Campaign> {
+  const { status = 'draft', budget = null, end_date = null, audience_id = null } = given
+  requireOrder(start_date, end_date)
+  return inTransaction(postgres, async (client) => {
+    const { rows } = await client.query<Row>(
+      `INSERT INTO campaigns (campaign_id, project_id, name, status, budget, start_date, end_date, audience_id)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${columns}`,
+      [uuidV7(), projectId, name, status, budget, start_date, end_date, audience_id],
+    )
+    return campaignOf(rows[0]!)
+  })
+}
+
+/** Changes what is given. Throws 409 with the campaign as it is when `version` is not the newest. */
+export async function changeCampaign(
+  postgres: Queryable,
+  campaign: Campaign,
+  { version, ...change }: Static<typeof CampaignChange>,
+): Promise<Campaign> {
+  if (version !== undefined && version !== campaign.version) {
+    throw conflict('The campaign has been changed meanwhile.', { campaign })
+  }
+  const { name, status, budget, start_date, end_date, audience_id } = { ...campaign, ...change }
+  requireOrder(start_date, end_date)
+  const { rows } = await postgres.query<Row>(
+    `UPDATE campaigns SET name = $2, status = $3, budget = $4, start_date = $5, end_date = $6, audience_id = $7,
+       version = version + 1, updated_at = now()
+     WHERE campaign_id = $1 RETURNING ${columns}`,
+    [campaign.campaign_id, name, status, budget, start_date, end_date, audience_id],
+  )
+  return campaignOf(rows[0]!)
+}
+
+function requireOrder(startDate: string, endDate: string | null): void {
+  if (endDate !== null && endDate < startDate)
+    throw invalidParameter('end_date', 'must not be before start_date')
+}
+
+interface Row extends Omit<Campaign, 'created_at' | 'updated_at'> {
+  created_at: Date
+  updated_at: Date
+}
+
+const campaignOf = ({ created_at, updated_at, ...row }: Row): Campaign => ({
+  ...row,
+  created_at: created_at.toISOString(),
+  updated_at: updated_at.toISOString(),
+})

@@ -1,0 +1,171 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { Type } from 'typebox'
+import type { TypeBox } from '../typeProvider.ts'
+import { access, requireFiltersAllowed } from './access.ts'
+import {
+  BudgetFigures,
+  BudgetStatus,
+  ById,
+  Campaign,
+  Daily,
+  ListQuery,
+  Metrics,
+  nextCursor,
+  PerformanceQuery,
+  ProjectQuery,
+  SummaryQuery,
+  tags,
+} from './declarations.ts'
+import type { CampaignsDeps } from './deps.ts'
+import { budgetFigures, budgetStatusOf } from './pacing.ts'
+import { dailyOf, metricsOf, readDaily, readDelivered, sumOf } from './performance.ts'
+import { listCampaigns, readCampaign, readEvery } from './records.ts'
+
+const path = '/api/v1/campaigns'
+const { campaign_id, project_id, name, status } = Campaign.properties
+const count = Type.Integer({ description: 'Campaigns on all pages.' })
+
+/** What campaigns did (spec: Campaign performance) and what is left of their budgets, from the DSP's events. */
+export const reportRoutes =
+  ({ postgres, clickhouse, recordScopeOf, now }: CampaignsDeps): FastifyPluginAsync =>
+  async (plain) => {
+    const app = plain.withTypeProvider<TypeBox>()
+    const config = { access }
+
+    app.get(
+      `${path}/:campaign_id/performance`,
+      {
+        config,
+        schema: {
+          ...{ tags, summary: 'What a campaign did', params: ById, querystring: PerformanceQuery },
+          description: 'Over its whole life, or the days that are named. Days without events are left out.',
+          response: { 200: Type.Object({ campaign_id, metrics: Metrics, daily: Daily }) },
+        },
+      },
+      async ({ principal, params, query }) => {
+        const scope = await recordScopeOf(principal, query.project_id)
+        const campaign = await readCampaign(postgres, scope, params.campaign_id)
+        const days = await readDaily(clickhouse[principal.mode], {
+          organizationId: scope.organizationId,
+          campaigns: [campaign],
+          ...{ startDate: query.start_date, endDate: query.end_date },
+        })
+        return {
+          campaign_id: campaign.campaign_id,
+          metrics: metricsOf(sumOf(days.values())),
+          daily: dailyOf(days),
+        }
+      },
+    )
+
+    app.get(
+      `${path}/:campaign_id/budget-status`,
+      {
+        config,
+        schema: {
+          ...{
+            tags,
+            summary: 'What is left of a campaign’s budget',
+            params: ById,
+            querystring: ProjectQuery,
+          },
+          response: { 200: BudgetStatus },
+        },
+      },
+      async ({ principal, params, query }) => {
+        const scope = await recordScopeOf(principal, query.project_id)
+        const campaign = await readCampaign(postgres, scope, params.campaign_id)
+        const of = { organizationId: scope.organizationId, campaigns: [campaign] }
+        const delivered = await readDelivered(clickhouse[principal.mode], of)
+        return budgetStatusOf(campaign, sumOf(delivered.values()).spendMicros, now())
+      },
+    )
+
+    app.get(
+      `${path}/performance-summary`,
+      {
+        config,
+        schema: {
+          ...{ tags, summary: 'What the campaigns of a project did', querystring: SummaryQuery },
+          description: 'The page’s campaigns one by one, newest first; totals are of all pages.',
+          response: {
+            200: Type.Object({
+              campaigns: Type.Array(Type.Object({ campaign_id, project_id, name, status, metrics: Metrics })),
+              ...{ count, totals: Metrics, next_cursor: nextCursor },
+            }),
+          },
+        },
+      },
+      async ({ principal, query }) => {
+        const { start_date, end_date, limit, cursor, project_id, ...filters } = query
+        requireFiltersAllowed(principal, filters)
+        const scope = await recordScopeOf(principal, project_id)
+        const choice = { scope, ...filters }
+        const [page, every] = await Promise.all([
+          listCampaigns(postgres, choice, { limit, cursor }),
+          readEvery(postgres, choice),
+        ])
+        const delivered = await readDelivered(clickhouse[principal.mode], {
+          organizationId: scope.organizationId,
+          campaigns: every,
+          ...{ startDate: start_date, endDate: end_date },
+        })
+        return {
+          ...page,
+          campaigns: page.campaigns.map(({ campaign_id, project_id, name, status }) => ({
+            ...{ campaign_id, project_id, name, status },
+            metrics: metricsOf(delivered.get(campaign_id) ?? sumOf([])),
+          })),
+          count: every.length,
+          totals: metricsOf(sumOf(delivered.values())),
+        }
+      },
+    )
+
+    app.get(
+      `${path}/budget-summary`,
+      {
+        config,
+        schema: {
+          ...{
+            tags,
+            summary: 'What is left of the budgets of a project’s campaigns',
+            querystring: ListQuery,
+          },
+          description:
+            'The page’s campaigns one by one, newest first; totals are of the campaigns of all pages that have a ' +
+            'budget.',
+          response: {
+            200: Type.Object({
+              campaigns: Type.Array(BudgetStatus),
+              ...{ count, totals: Type.Object(BudgetFigures), next_cursor: nextCursor },
+            }),
+          },
+        },
+      },
+      async ({ principal, query }) => {
+        const { limit, cursor, project_id, ...filters } = query
+        requireFiltersAllowed(principal, filters)
+        const scope = await recordScopeOf(principal, project_id)
+        const choice = { scope, ...filters }
+        const [page, every] = await Promise.all([
+          listCampaigns(postgres, choice, { limit, cursor }),
+          readEvery(postgres, choice),
+        ])
+        const of = { organizationId: scope.organizationId, campaigns: every }
+        const delivered = await readDelivered(clickhouse[principal.mode], of)
+        const spentOn = (id: string) => delivered.get(id)?.spendMicros ?? 0
+        const budgeted = every.filter(({ budget }) => budget !== null)
+        const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0)
+        return {
+          ...page,
+          campaigns: page.campaigns.map((one) => budgetStatusOf(one, spentOn(one.campaign_id), now())),
+          count: every.length,
+          totals: budgetFigures(
+            budgeted.length === 0 ? null : sum(budgeted.map(({ budget }) => Math.round(budget! * 1e6))) / 1e6,
+            sum(budgeted.map(({ campaign_id }) => spentOn(campaign_id))),
+          ),
+        }
+      },
+    )
+  }

@@ -1,0 +1,34 @@
+import { knownDevice } from '../ingest/device.ts'
+import { eventRow, sharedMembers } from '../ingest/row.ts'
+import type { ValidDelivery } from './delivery.ts'
+
+/** What stands where an event has no pixel. */
+const noPixel = '00000000-0000-0000-0000-000000000000'
+
+/** Of a browser that the DSP does not tell: nothing is known, and nothing looks automated. */
+const unknownDevice = '"user_agent":"","device_type":"","is_bot":false'
+
+/**
+ * A delivery as a line for the `events` table, without line end. A visitor whom the DSP does not know counts as one of
+ * their own: the event's id stands for the cookie's.
+ */
+export function deliveryRow(delivery: ValidDelivery, organizationId: string, receivedMillis: number): string {
+  const { event_type, spend, tsMillis, page_url = '', user_agent } = delivery
+  const event_id = delivery.event_id.toLowerCase()
+  const campaign_id = delivery.campaign_id.toLowerCase()
+  const shared = sharedMembers({
+    organizationId,
+    projectId: delivery.projectId,
+    pixelId: noPixel,
+    cookieId: delivery.cookie_id?.toLowerCase() ?? event_id,
+    clientIp: delivery.client_ip?.toWellFormed() ?? '',
+    deviceMembers: user_agent === undefined ? unknownDevice : knownDevice(user_agent).members,
+    receivedMillis,
+    clockCorrectionMs: 0,
+  })
+  const cost = spend.toFixed(6)
+  const timestamp = new Date(tsMillis).toISOString()
+  const event_data = { url: page_url, campaign_id, spend: Number(cost), timestamp }
+  const row = eventRow({ event_id, event_type, event_data }, shared, tsMillis)
+  return `${row.slice(0, -1)},"source":"svcdsp","campaign_id":"${campaign_id}","spend":${cost}}`
+}

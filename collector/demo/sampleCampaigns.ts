@@ -1,0 +1,63 @@
+import { deliveryRow } from '../campaigns/row.ts'
+import type { Postgres } from '../postgres/pool.ts'
+import { seededRandom } from '../random.ts'
+import { sampleVisitors } from './sampleVisitors.ts'
+
+const dayMs = 86_400_000
+/** So that a day's campaigns do not follow the same dice as its visits. */
+const seedOffset = 1_000_000
+
+/** The campaigns that test keys see. */
+export const sampleCampaigns = [
+  { campaignId: '5a3b1e00-0000-4000-8000-00000000000c', name: 'Mugs for mornings', budget: 500 },
+  { campaignId: '5a3b1e00-0000-4000-8000-00000000000d', name: 'Teapots', budget: null },
+] as const
+
+interface SampleOwner {
+  organizationId: string
+  projectId: string
+}
+
+/** What the sample campaigns did on one day, counted from 1 January 1970: rows for `events`, in the order they happened. */
+export function sampleDeliveries(owner: SampleOwner, dayNumber: number): string[] {
+  const random = seededRandom(seedOffset + dayNumber)
+  const moments = Array.from({ length: random.integer(60, 100) }, () => random.integer(0, dayMs - 2_000))
+  return moments
+    .sort((a, b) => a - b)
+    .map((moment) => {
+      const tsMillis = dayNumber * dayMs + moment
+      const { cookieId, clientIp, userAgent } = random.pick(sampleVisitors.filter(({ isBot }) => !isBot))
+      return deliveryRow(
+        {
+          event_id: random.uuid(),
+          event_type: random.chance(0.03) ? 'click' : 'impression',
+          campaign_id: random.pick(sampleCampaigns).campaignId,
+          ...{ ts: tsMillis, tsMillis, projectId: owner.projectId },
+          spend: random.integer(1_000, 9_000) / 1e6,
+          ...{ cookie_id: cookieId, client_ip: clientIp, user_agent: userAgent },
+          page_url: 'https://pottery-weekly.example/',
+        },
+        owner.organizationId,
+        tsMillis + 1_000,
+      )
+    })
+}
+
+/** Makes sure that the sample's organization, project and campaigns are there for test keys to read. */
+export async function ensureSampleCampaigns(postgres: Postgres, owner: SampleOwner): Promise<void> {
+  await postgres.query(
+    'INSERT INTO organizations (organization_id, name) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+    [owner.organizationId, 'Sample organization'],
+  )
+  await postgres.query(
+    'INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+    [owner.projectId, owner.organizationId, 'Sample shop'],
+  )
+  for (const { campaignId, name, budget } of sampleCampaigns) {
+    await postgres.query(
+      `INSERT INTO campaigns (campaign_id, project_id, name, status, budget, start_date, created_at, updated_at)
+       VALUES ($1, $2, $3, 'active', $4, '2026-01-01', '2026-01-01', '2026-01-01') ON CONFLICT DO NOTHING`,
+      [campaignId, owner.projectId, name, budget],
+    )
+  }
+}

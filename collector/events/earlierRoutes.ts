@@ -1,0 +1,121 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { fields, publicField } from '../../schemas/fields.ts'
+import type { ClickHouse } from '../clickhouse/client.ts'
+import type { ReadDeps } from '../deps.ts'
+import { countsAnswer, indexOf, readCounts } from './counts.ts'
+import { type EarlierVersion, readEarlierEvents } from './earlier.ts'
+import {
+  describeEarlierEvents,
+  describeScanEstimate,
+  describeV1Counts,
+  describeV1Index,
+  describeV1Schema,
+} from './earlierDescription.ts'
+import { estimateScan } from './estimate.ts'
+import { eventsQuery } from './eventsQuery.ts'
+import { meterOf, returnedFields } from './meter.ts'
+import type { Asked, EventsPlan, Selection } from './plan.ts'
+import { nameProjects } from './projects.ts'
+import { untilClosed } from './routes.ts'
+import { readV1Counts, readV1Index, readV1Schema, v1 } from './v1.ts'
+import { v2 } from './v2.ts'
+
+/** Events, versions 1 and 2: pages of at most 1,000 events, counts, their index, fields, and scan estimates. */
+export const earlierRoutes =
+  (deps: ReadDeps): FastifyPluginAsync =>
+  async (app) => {
+    // As in routes.ts: what is read from a query is checked where it is read, and HEAD delivers nothing.
+    app.setValidatorCompiler(() => () => true)
+    app.setSerializerCompiler(() => (data) => JSON.stringify(data))
+    const shared = {
+      config: { access: { to: 'key', projectKeys: 'own project', limit: 'events' } },
+      exposeHeadRoute: false,
+    } as const
+
+    const clickhouseOf = ({ principal }: FastifyRequest) => deps.clickhouse[principal.mode]
+    const scoped = async <Plan extends Selection>(
+      { principal }: FastifyRequest,
+      { asked, plan }: Asked<Plan>,
+    ) => ({
+      ...plan,
+      scope: await deps.scopeOf(principal, asked),
+    })
+
+    const answerPage = (version: EarlierVersion) => async (request: FastifyRequest, reply: FastifyReply) => {
+      const signal = untilClosed(reply)
+      try {
+        return await readPage(request, version, signal)
+      } catch (error) {
+        if (!signal.aborted) throw error
+        // Nobody is left to answer, and nothing went wrong here.
+        return reply.hijack()
+      }
+    }
+
+    const readPage = async (request: FastifyRequest, version: EarlierVersion, signal: AbortSignal) => {
+      const read = readEarlierEvents(request, version)
+      const plan = await scoped(request, read)
+      const { projectId } = plan.scope
+      const charge = await deps.billing.admit(request, { meter: meterOf(plan.columns), projectId, signal })
+      const found = await readRows(clickhouseOf(request), plan)
+      const rows = found.slice(0, plan.limit)
+      const meter = meterOf(read.isSelected ? plan.columns : returnedFields(plan.columns, rows))
+      return {
+        rows,
+        meta: {
+          meter,
+          records: rows.length,
+          charged: await charge.settle(rows.length, meter),
+          start_ms: plan.window.startMs,
+          end_ms: plan.window.endMs - (version.includesEnd ? 1 : 0),
+          offset: plan.offset,
+          limit: plan.limit,
+          has_more: found.length > plan.limit,
+          request_id: request.id,
+        },
+      }
+    }
+
+    for (const [path, version] of [
+      ['/api/v1/events', v1],
+      ['/api/v2/events', v2],
+    ] as const) {
+      const config = { ...shared.config, charged: true } as const
+      app.get(path, { ...shared, schema: describeEarlierEvents(version), config }, answerPage(version))
+    }
+
+    app.get(
+      '/api/v1/events/scan_estimate',
+      { schema: describeScanEstimate(), ...shared },
+      async (request) => {
+        const plan = await scoped(request, readEarlierEvents(request, { ...v1, windowMsMax: null }))
+        const { startMs, endMs } = plan.window
+        return {
+          estimate: await estimateScan(clickhouseOf(request), plan),
+          meta: { start_ms: startMs, end_ms: endMs, request_id: request.id },
+        }
+      },
+    )
+
+    app.get('/api/v1/event_counts', { schema: describeV1Counts(), ...shared }, async (request) => {
+      const plan = await scoped(request, readV1Counts(request))
+      return countsAnswer(await readCounts(clickhouseOf(request), plan), plan, request.id)
+    })
+
+    app.get('/api/v1/event_counts_index', { schema: describeV1Index(), ...shared }, async (request) => {
+      const read = readV1Index(request)
+      const plan = await scoped(request, read)
+      const counts = await readCounts(clickhouseOf(request), plan)
+      const { counts: _, ...answer } = countsAnswer(counts, plan, request.id)
+      return { interval: read.interval, index: indexOf(counts, read.interval), ...answer }
+    })
+
+    app.get('/api/v1/events_schema', { schema: describeV1Schema(), ...shared }, async (request) => {
+      await deps.scopeOf(request.principal, readV1Schema(request))
+      return { fields: fields.map((field) => ({ ...publicField(field), type: field.dataType })) }
+    })
+  }
+
+/** Rows of a page, and one more when there are more. */
+const readRows = async (clickhouse: ClickHouse, plan: EventsPlan) =>
+  clickhouse.rows<Record<string, unknown>>(eventsQuery(await nameProjects(clickhouse, plan)))

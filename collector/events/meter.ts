@@ -1,0 +1,12 @@
+import { type Field, tiers } from '../../schemas/fields.ts'
+import { type Meter, meterOfTier } from '../billing/meters.ts'
+
+/** What rows that have these fields are charged as: the highest tier among them decides (spec: Metering rules, 6). */
+export const meterOf = (fields: readonly Field[]): Meter =>
+  meterOfTier[tiers.findLast((tier) => fields.some((field) => field.tier === tier)) ?? 'web_event']
+
+/** The fields that have a value in any of these rows. */
+export const returnedFields = (
+  fields: readonly Field[],
+  rows: readonly Record<string, unknown>[],
+): readonly Field[] => fields.filter(({ name }) => rows.some((row) => row[name] != null))

@@ -1,0 +1,76 @@
+import type { AskedScope } from '../access/scope.ts'
+import { invalidParameter } from '../errors.ts'
+import {
+  type EarlierVersion,
+  earlierCountsParameters,
+  earlierScopeParameters,
+  earlierSelectionParameters,
+  everyTier,
+  readNarrowestScope,
+  readOneScope,
+  readWholeWindow,
+} from './earlier.ts'
+import {
+  type Asked,
+  type CountsPlan,
+  limitMax,
+  type ReadRequest,
+  readGroups,
+  readParameters,
+  readSelection,
+  readSource,
+} from './plan.ts'
+import { dayMs } from './window.ts'
+
+/** Events, version 1: a window of 25 hours at most (spec: Limits). Counts and their index may reach further. */
+export const v1: EarlierVersion = { windowMsMax: 25 * 3_600_000, includesEnd: false }
+
+/** What an index of counts is made of, and the longest window of each: both have at most a few thousand entries. */
+export const intervals = { hour: 31 * dayMs, day: 366 * dayMs } as const
+export type Interval = keyof typeof intervals
+
+export const indexParameters = [...earlierSelectionParameters, 'interval'] as const
+export const v1SchemaParameters = [...earlierScopeParameters, 'source'] as const
+
+/** Reads a request for counts. Throws 400 that names the parameter. */
+export function readV1Counts(request: ReadRequest): Asked<CountsPlan> {
+  const given = readParameters(request.query, earlierCountsParameters)
+  return {
+    asked: readOneScope(given, request),
+    plan: {
+      ...readSelection(given, everyTier),
+      window: readWholeWindow(given, v1.includesEnd),
+      groups: readGroups(given.group_by, everyTier),
+      limit: limitMax,
+    },
+  }
+}
+
+/** Reads a request for the index of counts. Throws 400 that names the parameter. */
+export function readV1Index(request: ReadRequest): Asked<CountsPlan> & { interval: Interval } {
+  const given = readParameters(request.query, indexParameters)
+  const { interval = 'hour' } = given
+  if (interval !== 'hour' && interval !== 'day') throw invalidParameter('interval', 'must be hour or day')
+  const window = readWholeWindow(given, v1.includesEnd)
+  if (window.endMs - window.startMs > intervals[interval]) {
+    const days = intervals[interval] / dayMs
+    throw invalidParameter('interval', `${interval} takes a window of at most ${days} days`)
+  }
+  return {
+    asked: readOneScope(given, request),
+    interval,
+    plan: {
+      ...readSelection(given, everyTier),
+      window,
+      groups: readGroups(`${interval},event_type`, everyTier),
+      limit: limitMax,
+    },
+  }
+}
+
+/** Reads a request for the schema, which may name a scope and needs none. Throws 400 that names the parameter. */
+export function readV1Schema(request: ReadRequest): AskedScope {
+  const given = readParameters(request.query, v1SchemaParameters)
+  readSource(given.source)
+  return readNarrowestScope(given, request)
+}

@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { inject } from 'vitest'
+import { createAuthenticate } from '../../../collector/access/authenticate.ts'
+import { createScopeOf } from '../../../collector/access/scope.ts'
+import { createTokens } from '../../../collector/access/tokens.ts'
+import { type ApiCredentials, newApiCredentials, storeApiKey } from '../../../collector/accounts/apiKeys.ts'
+import { createApp } from '../../../collector/app.ts'
+import { createBilling } from '../../../collector/billing/billing.ts'
+import { openClickHouse } from '../../../collector/clickhouse/client.ts'
+import { migrateClickHouse } from '../../../collector/clickhouse/migrate.ts'
+import { readConfig } from '../../../collector/config.ts'
+import { openLog } from '../../../collector/log.ts'
+import { openPostgres } from '../../../collector/postgres/pool.ts'
+import { type PageFate, startProxy } from '../../chaos/proxy.ts'
+import { randomName } from '../../harness/databases.ts'
+import { startPostgresProxy } from '../../harness/postgresProxy.ts'
+import { eventOf } from '../events/harness.ts'
+import { type Accounts, openAccounts } from './harness.ts'
+
+export const rowsStored = 300
+
+/**
+ * The service as one process serves it, with an organization whose project has `rowsStored` events, its keys, and
+ * proxies before both stores that can spoil what the service sees of them.
+ */
+export async function openApi(options: { patienceMs?: number } = {}) {
+  const accounts = await openAccounts()
+  const organization = await accounts.newOrganization()
+  const keys = {
+    organization: await newKey(accounts, organization.organizationId, null),
+    project: await newKey(accounts, organization.organizationId, organization.projectId),
+    test: await newKey(accounts, organization.organizationId, null, 'test'),
+  }
+
+  let fate: PageFate = 'pass'
+  const clickhouseProxy = await startProxy(
+    inject('clickhouseUrl'),
+    () => false,
+    () => fate,
+  )
+  const database = randomName()
+  await migrateClickHouse(inject('clickhouseUrl'), database)
+  const clickhouse = openClickHouse(clickhouseProxy.url, database)
+  const now = Date.now()
+  const rows = Array.from({ length: rowsStored }, (_, n) =>
+    eventOf(now, 1_000 + n, {
+      organization_id: organization.organizationId,
+      project_id: organization.projectId,
+      page_url: `https://shop.example/${'x'.repeat(2_000)}`,
+    }),
+  )
+  const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+  await clickhouse.insertLines('events', Readable.from([lines], { objectMode: false }), randomUUID())
+
+  const postgresProxy = await startPostgresProxy(accounts.databaseUrl, 'charge_responses')
+  const ledgerPool = openPostgres(postgresProxy.url, () => {})
+  const config = readConfig({ LOG_LEVEL: 'silent' })
+  const log = openLog(config)
+  const clock = () => accounts.clock.now
+  const billing = createBilling({ postgres: ledgerPool, log, now: clock, ...options })
+  const app = await createApp({
+    ...{ config, log, notReady: () => null, metrics: async () => '' },
+    guard: {
+      authenticate: createAuthenticate(accounts.postgres, createTokens(accounts.postgres)),
+      takeTokens: null,
+      noteKeyUse: () => {},
+    },
+    read: {
+      clickhouse: { live: clickhouse, test: clickhouse },
+      scopeOf: createScopeOf(accounts.postgres, organization.organizationId),
+      ...{ billing, postgres: accounts.postgres, now: clock },
+    },
+  })
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+
+  return {
+    ...{ accounts, organization, keys, url, billing, postgresProxy },
+    /** What becomes of the pages that ClickHouse answers. */
+    setFate: (next: PageFate) => {
+      fate = next
+    },
+    /** Asks with a key of the organization, or another. */
+    ask: (path: string, init: RequestInit = {}, key: ApiCredentials = keys.organization) =>
+      fetch(`${url}${path}`, { ...init, headers: { ...headersOf(key), ...init.headers } }),
+    async close() {
+      await app.close()
+      await billing.close()
+      await clickhouse.command({ sql: `DROP DATABASE ${database}`, params: {} })
+      await Promise.all([clickhouse.close(), ledgerPool.end(), accounts.close()])
+      await Promise.all([clickhouseProxy.refuse(), postgresProxy.refuse()])
+    },
+  }
+}
+
+export const headersOf = ({ apiKey, apiSecret }: ApiCredentials) => ({
+  'x-api-key': apiKey,
+  'x-api-secret': apiSecret,
+})
+
+export async function newKey(
+  { postgres }: Accounts,
+  organizationId: string,
+  projectId: string | null,
+  mode: 'live' | 'test' = 'live',
+): Promise<ApiCredentials> {
+  const credentials = newApiCredentials(mode)
+  await storeApiKey(postgres, { organizationId, projectId }, mode, 'K', credentials)
+  return credentials
+}

@@ -1,0 +1,128 @@
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { packageRoot } from '../../../collector/paths.ts'
+import { ask, beaconOf, customEvent, postBeacon, readEvent } from '../../harness/api.ts'
+import { newPostgresDatabase, randomName } from '../../harness/databases.ts'
+import { type Service, startService, waitFor } from '../../harness/service.ts'
+import { startFakeStripe } from './fakeStripe.ts'
+
+const stripeKey = 'sk_test_never_to_be_seen_4eC39HqLyjWDarjtT1zdp7dc'
+let service: Service
+let stripe: Awaited<ReturnType<typeof startFakeStripe>>
+let env: Record<string, string>
+
+beforeAll(async () => {
+  stripe = await startFakeStripe()
+  env = {
+    DATABASE_URL: await newPostgresDatabase(),
+    CLICKHOUSE_URL: inject('clickhouseUrl'),
+    CLICKHOUSE_DATABASE: randomName(),
+    FOOTFALL_DEMO: 'true',
+    FOOTFALL_WORKERS: '1',
+    LOG_LEVEL: 'trace',
+    STRIPE_API_KEY: stripeKey,
+    STRIPE_API_BASE: stripe.url,
+  }
+  service = await startService({ env })
+})
+afterAll(async () => {
+  await service.stop()
+  await stripe.close()
+})
+
+/** Runs `npx footfall billing …` as an operator would, beside the service. */
+const footfall = (...args: string[]) =>
+  new Promise<{ code: number; output: string }>((resolve) => {
+    execFile(
+      process.execPath,
+      [join(packageRoot, 'dist/collector/cli.js'), 'billing', ...args],
+      { env: { ...process.env, FOOTFALL_DATA_DIR: service.dataDir } },
+      (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
+    )
+  })
+
+const read = (headers: Record<string, string> = {}) =>
+  ask(service, '/api/v3/events/web_event?limit=1', headers)
+
+test('operators shut an account off and let it go on; prices and customers are set; totals are checked', async () => {
+  const event = customEvent()
+  await postBeacon(service.url, beaconOf(service, [event]))
+  await readEvent(service, event.event_id)
+  const { organization_id } = service.demo
+
+  expect(await footfall('shut-off', organization_id)).toMatchObject({ code: 0 })
+  // What was remembered of the last request is forgotten within a second.
+  const refused = await waitFor('the refusal', async () => {
+    const answer = await read()
+    return answer.status === 429 ? answer : null
+  })
+  expect(await refused.json()).toMatchObject({ error: 'platform_cap_exceeded', kind: 'shut_off' })
+  expect(await footfall('resume', organization_id)).toMatchObject({ code: 0 })
+  expect((await read()).status).toBe(200)
+
+  expect(await footfall('price', organization_id, 'events', '5000', '0')).toMatchObject({ code: 0 })
+  await (await read()).text()
+  const usage = (await (await ask(service, '/api/v1/billing/usage')).json()) as { amount_micros: number }
+  expect(usage.amount_micros).toBe(5)
+  expect((await footfall('check')).output).toContain('all totals are the sums of the ledger')
+})
+
+test.each([
+  ['shut-off', 'x'],
+  ['shut-off', randomUUID()],
+  ['price', 'DEMO', 'cats', '1000', '0'],
+  ['price', 'DEMO', 'events', '1001', '0'],
+  ['price', 'DEMO', 'events', '-1000', '0'],
+  ['customer', 'DEMO', 'me'],
+])('footfall billing %s %s … says in one line what is wrong', async (...args) => {
+  const { code, output } = await footfall(
+    ...args.map((arg) => (arg === 'DEMO' ? service.demo.organization_id : arg)),
+  )
+  expect(code).toBe(1)
+  expect(output).toMatch(/^footfall: .+\n$/)
+})
+
+test.each([['shut-off'], ['price', 'x'], ['nothing'], []])(
+  'footfall billing %s … shows the usage',
+  async (...args) => {
+    const { code, output } = await footfall(...args)
+    expect([code, output]).toEqual([2, expect.stringContaining('footfall billing shut-off ORGANIZATION_ID')])
+  },
+)
+
+test('usage reaches Stripe after a restart, and no log holds a secret, whatever Stripe answers', async () => {
+  const { demo, dataDir } = service
+  const idempotencyKey = `never-to-be-logged-${randomUUID()}`
+  await (await read({ 'idempotency-key': idempotencyKey })).text()
+  await footfall('customer', demo.organization_id, 'cus_1')
+  stripe.treat = () => 'refuse'
+  const output = [service.output()]
+  await service.end('SIGTERM')
+
+  service = await startService({ env: { ...env, PORT: new URL(service.url).port }, dataDir })
+  await waitFor('the refusal', () => stripe.asked.length > 0)
+  await waitFor('the note of it', async () => (await footfall('reports')).output.includes('401'))
+  output.push(service.output())
+  await service.end('SIGTERM')
+  stripe.treat = () => 'take'
+  expect(stripe.taken.size).toBe(0)
+
+  // Five seconds later it is due again: the next start finds it.
+  service = await startService({ env: { ...env, PORT: new URL(service.url).port }, dataDir })
+  await waitFor('the report', async () => {
+    if (stripe.taken.size > 0) return true
+    await service.end('SIGTERM')
+    service = await startService({ env: { ...env, PORT: new URL(service.url).port }, dataDir })
+    return false
+  })
+  output.push(service.output(), (await footfall('reports')).output)
+  expect([...stripe.taken.values()]).toMatchObject([{ event_name: 'footfall_events', customer: 'cus_1' }])
+  // What is printed to welcome whoever started the demo is not a log.
+  const logged = output.flatMap((text) => text.split('\n')).filter((line) => /^(\{|\d{4}-)/.test(line))
+  expect(logged.join('\n')).toContain('Stripe has not taken a report of events: 401')
+  for (const secret of [stripeKey, demo.api_secret, demo.api_key, idempotencyKey]) {
+    expect(logged.filter((line) => line.includes(secret))).toEqual([])
+  }
+}, 60_000)

@@ -1,0 +1,221 @@
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { meters } from '../../../collector/billing/meters.ts'
+import { ApiError } from '../../../collector/errors.ts'
+import {
+  type Accounts,
+  dayMs,
+  differences,
+  ledgerOf,
+  openAccounts,
+  refusal,
+  requestOf,
+  setPrice,
+  take,
+} from './harness.ts'
+
+let accounts: Accounts
+beforeAll(async () => {
+  accounts = await openAccounts()
+})
+afterAll(() => accounts.close())
+
+test('the sum of the ledger is the totals, whatever is charged, refused, repeated and given back, in whatever order', async () => {
+  const organizations = [await accounts.newOrganization(), await accounts.newOrganization()]
+  const start = accounts.clock.now
+  for (const organization of organizations) {
+    await setPrice(accounts, organization, 'events', 3_000, 150)
+    await accounts.postgres.query(
+      `INSERT INTO usage_limits VALUES ($1, 'events', 2000, 5000), ($1, 'lookup', 300, NULL)`,
+      [organization.organizationId],
+    )
+    await accounts.postgres.query(
+      `INSERT INTO billing_accounts (organization_id, monthly_micros) VALUES ($1, 9000000)`,
+      [organization.organizationId],
+    )
+  }
+  const billings = accounts.billings(3)
+  const step = fc.record({
+    billing: fc.nat(2),
+    organization: fc.nat(1),
+    records: fc.nat(200),
+    meter: fc.constantFrom(...meters),
+    projectKey: fc.boolean(),
+    inProject: fc.boolean(),
+    key: fc.option(fc.nat(3)),
+    refund: fc.boolean(),
+    advanceMs: fc.oneof(fc.constant(0), fc.nat(dayMs)),
+  })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(step, { minLength: 1, maxLength: 6 }), { maxLength: 8 }),
+      async (rounds) => {
+        for (const together of rounds) {
+          await Promise.all(
+            together.map(
+              async ({ billing, organization, records, meter, projectKey, inProject, key, refund }) => {
+                const owner = organizations[organization]!
+                const request = requestOf(owner, {
+                  projectKey,
+                  ...(key !== null && { idempotencyKey: `key-${key}` }),
+                })
+                const projectId = inProject ? owner.projectId : null
+                try {
+                  const charge = await billings[billing]!.admit(request, { meter, projectId })
+                  expect(await charge.settle(records)).toBeLessThanOrEqual(records)
+                  if (refund) await charge.refund()
+                } catch (error) {
+                  if (!(error instanceof ApiError)) throw error
+                }
+              },
+            ),
+          )
+          accounts.clock.now += together[0]!.advanceMs
+          expect(await differences(accounts.postgres)).toEqual([])
+        }
+      },
+    ),
+    { numRuns: 15 },
+  )
+  const sums = await Promise.all(organizations.map((organization) => ledgerOf(accounts, organization)))
+  expect(sums.reduce((entries, sum) => entries + sum.entries, 0)).toBeGreaterThan(50)
+  accounts.clock.now = start
+})
+
+test('a response is in the ledger with its request, organization, project, key, meter, records, price and UTC day', async () => {
+  const organization = await accounts.newOrganization()
+  await setPrice(accounts, organization, 'resolution_hem', 2_000_000)
+  const [billing] = accounts.billings(1)
+  const request = requestOf(organization, { projectKey: true })
+  expect(await take(billing!, request, 7, 'resolution_hem')).toBe(7)
+  const { rows } = await accounts.postgres.query(
+    `SELECT request_id, kind, organization_id, project_id, caller_id, meter, records::int, free_records::int,
+       amount_micros::int, day::text FROM ledger WHERE organization_id = $1`,
+    [organization.organizationId],
+  )
+  const { caller } = request.principal
+  expect(rows).toEqual([
+    {
+      request_id: request.id,
+      kind: 'charge',
+      organization_id: organization.organizationId,
+      project_id: organization.projectId,
+      caller_id: caller.kind === 'key' && caller.keyId,
+      meter: 'resolution_hem',
+      records: 7,
+      free_records: 0,
+      amount_micros: 14_000,
+      day: '2026-01-15',
+    },
+  ])
+})
+
+test('the same request_id is charged once, through however many processes, and a refund of it counts once', async () => {
+  const organization = await accounts.newOrganization()
+  const id = randomUUID()
+  const charges = await Promise.all(
+    accounts.billings(4).map(async (billing) => {
+      const charge = await billing.admit(requestOf(organization, { id }), {
+        meter: 'lookup',
+        projectId: null,
+      })
+      expect(await charge.settle(5)).toBe(5)
+      return charge
+    }),
+  )
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 1, records: 5 })
+  await Promise.all(charges.map((charge) => charge.refund()))
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 2, records: 0, micros: 0 })
+  expect(await differences(accounts.postgres)).toEqual([])
+})
+
+test('empty results and test keys are not charged', async () => {
+  const organization = await accounts.newOrganization()
+  const [billing] = accounts.billings(1)
+  expect(await take(billing!, requestOf(organization), 0)).toBe(0)
+  expect(await take(billing!, requestOf(organization, { mode: 'test' }), 100)).toBe(0)
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 0 })
+})
+
+test('an error or an answer that breaks off on our side gives everything back; one the caller breaks off does not', async () => {
+  const organization = await accounts.newOrganization()
+  const [billing] = accounts.billings(1)
+  const admit = (signal?: AbortSignal) =>
+    billing!.admit(requestOf(organization), { meter: 'events', projectId: null, ...(signal && { signal }) })
+  async function* breakingOff() {
+    yield 1
+    throw new Error('the store is gone')
+  }
+  const readAll = async (rows: AsyncIterable<number>) => {
+    for await (const _ of rows);
+  }
+
+  const broken = await admit()
+  await broken.settle(10)
+  await expect(readAll(broken.deliver(breakingOff()))).rejects.toThrow('the store is gone')
+  await billing!.close()
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 2, records: 0 })
+
+  const controller = new AbortController()
+  const left = await admit(controller.signal)
+  await left.settle(20)
+  controller.abort()
+  await expect(readAll(left.deliver(breakingOff()))).rejects.toThrow('the store is gone')
+  await billing!.close()
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 3, records: 20 })
+
+  const early = new AbortController()
+  const gone = await admit(early.signal)
+  early.abort()
+  await expect(gone.settle(30)).rejects.toThrow('the caller has gone')
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 3, records: 20 })
+})
+
+test('days and months are UTC: the last millisecond of a month is in it, the next in the next', async () => {
+  const organization = await accounts.newOrganization()
+  const [billing] = accounts.billings(1)
+  const before = accounts.clock.now
+  const edge = Date.UTC(2028, 2, 1)
+  accounts.clock.now = edge - 1
+  await take(billing!, requestOf(organization), 3)
+  accounts.clock.now = edge
+  await take(billing!, requestOf(organization), 4)
+  accounts.clock.now = before
+  const { rows } = await accounts.postgres.query(
+    `SELECT period, starts::text, records::int FROM usage_totals WHERE organization_id = $1 ORDER BY period, starts`,
+    [organization.organizationId],
+  )
+  expect(rows).toEqual([
+    { period: 'day', starts: '2028-02-29', records: 3 },
+    { period: 'day', starts: '2028-03-01', records: 4 },
+    { period: 'month', starts: '2028-02-01', records: 3 },
+    { period: 'month', starts: '2028-03-01', records: 4 },
+  ])
+})
+
+test('free allowances are used up first, each month anew, and what is above costs whole micros', async () => {
+  const organization = await accounts.newOrganization()
+  await setPrice(accounts, organization, 'lookup', 7_000, 100)
+  const [billing] = accounts.billings(1)
+  const before = accounts.clock.now
+  await take(billing!, requestOf(organization), 60, 'lookup')
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ records: 60, free: 60, micros: 0 })
+  await take(billing!, requestOf(organization), 60, 'lookup')
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ records: 120, free: 100, micros: 20 * 7 })
+  accounts.clock.now = Date.UTC(2026, 1, 1)
+  await take(billing!, requestOf(organization), 60, 'lookup')
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ records: 180, free: 160, micros: 20 * 7 })
+  accounts.clock.now = before
+})
+
+test('an Idempotency-Key that is none is refused by its name', async () => {
+  const organization = await accounts.newOrganization()
+  const [billing] = accounts.billings(1)
+  for (const idempotencyKey of ['', 'with blank', 'ü', 'x'.repeat(256)]) {
+    expect(await refusal(take(billing!, requestOf(organization, { idempotencyKey }), 1))).toMatchObject({
+      status: 400,
+      parameter: 'Idempotency-Key',
+    })
+  }
+})

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto'
+import type { Row } from '../../harness/api.ts'
+import { type Headers, openTenants } from '../../harness/tenants.ts'
+import { eventOf } from './harness.ts'
+
+export const hourMs = 3_600_000
+/** An hour's beginning, so that hours and days do not depend on when a test runs. */
+export const end = Math.floor(Date.now() / hourMs) * hourMs
+/** The longest window that version 1 takes. */
+export const window = { start_ms: String(end - 25 * hourMs), end_ms: String(end) }
+export const cookies = [randomUUID(), randomUUID(), randomUUID()]
+
+/**
+ * Tenants with events half an hour apart, newest first: forty of the first project, ten each of the second, of one
+ * that was deleted, and of the foreign organization.
+ */
+export async function openEarlierEvents() {
+  const tenants = await openTenants()
+  const { organizationId, first, second, foreign } = tenants
+  const deletedProjectId = randomUUID()
+  const many = (count: number, owner: Row) =>
+    Array.from({ length: count }, (_, index) =>
+      eventOf(end, 1 + index * 1_800_000, {
+        organization_id: organizationId,
+        ...owner,
+        event_type: index % 4 === 0 ? 'click' : 'page_view',
+        cookie_id: cookies[index % 3],
+      }),
+    )
+  const stored = many(40, { project_id: first.projectId, pixel_id: first.pixelId })
+  await tenants.insert([
+    ...stored,
+    ...many(10, { project_id: second.projectId, pixel_id: second.pixelId }),
+    ...many(10, { project_id: deletedProjectId, pixel_id: randomUUID() }),
+    ...many(10, {
+      organization_id: foreign.organizationId,
+      project_id: foreign.projectId,
+      pixel_id: foreign.pixelId,
+    }),
+  ])
+
+  const inWindow = (path: string, query: Record<string, string>, key?: Headers) =>
+    tenants.ask(path, { ...window, ...query }, key)
+  return {
+    ...tenants,
+    deletedProjectId,
+    /** Those of the first project. */
+    stored,
+    /** The first project as a scope. */
+    scope: { project_id: first.projectId },
+    /** Sends a request about the whole window. */
+    inWindow,
+    /** A page of version 1, which must be answered. */
+    async page(query: Record<string, string>, key?: Headers) {
+      const { status, body } = await inWindow('/api/v1/events', query, key)
+      if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`)
+      return body as { rows: Row[]; meta: Row }
+    },
+  }
+}
+export type EarlierEvents = Awaited<ReturnType<typeof openEarlierEvents>>

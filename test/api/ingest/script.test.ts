@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { newPostgresDatabase, randomName } from '../../harness/databases.ts'
+import { type Service, startService, waitFor } from '../../harness/service.ts'
+
+interface Embedding {
+  pixel_id: string
+  script_url: string
+  snippet: string
+  pinned_url: string
+  integrity: string
+  pinned_snippet: string
+}
+
+let service: Service
+let postgres: pg.Client
+beforeAll(async () => {
+  const databaseUrl = await newPostgresDatabase()
+  service = await startService({
+    env: {
+      DATABASE_URL: databaseUrl,
+      CLICKHOUSE_URL: inject('clickhouseUrl'),
+      CLICKHOUSE_DATABASE: randomName(),
+      FOOTFALL_DEMO: 'true',
+    },
+  })
+  postgres = new pg.Client({ connectionString: databaseUrl })
+  await postgres.connect()
+})
+afterAll(async () => {
+  await postgres.end()
+  await service.stop()
+})
+
+const scriptUrl = () => `${service.url}/p/${service.demo.pixel_id}.js`
+const embedding = async () =>
+  (await (await fetch(`${service.url}/p/${service.demo.pixel_id}.json`)).json()) as Embedding
+
+/** Changes the demo pixel's settings and waits until its script is another. */
+async function changeSettings(settings: object): Promise<string> {
+  const before = await (await fetch(scriptUrl())).text()
+  await postgres.query('UPDATE pixels SET settings = $1 WHERE pixel_id = $2', [
+    JSON.stringify(settings),
+    service.demo.pixel_id,
+  ])
+  return waitFor('the new script', async () => {
+    const after = await (await fetch(scriptUrl())).text()
+    return after === before ? null : after
+  })
+}
+
+test('settings are baked into the script', async () => {
+  expect(await changeSettings({ text_length_max: 123, mask_selectors: ['.secret'] })).toMatch(
+    /,123,"\[data-footfall-mask\],\.secret"/,
+  )
+})
+
+test('a pinned script is the same bytes for ever, whatever the settings become', async () => {
+  const { pinned_url, integrity, snippet, pinned_snippet } = await embedding()
+  const first = await fetch(pinned_url)
+  expect(first.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+  const bytes = Buffer.from(await first.arrayBuffer())
+  expect(integrity).toBe(`sha384-${createHash('sha384').update(bytes).digest('base64')}`)
+  expect(snippet).toContain(`<script async src="${scriptUrl()}"></script>`)
+  expect(pinned_snippet).toContain(
+    `<script async src="${pinned_url}" integrity="${integrity}" crossorigin></script>`,
+  )
+
+  await changeSettings({ text_length_max: 321 })
+  expect((await embedding()).pinned_url).not.toBe(pinned_url)
+  expect(Buffer.from(await (await fetch(pinned_url)).arrayBuffer()).equals(bytes)).toBe(true)
+})
+
+test('a version that nobody asked to pin is not found', async () => {
+  const unknown = `${service.url}/p/${service.demo.pixel_id}.0123456789abcdef.js`
+  expect((await fetch(unknown)).status).toBe(404)
+})
+
+test('settings add the chunks they need, by URLs that name their content', async () => {
+  expect(await changeSettings({ text_length_max: 1 })).not.toContain('vitals')
+  const script = await changeSettings({ web_vitals: true, video_embeds: true })
+  const names = [...script.matchAll(/"((?:vitals|embeds)\.[0-9a-f]{16}\.js)"/g)].map(([, name]) => name!)
+  expect(names.map((name) => name.split('.')[0])).toEqual(['vitals', 'embeds'])
+  for (const name of names) {
+    const chunk = await fetch(`${service.url}/p/${name}`)
+    expect(chunk.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect(chunk.headers.get('content-type')).toMatch(/^text\/javascript/)
+  }
+  // A script that was pinned earlier asks for an earlier chunk.
+  const old = await fetch(`${service.url}/p/vitals.0123456789abcdef.js`)
+  expect(old.headers.get('cache-control')).toMatch(/max-age=300/)
+})
+
+test.each(['/p/nothing.js', '/p/debug.json', '/p/.js', '/p/x.y.js'])('%s is not found', async (path) => {
+  expect((await fetch(service.url + path)).status).toBe(404)
+})
+
+test('the script is served compressed, and not again when the browser has it', async () => {
+  const answer = await fetch(scriptUrl(), { headers: { 'accept-encoding': 'br' } })
+  expect(answer.headers.get('content-encoding')).toBe('br')
+  const etag = answer.headers.get('etag')!
+  expect((await fetch(scriptUrl(), { headers: { 'if-none-match': etag } })).status).toBe(304)
+})

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { inject } from 'vitest'
+import { newApiCredentials, storeApiKey } from '../../collector/accounts/apiKeys.ts'
+import { type ClickHouse, openClickHouse } from '../../collector/clickhouse/client.ts'
+import { openPostgres, type Postgres } from '../../collector/postgres/pool.ts'
+import type { Row } from './api.ts'
+import { newPostgresDatabase, randomName } from './databases.ts'
+import { type Service, startService } from './service.ts'
+
+/** Whoever asks: a key's headers. */
+export type Headers = Record<string, string>
+
+export interface Answer {
+  status: number
+  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it is what it checks.
+  body: any
+  headers: globalThis.Headers
+}
+
+/** A running service whose demo organization has two projects, beside a foreign organization. */
+export interface Tenants {
+  service: Service
+  /** The settings that it runs with: another with the same ones shares its stores. */
+  env: Record<string, string>
+  postgres: Postgres
+  clickhouse: ClickHouse
+  organizationId: string
+  /** The demo's project and pixel, and a second project of the same organization. */
+  first: { projectId: string; pixelId: string }
+  second: { projectId: string; pixelId: string }
+  foreign: { organizationId: string; projectId: string; pixelId: string }
+  keys: Record<'organization' | 'first' | 'second' | 'foreign' | 'test', Headers>
+  /** Sends a request, by default with the organization's key. */
+  ask(
+    path: string,
+    query?: Record<string, string>,
+    key?: Headers,
+    body?: { method: 'POST' | 'PUT'; json: unknown },
+  ): Promise<Answer>
+  /** Stores rows as the shipper would. */
+  insert(rows: readonly Row[]): Promise<void>
+  close(): Promise<void>
+}
+
+export async function openTenants(): Promise<Tenants> {
+  const databaseUrl = await newPostgresDatabase()
+  const database = randomName()
+  const env = {
+    DATABASE_URL: databaseUrl,
+    CLICKHOUSE_URL: inject('clickhouseUrl'),
+    CLICKHOUSE_DATABASE: database,
+    FOOTFALL_DEMO: 'true',
+    FOOTFALL_WORKERS: '1',
+  }
+  const service = await startService({ env })
+  const postgres = openPostgres(databaseUrl, () => {})
+  const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
+  const { demo } = service
+  const organizationId = demo.organization_id
+  const first = { projectId: demo.project_id, pixelId: demo.pixel_id }
+  const second = { projectId: randomUUID(), pixelId: randomUUID() }
+  const foreign = { organizationId: randomUUID(), projectId: randomUUID(), pixelId: randomUUID() }
+  await postgres.query('INSERT INTO organizations (organization_id, name) VALUES ($1, $2)', [
+    foreign.organizationId,
+    'Foreign',
+  ])
+  for (const [owner, { projectId, pixelId }] of [
+    [organizationId, second],
+    [foreign.organizationId, foreign],
+  ] as const) {
+    await postgres.query('INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)', [
+      projectId,
+      owner,
+      'Other',
+    ])
+    await postgres.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
+      pixelId,
+      projectId,
+      'Other',
+    ])
+  }
+  const newKey = async (owner: { organizationId: string; projectId: string | null }): Promise<Headers> => {
+    const credentials = newApiCredentials('live')
+    await storeApiKey(postgres, owner, 'live', 'key', credentials)
+    return { 'x-api-key': credentials.apiKey, 'x-api-secret': credentials.apiSecret }
+  }
+  const keys = {
+    organization: { 'x-api-key': demo.api_key, 'x-api-secret': demo.api_secret },
+    test: { 'x-api-key': demo.test_api_key, 'x-api-secret': demo.test_api_secret },
+    first: await newKey({ organizationId, projectId: first.projectId }),
+    second: await newKey({ organizationId, projectId: second.projectId }),
+    foreign: await newKey({ organizationId: foreign.organizationId, projectId: null }),
+  }
+
+  return {
+    ...{ service, env, postgres, clickhouse, organizationId, first, second, foreign, keys },
+    async ask(path, query = {}, key = keys.organization, body) {
+      const answer = await fetch(`${service.url}${path}?${new URLSearchParams(query)}`, {
+        headers: { ...key, ...(body && { 'content-type': 'application/json' }) },
+        ...(body && { method: body.method, body: JSON.stringify(body.json) }),
+      })
+      return { status: answer.status, body: await answer.json(), headers: answer.headers }
+    },
+    async insert(rows) {
+      const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+      await clickhouse.insertLines('events', Readable.from([lines], { objectMode: false }), randomUUID())
+    },
+    async close() {
+      await service.stop()
+      await postgres.end()
+      await clickhouse.close()
+    },
+  }
+}
