@@ -1,4 +1,6 @@
+import { isProfileField } from '../../schemas/fields.ts'
 import type { Query } from '../clickhouse/client.ts'
+import { eventsWithProfiles } from '../identity/profileSql.ts'
 import type { CountsPlan } from './plan.ts'
 import { bindings, conditions } from './where.ts'
 
@@ -18,6 +20,9 @@ export function countsQuery(plan: CountsPlan): Query {
   const groups = plan.groups.map(({ name, sql }) => (sql === name ? name : `${sql} AS ${name}`))
   const names = plan.groups.map(({ name }) => name)
   const distinct = plan.distinct.map(({ name }) => name).join(', ')
+  const ofProfile = [
+    ...new Set([...plan.groups.flatMap(({ field }) => field ?? []), ...plan.distinct]),
+  ].filter(isProfileField)
   const columns = [
     ...groups,
     'count() AS count',
@@ -25,7 +30,7 @@ export function countsQuery(plan: CountsPlan): Query {
     `sum(count()) OVER () AS ${totalColumn}`,
   ]
   const sql = `SELECT ${columns.join(', ')}
-FROM events
+FROM ${eventsWithProfiles(ofProfile)}
 WHERE ${where}${names.length > 0 ? `\nGROUP BY ${names.join(', ')}` : ''}
 ORDER BY ${['count DESC', ...names].join(', ')}
 LIMIT ${bind('UInt32', plan.limit + 1)}${distinct ? keepTuples : ''}`

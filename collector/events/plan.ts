@@ -37,6 +37,8 @@ export interface EventsPlan extends Selection {
 export interface Group {
   readonly name: string
   readonly sql: string
+  /** Absent for what is computed. */
+  readonly field?: Field
 }
 
 /** Counts of events. */
@@ -205,7 +207,7 @@ export function readGroups(list: string | undefined, tier: Tier): readonly Group
   if (list === undefined) return []
   return readNames('group_by', list).map((name) => {
     const grouping = groupings.find((candidate) => candidate.name === name)
-    return grouping ?? { name, sql: readField('group_by', name, tier).name }
+    return grouping ?? { name, sql: name, field: readField('group_by', name, tier) }
   })
 }
 

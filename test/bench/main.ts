@@ -7,6 +7,7 @@ import { read } from './read.ts'
 import { readable } from './readable.ts'
 import type { Bench, Row } from './rows.ts'
 import { ship } from './ship.ts'
+import { tiers } from './tiers.ts'
 import { trackersSideBySide } from './trackers.ts'
 
 /** The rows by the name that chooses them. */
@@ -18,6 +19,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   ship,
   readable,
   read,
+  tiers,
   access,
   metering,
   charges,
@@ -31,12 +33,16 @@ const { values: flags, positionals } = parseArgs({
     repeats: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '5' },
     connections: { type: 'string', default: '64' },
+    events: { type: 'string', default: '1000000' },
+    cookies: { type: 'string', default: '100000' },
+    profiles: { type: 'string', default: '50000' },
     help: { type: 'boolean', default: false },
   },
 })
 
 if (flags.help) {
-  console.log(`Usage: npm run bench -- [--repeats 3] [--seconds 5] [--connections 64] [row …]
+  console.log(`Usage: npm run bench -- [--repeats 3] [--seconds 5] [--connections 64]
+       [--events 1000000] [--cookies 100000] [--profiles 50000] [row …]
 Rows: ${Object.keys(measurements).join(', ')}`)
 } else await main()
 
@@ -46,6 +52,11 @@ async function main(): Promise<void> {
     repeats: Number(flags.repeats),
     seconds: Number(flags.seconds),
     connections: Number(flags.connections),
+    sizes: {
+      events: Number(flags.events),
+      cookies: Number(flags.cookies),
+      profiles: Number(flags.profiles),
+    },
     log: (line) => console.error(`+${((Date.now() - startedAt) / 1000).toFixed(0)} s ${line}`),
   }
   const unknown = positionals.find((name) => !(name in measurements))

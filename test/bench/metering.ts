@@ -9,7 +9,8 @@ import { readConfig } from '../../collector/config.ts'
 import { openLog } from '../../collector/log.ts'
 import { openPostgres, type Postgres } from '../../collector/postgres/pool.ts'
 import type { Service } from '../harness/service.ts'
-import { makeEvents, readStore } from './read.ts'
+import { makeEvents } from './events.ts'
+import { hourMs, readStore } from './pages.ts'
 import { send } from './recorded.ts'
 import type { Bench, Row } from './rows.ts'
 import { withService } from './service.ts'
@@ -27,7 +28,12 @@ export function metering({ repeats, log }: Bench): Promise<Row> {
   return withStores(async (service, postgres) => {
     const store = readStore(service)
     log(`making ${rows} events`)
-    await makeEvents(store, service.demo, Date.now(), rows)
+    await makeEvents(store, service.demo, {
+      rows,
+      newestMs: Date.now(),
+      spanMs: 24 * hourMs,
+      cookie: 'number % 50000',
+    })
     const clickhouse = openClickHouse(store.url, store.database)
     await postgres.query('CREATE TABLE bench_floor (n integer); INSERT INTO bench_floor VALUES (0)')
     const charging = await listen(postgres, clickhouse, billingOn(postgres))

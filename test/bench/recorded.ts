@@ -36,12 +36,19 @@ export async function record(
   return recorded
 }
 
+/** An answer, and when it came: milliseconds from the request until its first and its last byte. */
+export interface Timed {
+  body: Buffer
+  firstMs: number
+  ms: number
+}
+
 /** Makes a recorded request, with other values in its address or another body, and reads the whole answer. */
 export function replay(
   url: string,
   { path, headers, body: recordedBody }: RecordedRequest,
   change: { parameters?: Record<string, string>; body?: readonly Buffer[] } = {},
-): Promise<Buffer> {
+): Promise<Timed> {
   const address = new URL(path, url)
   for (const [name, value] of Object.entries(change.parameters ?? {})) address.searchParams.set(name, value)
   const { host, connection, 'transfer-encoding': _, ...kept } = headers
@@ -56,9 +63,10 @@ export function send(
   method: 'GET' | 'POST',
   headers: IncomingHttpHeaders,
   body: readonly Buffer[] = [],
-): Promise<Buffer> {
+): Promise<Timed> {
   return new Promise((resolve, reject) => {
     const length = body.reduce((sum, part) => sum + part.length, 0)
+    const startedAt = performance.now()
     const outgoing = request(
       {
         ...{ agent, method, hostname: address.hostname, port: address.port },
@@ -66,8 +74,13 @@ export function send(
         headers: { ...headers, ...(method === 'POST' && { 'content-length': length }) },
       },
       (answer) => {
+        let firstMs = Number.NaN
+        answer.once('data', () => {
+          firstMs = performance.now() - startedAt
+        })
         buffer(answer).then((bytes) => {
-          if (answer.statusCode === 200) resolve(bytes)
+          const ms = performance.now() - startedAt
+          if (answer.statusCode === 200) resolve({ body: bytes, firstMs, ms })
           else reject(new Error(`${answer.statusCode} ${bytes.toString().slice(0, 300)}`))
         }, reject)
       },

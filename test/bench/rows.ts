@@ -5,6 +5,8 @@ export interface Bench {
   /** Of each load. */
   seconds: number
   connections: number
+  /** How much data to read from, where that can be chosen. */
+  sizes: { events: number; cookies: number; profiles: number }
   log: (line: string) => void
 }
 

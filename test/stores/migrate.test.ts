@@ -102,6 +102,7 @@ test('links that a release before kept are links still, however often they are b
   for (const statement of before.split(/;\s*$/m).filter((part) => part.trim())) await run(statement)
   await run(`CREATE TABLE events
     (organization_id UUID, project_id UUID, ts_millis Int64, event_id UUID, cookie_id UUID,
+     event_type String, source String, campaign_id Nullable(String),
      resolved Nullable(Bool) ALIAS dictHas('identity_by_cookie', (organization_id, cookie_id)))
     ENGINE = MergeTree ORDER BY (project_id, ts_millis, event_id)`)
   await run(`INSERT INTO identity_links (organization_id, cookie_id, hem, observed_at)

@@ -1,0 +1,52 @@
+import { openClickHouse } from '../../collector/clickhouse/client.ts'
+import type { Demo } from '../../collector/demo/demo.ts'
+import { chrome } from '../harness/api.ts'
+import type { Store } from './pages.ts'
+
+export interface MadeEvents {
+  rows: number
+  newestMs: number
+  /** Over which they are spread evenly, up to newestMs. */
+  spanMs: number
+  /** SQL: the number of the event's cookie, from the event's `number`. */
+  cookie: string
+}
+
+/** The id of the cookie of that number. */
+export const cookieSql = (number: string): string => `reinterpretAsUUID(sipHash128(toUInt64(${number})))`
+
+/** Makes events of the demo project. */
+export async function makeEvents(
+  { url, database }: Store,
+  demo: Demo,
+  { rows, newestMs, spanMs, cookie }: MadeEvents,
+): Promise<void> {
+  const clickhouse = openClickHouse(url, database)
+  await clickhouse.command({
+    sql: `
+      INSERT INTO events (organization_id, project_id, pixel_id, event_id, event_type, ts_millis, event_data,
+        cookie_id, user_agent, referrer_url, client_ip, page_url, page_host, page_path, browser, browser_version, os,
+        os_version, device_type, is_bot, received_at, spool_id, seq)
+      SELECT {organization:UUID}, {project:UUID}, {pixel:UUID}, generateUUIDv4(number),
+        ['page_view', 'click', 'scroll_depth'][number % 3 + 1] AS type,
+        {newest:Int64} - intDiv(number * {span:Int64}, {rows:Int64}) AS ts,
+        concat('{"url":"https://shop.example/p/', toString(number % 500), '","title":"Pot ', toString(number % 500),
+          '","referrer":null,"screen":{"height":1080,"width":1920},"viewport":{"height":947,"width":1903}}'),
+        ${cookieSql(cookie)}, {userAgent:String}, NULL, '203.0.113.7',
+        concat('https://shop.example/p/', toString(number % 500)), 'shop.example',
+        concat('/p/', toString(number % 500)), 'Chrome', '140.0.0.0', 'Linux', NULL, 'desktop', false,
+        fromUnixTimestamp64Milli(ts, 'UTC'), generateUUIDv4(), number
+      FROM numbers({rows:Int64})`,
+    params: {
+      organization: demo.organization_id,
+      project: demo.project_id,
+      pixel: demo.pixel_id,
+      newest: newestMs,
+      span: spanMs,
+      rows,
+      userAgent: chrome,
+    },
+  })
+  await clickhouse.command({ sql: 'OPTIMIZE TABLE events FINAL', params: {} })
+  await clickhouse.close()
+}
