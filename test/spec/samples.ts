@@ -25,8 +25,6 @@ export const samples: Record<string, Sample> = {
   ),
   'GET /api/v3/events/web_event/counts': byProject,
   'GET /api/v3/events_schema': byProject,
-  'GET /api/v1/field-catalog': {},
-  'GET /api/v1/field-catalog/:name': { params: () => ({ name: 'event_id' }) },
   'GET /api/v1/events': byProjectInWindow,
   'GET /api/v1/events/scan_estimate': byProjectInWindow,
   'GET /api/v1/event_counts': byProjectInWindow,
