@@ -1,1 +1,125 @@
-export {}
+/**
+ * Shows every event that leaves the page, its size, how it went, and what the collector made of it. Loaded only where
+ * the page's URL has footfall_debug, or localStorage does; the pixel waits for it before it sends.
+ */
+import type { BeaconReceipt } from '../../schemas/beacon.ts'
+
+interface Sent {
+  event_id: string
+  event_type: string
+  event_data: Record<string, unknown>
+}
+
+const host = document.createElement('div')
+host.dataset.footfallIgnore = ''
+const root = host.attachShadow({ mode: 'open' })
+root.innerHTML = `<style>
+  :host { all: initial; position: fixed; right: 8px; bottom: 8px; z-index: 2147483647; width: 26rem; max-width: 95vw;
+    font: 12px/1.5 ui-monospace, monospace; color: #111; background: #fff; border: 1px solid #888; border-radius: 6px;
+    box-shadow: 0 2px 12px #0004 }
+  header { display: flex; gap: 8px; padding: 4px 8px; border-bottom: 1px solid #ccc }
+  header b { flex: 1 }
+  ul { list-style: none; margin: 0; padding: 0; max-height: 45vh; overflow: auto }
+  li { padding: 2px 8px; border-bottom: 1px solid #eee }
+  summary { cursor: pointer }
+  pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 4px 0 }
+  .bad { color: #b00 }
+</style><header><b></b><button>close</button></header><ul></ul>`
+const list = root.querySelector('ul')!
+const heading = root.querySelector('b')!
+document.documentElement.append(host)
+root.querySelector('button')!.onclick = () => {
+  host.remove()
+  try {
+    delete localStorage.footfall_debug
+  } catch {}
+}
+
+let count = 0
+let bytes = 0
+
+/** What of this browser changes what is sent, in words. */
+const circumstances = () => {
+  const found: string[] = []
+  if (/footfall_id=out/.test(document.cookie)) found.push('opted out')
+  if (navigator.globalPrivacyControl) found.push('Global Privacy Control')
+  if (navigator.doNotTrack === '1') found.push('Do Not Track')
+  return found.length > 0 ? `: ${found.join(', ')}` : ''
+}
+
+const showCount = () => {
+  heading.textContent = `Footfall${circumstances()} · ${count} events, ${bytes} bytes`
+}
+showCount()
+
+/** One line for an event; answers what sets how it fared. */
+const show = (event: Sent, way: string) => {
+  const size = new Blob([JSON.stringify(event)]).size
+  count++
+  bytes += size
+  showCount()
+  const item = document.createElement('li')
+  const details = document.createElement('details')
+  const summary = document.createElement('summary')
+  const data = document.createElement('pre')
+  const title = `${event.event_type} ${event.event_data.name ?? ''} · ${size} bytes · ${way}`
+  summary.textContent = title
+  data.textContent = JSON.stringify(event.event_data, null, 1)
+  details.append(summary, data)
+  item.append(details)
+  list.prepend(item)
+  return (fate: string, isBad = false) => {
+    summary.textContent = `${title} · ${fate}`
+    summary.className = isBad ? 'bad' : ''
+  }
+}
+
+/** The events of a body, when it is one of ours. */
+const eventsIn = (body: unknown): Sent[] | undefined => {
+  try {
+    const { pixel_id, events } = JSON.parse(body as string)
+    return pixel_id && events
+  } catch {}
+}
+
+const originalFetch = window.fetch
+window.fetch = async (...call) => {
+  const events = eventsIn(call[1]?.body)
+  const rows = events?.map((event) => show(event, 'fetch'))
+  const tell = (fate: string, isBad?: boolean) => {
+    for (const row of rows || []) row(fate, isBad)
+  }
+  try {
+    const answer = await originalFetch(...call)
+    if (rows) readAnswer(answer.clone(), rows, tell)
+    return answer
+  } catch (error) {
+    tell(`did not leave: ${(error as Error).message}`, true)
+    throw error
+  }
+}
+
+const readAnswer = async (
+  answer: Response,
+  rows: ReturnType<typeof show>[],
+  tell: (fate: string, isBad?: boolean) => void,
+) => {
+  const receipt = await answer.json().catch(() => ({}))
+  if (!answer.ok) {
+    tell(`${answer.status} ${receipt.error ?? ''}: ${receipt.message ?? 'refused'}`, true)
+    return
+  }
+  tell(`${answer.status} accepted`)
+  for (const { index, path, message } of (receipt as BeaconReceipt).rejected) {
+    rows[index]?.(`rejected: ${path} ${message}`, true)
+  }
+}
+
+const originalBeacon = navigator.sendBeacon
+navigator.sendBeacon = (url, body) => {
+  const isQueued = originalBeacon.call(navigator, url, body)
+  for (const event of eventsIn(body) || []) {
+    show(event, 'beacon')(isQueued ? 'left with the page, no answer' : 'refused by the browser', !isQueued)
+  }
+  return isQueued
+}

@@ -1,1 +1,127 @@
+/** Watches YouTube and Vimeo players, where the settings ask for it: they tell by postMessage what they play. */
+
+interface Player {
+  frame: HTMLIFrameElement
+  title: string | null
+  duration: number
+  position: number
+  isPlaying: boolean
+  /** The last quarter reported. */
+  quarter: number
+}
+
+/** Of what the players say, what is read here. */
+interface Message {
+  event?: string
+  method?: string
+  value?: string
+  data?: { seconds: number; duration: number }
+  info?: {
+    playerState?: number
+    currentTime?: number
+    duration?: number
+    videoData?: { title?: string }
+  }
+}
+
+/** What a player says, and what it must be told to say it. */
+interface Provider {
+  origin: RegExp
+  src: RegExp
+  hello: object[]
+  hear(player: Player, message: Message): void
+}
+
+const players = new Map<Window, Player & { provider: Provider }>()
+
+const tell = (player: Player, action: 'play' | 'pause' | 'timeupdate' | 'ended') =>
+  window.footfall!('note', 'video', {
+    element: { tag: 'iframe', title: player.title || player.frame.title },
+    src: player.frame.src,
+    action,
+    position: player.position,
+    duration: player.duration,
+  })
+
+const play = (player: Player) => {
+  if (player.isPlaying) return
+  player.isPlaying = true
+  tell(player, 'play')
+}
+
+const stop = (player: Player, action: 'pause' | 'ended') => {
+  if (!player.isPlaying) return
+  player.isPlaying = false
+  if (action === 'ended') player.quarter = 0
+  tell(player, action)
+}
+
+const move = (player: Player, position: number, duration: number) => {
+  player.position = position
+  player.duration = duration
+  const quarter = Math.floor((4 * position) / duration)
+  if (!player.isPlaying || quarter > 3 || !(quarter > player.quarter)) return
+  player.quarter = quarter
+  tell(player, 'timeupdate')
+}
+
+const vimeoCall = (event: string) => ({ method: 'addEventListener', value: event })
+
+const providers: Provider[] = [
+  {
+    // Only a player with enablejsapi=1 speaks; to add that would load it anew.
+    origin: /^https:\/\/www\.youtube(-nocookie)?\.com$/,
+    src: /^https:\/\/www\.youtube(-nocookie)?\.com\/embed\/.*[?&]enablejsapi=1/,
+    hello: [{ event: 'listening', id: 1, channel: 'widget' }],
+    hear(player, { info }) {
+      if (!info) return
+      if (info.videoData?.title) player.title = info.videoData.title
+      // YouTube's states: 0 ended, 1 playing, 2 paused.
+      if (info.playerState === 1) play(player)
+      move(player, info.currentTime ?? player.position, info.duration ?? player.duration)
+      if (info.playerState === 2) stop(player, 'pause')
+      if (info.playerState === 0) stop(player, 'ended')
+    },
+  },
+  {
+    origin: /^https:\/\/player\.vimeo\.com$/,
+    src: /^https:\/\/player\.vimeo\.com\/video\//,
+    hello: [...['play', 'pause', 'ended', 'timeupdate'].map(vimeoCall), { method: 'getVideoTitle' }],
+    hear(player, { event, method, value, data }) {
+      if (event === 'ready') greet(player.frame)
+      if (method === 'getVideoTitle') player.title = value || null
+      if (event === 'play') play(player)
+      if (data) move(player, data.seconds, data.duration)
+      // A player that ends says that it paused, too.
+      if (event === 'pause' && player.position < player.duration) stop(player, 'pause')
+      if (event === 'ended') stop(player, 'ended')
+    },
+  },
+]
+
+/** Players that are not ready yet hear nothing: they are greeted again when their frame has loaded. */
+function greet(frame: HTMLIFrameElement): void {
+  const provider = providers.find(({ src }) => src.test(frame.src))
+  const { contentWindow } = frame
+  if (!provider || !contentWindow || frame.closest('[data-footfall-ignore]')) return
+  if (!players.has(contentWindow)) {
+    const player = { title: null, duration: NaN, position: 0, isPlaying: false, quarter: 0 }
+    players.set(contentWindow, { ...player, frame, provider })
+  }
+  for (const message of provider.hello) {
+    contentWindow.postMessage(JSON.stringify(message), new URL(frame.src).origin)
+  }
+}
+
+addEventListener('message', ({ source, origin, data }) => {
+  const player = players.get(source as Window)
+  if (!player?.provider.origin.test(origin)) return
+  try {
+    player.provider.hear(player, typeof data === 'string' ? JSON.parse(data) : data)
+  } catch {}
+})
+// Not on window: what loads tells it no further than the document.
+document.addEventListener('load', ({ target }) => target instanceof HTMLIFrameElement && greet(target), true)
+document.querySelectorAll('iframe').forEach(greet)
+
 export {}

@@ -12,7 +12,7 @@ const collector = new URL(endpoint, (document.currentScript as HTMLScriptElement
 const batchMs = 500
 /** The wait before the next request: more than batchMs since the collector last refused one. */
 let waitMs = batchMs
-let timer: ReturnType<typeof setTimeout> | undefined | void
+let timer: ReturnType<typeof setTimeout> | undefined
 let isSending = false
 /** Who this browser belongs to, until the collector has been told. */
 let hem: string | undefined
@@ -24,7 +24,7 @@ export const schedule = (delayMs = waitMs): void => {
   timer =
     timer ||
     (isLeaving
-      ? queueMicrotask(flush)
+      ? (queueMicrotask as (work: () => void) => undefined)(flush)
       : setTimeout(
           // Safari has no requestIdleCallback; setTimeout takes the options for a delay of 0.
           () => (window.requestIdleCallback || setTimeout)(flush, { timeout: 1000 } as never),
@@ -47,7 +47,7 @@ const loadFaultFinder = () =>
 
 /** Sends what waits; by beacon, which outlives the page, when that is leaving. */
 export const flush = async (): Promise<void> => {
-  timer = clearTimeout(timer!)
+  timer = clearTimeout(timer) as undefined
   const leaves = isLeaving
   decide()
   // What a leaving page parks is the next page's to send.

@@ -8,6 +8,7 @@ import { readScroll, scroll, watchHeight } from './events/scroll_depth.ts'
 import { video } from './events/video.ts'
 import { attempt } from './guard.ts'
 import { identify } from './identify.ts'
+import { note } from './queue.ts'
 import { reacted } from './reaction.ts'
 import { flush, leave } from './send.ts'
 
@@ -53,6 +54,8 @@ const commands: Record<string, (...args: never[]) => void> = {
   flush,
   opt_out: optOut,
   opt_in: optIn,
+  // For the chunks.
+  note,
 }
 
 const begin = () => {

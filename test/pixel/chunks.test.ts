@@ -1,0 +1,131 @@
+import { expect, it } from 'vitest'
+import { usePixel } from './harness.ts'
+import { pixelId } from './receiver.ts'
+
+const pixel = usePixel()
+
+/** The chunk as the collector adds it to a script: in idle time, from beside the script. */
+const loadChunk = (name: string) =>
+  pixel.page.evaluate(`import('${pixel.receiver.collectorOrigin}/p/${name}.js').then(() => {})`)
+
+it('web vitals: each metric once, with value and rating, the last ones when the page is hidden', async () => {
+  await pixel.visit({ body: '<h1>A heading</h1><button onclick="this.remove()">x</button>' })
+  await pixel.page.waitForFunction('footfall.on')
+  await loadChunk('vitals')
+  await pixel.page.click('button')
+  await pixel.page.evaluate('new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)))')
+  await pixel.hide()
+  const vitals = await pixel.events('custom', 5)
+  expect(new Set(vitals.map(({ name }) => name))).toEqual(new Set(['web_vitals']))
+  const properties = vitals.map(({ properties }) => properties as Record<string, unknown>)
+  expect(properties.map(({ name }) => name).sort()).toEqual(['CLS', 'FCP', 'INP', 'LCP', 'TTFB'])
+  for (const { value, rating } of properties) {
+    expect(value).toBeTypeOf('number')
+    expect(rating).toMatch(/^(good|needs-improvement|poor)$/)
+  }
+})
+
+/** A player that speaks as YouTube's does, once it is listened to. */
+const youtube = `<script>
+  addEventListener('message', ({ data, source }) => {
+    if (JSON.parse(data).event !== 'listening' || window.isHeard) return
+    window.isHeard = true
+    const say = (info) => source.postMessage(JSON.stringify({ event: 'infoDelivery', info }), '*')
+    say({ videoData: { title: 'Throwing a bowl' }, duration: 40, currentTime: 0, playerState: -1 })
+    say({ playerState: 1 })
+    for (const currentTime of [3, 11, 12, 21]) say({ currentTime })
+    say({ playerState: 2 })
+    say({ playerState: 1 })
+    say({ currentTime: 31 })
+    say({ currentTime: 40, playerState: 0 })
+  })
+</script>`
+
+/** A player that speaks as Vimeo's does. */
+const vimeo = `<script>
+  const asked = new Set()
+  const say = (message) => parent.postMessage(JSON.stringify(message), '*')
+  addEventListener('message', ({ data }) => {
+    const { method, value } = JSON.parse(data)
+    if (method === 'getVideoTitle') say({ method, value: 'Glazing' })
+    if (method === 'addEventListener') asked.add(value)
+    if (asked.size < 4 || window.hasPlayed || method !== 'getVideoTitle') return
+    window.hasPlayed = true
+    const at = (event, seconds) => say({ event, data: { seconds, duration: 8 } })
+    at('play', 0)
+    for (const seconds of [1, 2, 3, 4.5, 6, 8]) at('timeupdate', seconds)
+    at('pause', 8)
+    at('ended', 8)
+  })
+  say({ event: 'ready' })
+</script>`
+
+const told = (videos: Record<string, unknown>[]) =>
+  videos.map(({ action, percent }) => (action === 'progress' ? percent : action))
+
+it('players of YouTube tell what they play; one that may not speak stays alone', async () => {
+  await pixel.context.route('https://www.youtube.com/**', (route) =>
+    route.fulfill({ contentType: 'text/html', body: youtube }),
+  )
+  await pixel.visit({
+    body: `<iframe src="https://www.youtube.com/embed/abc?enablejsapi=1"></iframe>
+      <iframe src="https://www.youtube.com/embed/silent"></iframe>`,
+  })
+  await pixel.page.waitForFunction('footfall.on')
+  await loadChunk('embeds')
+  const videos = await pixel.events('video', 7)
+  expect(told(videos)).toEqual(['play', 25, 50, 'pause', 'play', 75, 'ended'])
+  expect(videos[0]).toMatchObject({
+    title: 'Throwing a bowl',
+    src: 'https://www.youtube.com/embed/abc?enablejsapi=1',
+    duration: 40,
+  })
+})
+
+it('players of Vimeo, those that come later too', async () => {
+  await pixel.context.route('https://player.vimeo.com/**', (route) =>
+    route.fulfill({ contentType: 'text/html', body: vimeo }),
+  )
+  await pixel.visit()
+  await pixel.page.waitForFunction('footfall.on')
+  await loadChunk('embeds')
+  await pixel.page.evaluate(`
+    const frame = document.createElement('iframe')
+    frame.src = 'https://player.vimeo.com/video/1'
+    document.body.append(frame)`)
+  const videos = await pixel.events('video', 5)
+  expect(told(videos)).toEqual(['play', 25, 50, 75, 'ended'])
+  expect(videos[4]).toMatchObject({ title: 'Glazing', percent: 100 })
+})
+
+it('who looks for a fault sees every event, how it went, and why it was rejected; others load nothing', async () => {
+  await pixel.visit()
+  await pixel.events('page_view', 1)
+  expect(pixel.receiver.state.requests).not.toContain('GET /p/debug.js')
+
+  await pixel.visit({ url: '/page?footfall_debug' })
+  await pixel.events('page_view', 2)
+  expect(pixel.receiver.state.requests).toContain('GET /p/debug.js')
+  const overlay = pixel.page.locator('div[data-footfall-ignore]')
+  await overlay.getByText(/page_view .*200 accepted/).waitFor()
+  pixel.receiver.state.statuses = [403]
+  await pixel.page.evaluate(`footfall('track', 'refused')`)
+  await overlay.getByText(/custom refused .*403/).waitFor()
+  await pixel.page.evaluate(`footfall('track', 'last')`)
+  await pixel.hide()
+  await overlay.getByText(/custom last .*left with the page/).waitFor()
+  // The overlay itself is not tracked.
+  await overlay.getByText('close').click()
+  await pixel.settled()
+  expect(pixel.receiver.events('click')).toEqual([])
+})
+
+it('localStorage asks for the overlay too, until it is closed', async () => {
+  await pixel.visit()
+  await pixel.page.evaluate(`localStorage.footfall_debug = 1`)
+  await pixel.page.reload()
+  const close = pixel.page.locator('div[data-footfall-ignore]').getByText('close')
+  await close.click()
+  expect(await pixel.page.evaluate(`'footfall_debug' in localStorage`)).toBe(false)
+  expect(pixel.receiver.state.requests.filter((request) => request.includes(pixelId))).toHaveLength(2)
+})
