@@ -34,6 +34,8 @@ export interface Config {
   beaconsPerIp: number
   /** FOOTFALL_BEACONS_PER_PIXEL, default 20000: beacons a second that one worker takes for one pixel; 0: any. */
   beaconsPerPixel: number
+  /** CHROMIUM_PATH, default none: the browser that `footfall check` drives; else it looks for the system's. */
+  chromiumPath: string | null
   /** LOG_LEVEL, default warn. */
   logLevel: string
 }
@@ -72,6 +74,7 @@ export function readConfig(env: Environment): Config {
     connectionsMax: integer(env, 'FOOTFALL_CONNECTIONS_MAX', 10_000, 1, 1_000_000),
     beaconsPerIp: integer(env, 'FOOTFALL_BEACONS_PER_IP', 1_000, 0, 10_000_000),
     beaconsPerPixel: integer(env, 'FOOTFALL_BEACONS_PER_PIXEL', 20_000, 0, 10_000_000),
+    chromiumPath: env.CHROMIUM_PATH || null,
     logLevel: oneOf(env, 'LOG_LEVEL', logLevels, 'warn'),
   }
 }

@@ -14,6 +14,7 @@ const rules: Record<string, string[]> = {
   accounts: ['access', 'postgres'],
   ingest: ['access', 'spool', 'postgres'],
   events: ['access', 'clickhouse'],
+  check: [],
   demo: ['accounts', 'ingest', 'clickhouse', 'postgres'],
 }
 /** Files that put the areas together: they may import any of them. */
