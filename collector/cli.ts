@@ -4,17 +4,19 @@ import { existsSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFil
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { billingUsage, runBillingCommand } from './billing/commands.ts'
+import { checkSite } from './check/check.ts'
 import { openClickHouse } from './clickhouse/client.ts'
 import { readConfig } from './config.ts'
 import { StartError } from './errors.ts'
 import { openPostgres } from './postgres/pool.ts'
 import type { DeadLetter } from './spool/deadLetters.ts'
 
-const usage = `footfall dead-letters list      rows that ClickHouse refused, and why
+const usage = `footfall check URL              loads a page in a headless browser and says whether the pixel works there
+footfall dead-letters list      rows that ClickHouse refused, and why
 footfall dead-letters replay    try them again, after they or the table were mended; what goes in is removed
 ${billingUsage}`
 
-const { dataDir } = readConfig(process.env)
+const { dataDir, chromiumPath } = readConfig(process.env)
 const directory = join(dataDir, 'dead_letters')
 
 interface LetterFile {
@@ -87,10 +89,20 @@ async function replay(): Promise<void> {
   console.log(`${replayed} replayed, ${refused} refused again`)
 }
 
+async function check(given: string): Promise<void> {
+  const url = /^https?:\/\//.test(given) ? given : `https://${given}`
+  if (!URL.canParse(url)) throw new StartError(`"${given}" is not an address`)
+  console.error(`Loading ${url}, then watching it for a few seconds…`)
+  const { ok, findings } = await checkSite(url, chromiumPath)
+  for (const { ok, text } of findings) console.log(`${ok ? '✓' : '✗'} ${text}`)
+  if (!ok) process.exitCode = 1
+}
+
 const [topic, command, ...args] = process.argv.slice(2)
 try {
   if (topic === 'dead-letters' && command === 'list') list()
   else if (topic === 'dead-letters' && command === 'replay') await replay()
+  else if (topic === 'check' && command) await check(command)
   else if (topic !== 'billing' || !(await billing(command, args))) {
     console.error(usage)
     process.exitCode = 2

@@ -40,6 +40,8 @@ export interface Config {
   stripeApiKey: string | null
   /** STRIPE_API_BASE, default Stripe itself: another server that speaks its API. */
   stripeApiBase: string | null
+  /** CHROMIUM_PATH, default none: the browser that `footfall check` drives; else it looks for the system's. */
+  chromiumPath: string | null
   /** LOG_LEVEL, default warn. */
   logLevel: string
 }
@@ -81,6 +83,7 @@ export function readConfig(env: Environment): Config {
     rateLimits: flag(env, 'FOOTFALL_RATE_LIMITS', true),
     stripeApiKey: env.STRIPE_API_KEY || null,
     stripeApiBase: url(env, 'STRIPE_API_BASE', ['http:', 'https:']),
+    chromiumPath: env.CHROMIUM_PATH || null,
     logLevel: oneOf(env, 'LOG_LEVEL', logLevels, 'warn'),
   }
 }

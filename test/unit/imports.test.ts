@@ -13,6 +13,7 @@ const rules: Record<string, string[]> = {
   access: ['postgres'],
   accounts: ['access', 'clickhouse', 'postgres'],
   ingest: ['access', 'spool', 'postgres'],
+  check: [],
   identity: ['clickhouse'],
   billing: ['access', 'postgres'],
   events: ['access', 'billing', 'identity', 'clickhouse'],
