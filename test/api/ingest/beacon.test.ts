@@ -57,6 +57,7 @@ describe('an accepted event', () => {
       project_id: service.demo.project_id,
       source: 'pixel',
       campaign_id: null,
+      spend: null,
       page_url: event.event_data.url,
       page_host: 'shop.example:8443',
       page_path: '/a/b',
