@@ -1,4 +1,5 @@
 import type { ClickHouse, Query } from '../clickhouse/client.ts'
+import { reloadIdentity } from '../identity/refresh.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import { inTransaction, type Queryable } from '../postgres/transaction.ts'
 
@@ -142,10 +143,10 @@ const anyOf = (conditions: readonly (string | false)[], params: Record<string, s
   params,
 })
 
-/** Deletes links, and has the dictionary that reads ask forget them. */
+/** Deletes links, and has the dictionaries that reads ask forget them. */
 async function deleteLinks(clickhouse: ClickHouse, condition: Query): Promise<boolean> {
   const isLeft = await deleteFrom(clickhouse, 'identity_links', condition, 'SETTINGS mutations_sync = 1')
-  if (isLeft) await clickhouse.command({ sql: 'SYSTEM RELOAD DICTIONARY identity_by_cookie', params: {} })
+  if (isLeft) await reloadIdentity(clickhouse)
   return isLeft
 }
 

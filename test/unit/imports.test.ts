@@ -11,7 +11,7 @@ const rules: Record<string, string[]> = {
   postgres: ['stores'],
   spool: ['clickhouse'],
   access: ['postgres'],
-  accounts: ['access', 'clickhouse', 'postgres'],
+  accounts: ['access', 'clickhouse', 'identity', 'postgres'],
   ingest: ['access', 'spool', 'postgres'],
   check: [],
   identity: ['clickhouse'],
