@@ -15,7 +15,7 @@ const rules: Record<string, string[]> = {
   ingest: ['access', 'spool', 'postgres'],
   check: [],
   identity: ['clickhouse'],
-  billing: ['access', 'postgres'],
+  billing: ['access', 'accounts', 'postgres'],
   events: ['access', 'billing', 'identity', 'clickhouse'],
   taxonomy: ['access'],
   campaigns: ['access', 'accounts', 'clickhouse', 'ingest', 'postgres', 'spool'],
