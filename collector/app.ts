@@ -24,6 +24,7 @@ import type { IngestDeps } from './ingest/intake.ts'
 import { rejectedRoutes } from './ingest/rejectedRoutes.ts'
 import { ingestRoutes } from './ingest/routes.ts'
 import { describeRoutes } from './openapi.ts'
+import { privacyRoutes } from './privacy/routes.ts'
 import { isStoreAway } from './storeAway.ts'
 import { fieldCatalogRoutes } from './taxonomy/fieldCatalogRoutes.ts'
 import { validatorCompiler } from './validation.ts'
@@ -97,6 +98,7 @@ export async function createApp({
   }
   if (accounts) {
     await app.register(administrationRoutes(accounts))
+    await app.register(privacyRoutes(accounts))
     await app.register(dashboardApiRoutes(accounts))
     await app.register(dashboardPages(accounts))
   }

@@ -9,12 +9,14 @@ import { openClickHouse } from './clickhouse/client.ts'
 import { readConfig } from './config.ts'
 import { StartError } from './errors.ts'
 import { openPostgres } from './postgres/pool.ts'
+import { privacyUsage, runPrivacyCommand } from './privacy/commands.ts'
 import type { DeadLetter } from './spool/deadLetters.ts'
 
 const usage = `footfall check URL              loads a page in a headless browser and says whether the pixel works there
 footfall dead-letters list      rows that ClickHouse refused, and why
 footfall dead-letters replay    try them again, after they or the table were mended; what goes in is removed
-${billingUsage}`
+${billingUsage}
+${privacyUsage}`
 
 const { dataDir, chromiumPath } = readConfig(process.env)
 const directory = join(dataDir, 'dead_letters')
@@ -51,10 +53,15 @@ function readStores(): { clickhouse_url: string; clickhouse_database: string; po
   return JSON.parse(readFileSync(notes, 'utf8'))
 }
 
-async function billing(command: string | undefined, args: readonly string[]): Promise<boolean> {
+/** Runs one of the commands that an area has for PostgreSQL; false when it has none of that name. */
+async function inPostgres(
+  run: typeof runBillingCommand,
+  command: string | undefined,
+  args: readonly string[],
+): Promise<boolean> {
   const postgres = openPostgres(readStores().postgres_url, () => {})
   try {
-    return await runBillingCommand(postgres, command, args)
+    return await run(postgres, command, args)
   } finally {
     await postgres.end()
   }
@@ -98,12 +105,17 @@ async function check(given: string): Promise<void> {
   if (!ok) process.exitCode = 1
 }
 
-const [topic, command, ...args] = process.argv.slice(2)
+const topics: Record<string, typeof runBillingCommand> = {
+  billing: runBillingCommand,
+  privacy: runPrivacyCommand,
+}
+
+const [topic = '', command, ...args] = process.argv.slice(2)
 try {
   if (topic === 'dead-letters' && command === 'list') list()
   else if (topic === 'dead-letters' && command === 'replay') await replay()
   else if (topic === 'check' && command) await check(command)
-  else if (topic !== 'billing' || !(await billing(command, args))) {
+  else if (!(topic in topics) || !(await inPostgres(topics[topic]!, command, args))) {
     console.error(usage)
     process.exitCode = 2
   }

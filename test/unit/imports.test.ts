@@ -17,6 +17,7 @@ const rules: Record<string, string[]> = {
   identity: ['clickhouse'],
   billing: ['access', 'accounts', 'postgres'],
   events: ['access', 'billing', 'identity', 'clickhouse'],
+  privacy: ['access', 'accounts', 'clickhouse', 'identity', 'postgres', 'spool'],
   taxonomy: ['access'],
   campaigns: ['access', 'accounts', 'clickhouse', 'ingest', 'postgres', 'spool'],
   dashboard: ['access', 'accounts'],
