@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { billingUsage, runBillingCommand } from './billing/commands.ts'
 import { checkSite } from './check/check.ts'
-import { openClickHouse } from './clickhouse/client.ts'
+import { type ClickHouse, openClickHouse } from './clickhouse/client.ts'
 import { readConfig } from './config.ts'
 import { StartError } from './errors.ts'
+import { identityUsage, runIdentityCommand } from './identity/commands.ts'
 import { openPostgres } from './postgres/pool.ts'
 import { privacyUsage, runPrivacyCommand } from './privacy/commands.ts'
 import type { DeadLetter } from './spool/deadLetters.ts'
@@ -16,6 +17,7 @@ const usage = `footfall check URL              loads a page in a headless browse
 footfall dead-letters list      rows that ClickHouse refused, and why
 footfall dead-letters replay    try them again, after they or the table were mended; what goes in is removed
 ${billingUsage}
+${identityUsage}
 ${privacyUsage}`
 
 const { dataDir, chromiumPath } = readConfig(process.env)
@@ -67,9 +69,13 @@ async function inPostgres(
   }
 }
 
-async function replay(): Promise<void> {
+function openStore(): ClickHouse {
   const { clickhouse_url, clickhouse_database } = readStores()
-  const clickhouse = openClickHouse(clickhouse_url, clickhouse_database)
+  return openClickHouse(clickhouse_url, clickhouse_database)
+}
+
+async function replay(): Promise<void> {
+  const clickhouse = openStore()
   let replayed = 0
   let refused = 0
   for (const { path, letters } of letterFiles()) {
@@ -105,17 +111,20 @@ async function check(given: string): Promise<void> {
   if (!ok) process.exitCode = 1
 }
 
-const topics: Record<string, typeof runBillingCommand> = {
-  billing: runBillingCommand,
-  privacy: runPrivacyCommand,
-}
-
-const [topic = '', command, ...args] = process.argv.slice(2)
-try {
+/** Runs a command; false when there is no such command. */
+async function run([topic, command, ...args]: readonly string[]): Promise<boolean> {
+  if (topic === 'billing') return await inPostgres(runBillingCommand, command, args)
+  if (topic === 'privacy') return await inPostgres(runPrivacyCommand, command, args)
+  if (topic === 'identity') return await runIdentityCommand(openStore, command, args)
   if (topic === 'dead-letters' && command === 'list') list()
   else if (topic === 'dead-letters' && command === 'replay') await replay()
   else if (topic === 'check' && command) await check(command)
-  else if (!(topic in topics) || !(await inPostgres(topics[topic]!, command, args))) {
+  else return false
+  return true
+}
+
+try {
+  if (!(await run(process.argv.slice(2)))) {
     console.error(usage)
     process.exitCode = 2
   }
