@@ -17,6 +17,7 @@ const rules: Record<string, string[]> = {
   identity: ['clickhouse'],
   billing: ['access', 'postgres'],
   events: ['access', 'billing', 'identity', 'clickhouse'],
+  visitors: ['access', 'billing', 'clickhouse', 'events', 'identity'],
   taxonomy: ['access'],
   campaigns: ['access', 'accounts', 'clickhouse', 'ingest', 'postgres', 'spool'],
   dashboard: ['access', 'accounts'],
