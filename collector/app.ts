@@ -28,6 +28,7 @@ import { privacyRoutes } from './privacy/routes.ts'
 import { isStoreAway } from './storeAway.ts'
 import { fieldCatalogRoutes } from './taxonomy/fieldCatalogRoutes.ts'
 import { validatorCompiler } from './validation.ts'
+import { visitorsRoutes } from './visitors/routes.ts'
 
 export interface AppDeps {
   config: Config
@@ -91,6 +92,7 @@ export async function createApp({
   if (delivery) await app.register(deliveryRoutes(delivery))
   if (read) {
     await app.register(eventsRoutes(read))
+    await app.register(visitorsRoutes(read))
     await app.register(earlierRoutes(read))
     await app.register(rejectedRoutes(read))
     await app.register(billingRoutes(read))

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { visitorTiers } from '../../collector/visitors/plan.ts'
 import { tiers } from '../../schemas/fields.ts'
 import type { Tenant } from './tenants.ts'
 
@@ -21,6 +22,12 @@ export const samples: Record<string, Sample> = {
     tiers.flatMap((tier) => [
       [`GET /api/v3/events/${tier}`, byProject],
       [`GET /api/v3/events/${tier}/schema`, byProject],
+    ]),
+  ),
+  ...Object.fromEntries(
+    visitorTiers.map((tier) => [
+      `GET /api/v3/events/${tier}/visitors`,
+      { query: ({ projects }) => ({ project_id: projects[0], ...lastHour(), limit: '10' }) },
     ]),
   ),
   'GET /api/v3/events/web_event/counts': byProject,

@@ -18,6 +18,7 @@ const rules: Record<string, string[]> = {
   billing: ['access', 'accounts', 'postgres'],
   events: ['access', 'billing', 'identity', 'clickhouse'],
   privacy: ['access', 'accounts', 'clickhouse', 'identity', 'postgres', 'spool'],
+  visitors: ['access', 'billing', 'clickhouse', 'events', 'identity'],
   taxonomy: ['access'],
   campaigns: ['access', 'accounts', 'clickhouse', 'ingest', 'postgres', 'spool'],
   dashboard: ['access', 'accounts'],
