@@ -24,9 +24,11 @@ import type { IngestDeps } from './ingest/intake.ts'
 import { rejectedRoutes } from './ingest/rejectedRoutes.ts'
 import { ingestRoutes } from './ingest/routes.ts'
 import { describeRoutes } from './openapi.ts'
+import { privacyRoutes } from './privacy/routes.ts'
 import { isStoreAway } from './storeAway.ts'
 import { fieldCatalogRoutes } from './taxonomy/fieldCatalogRoutes.ts'
 import { validatorCompiler } from './validation.ts'
+import { visitorsRoutes } from './visitors/routes.ts'
 
 export interface AppDeps {
   config: Config
@@ -90,6 +92,7 @@ export async function createApp({
   if (delivery) await app.register(deliveryRoutes(delivery))
   if (read) {
     await app.register(eventsRoutes(read))
+    await app.register(visitorsRoutes(read))
     await app.register(earlierRoutes(read))
     await app.register(rejectedRoutes(read))
     await app.register(billingRoutes(read))
@@ -97,6 +100,7 @@ export async function createApp({
   }
   if (accounts) {
     await app.register(administrationRoutes(accounts))
+    await app.register(privacyRoutes(accounts))
     await app.register(dashboardApiRoutes(accounts))
     await app.register(dashboardPages(accounts))
   }

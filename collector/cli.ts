@@ -10,13 +10,15 @@ import { readConfig } from './config.ts'
 import { StartError } from './errors.ts'
 import { identityUsage, runIdentityCommand } from './identity/commands.ts'
 import { openPostgres } from './postgres/pool.ts'
+import { privacyUsage, runPrivacyCommand } from './privacy/commands.ts'
 import type { DeadLetter } from './spool/deadLetters.ts'
 
 const usage = `footfall check URL              loads a page in a headless browser and says whether the pixel works there
 footfall dead-letters list      rows that ClickHouse refused, and why
 footfall dead-letters replay    try them again, after they or the table were mended; what goes in is removed
 ${billingUsage}
-${identityUsage}`
+${identityUsage}
+${privacyUsage}`
 
 const { dataDir, chromiumPath } = readConfig(process.env)
 const directory = join(dataDir, 'dead_letters')
@@ -53,10 +55,15 @@ function readStores(): { clickhouse_url: string; clickhouse_database: string; po
   return JSON.parse(readFileSync(notes, 'utf8'))
 }
 
-async function billing(command: string | undefined, args: readonly string[]): Promise<boolean> {
+/** Runs one of the commands that an area has for PostgreSQL; false when it has none of that name. */
+async function inPostgres(
+  run: typeof runBillingCommand,
+  command: string | undefined,
+  args: readonly string[],
+): Promise<boolean> {
   const postgres = openPostgres(readStores().postgres_url, () => {})
   try {
-    return await runBillingCommand(postgres, command, args)
+    return await run(postgres, command, args)
   } finally {
     await postgres.end()
   }
@@ -106,7 +113,8 @@ async function check(given: string): Promise<void> {
 
 /** Runs a command; false when there is no such command. */
 async function run([topic, command, ...args]: readonly string[]): Promise<boolean> {
-  if (topic === 'billing') return await billing(command, args)
+  if (topic === 'billing') return await inPostgres(runBillingCommand, command, args)
+  if (topic === 'privacy') return await inPostgres(runPrivacyCommand, command, args)
   if (topic === 'identity') return await runIdentityCommand(openStore, command, args)
   if (topic === 'dead-letters' && command === 'list') list()
   else if (topic === 'dead-letters' && command === 'replay') await replay()

@@ -13,7 +13,16 @@ import { NextCursor, pageQuery } from './page.ts'
 export type Actor = Pick<Principal, 'organizationId' | 'caller'>
 
 export interface AuditObject {
-  kind: 'organization' | 'member' | 'project' | 'project_member' | 'pixel' | 'key' | 'campaign'
+  kind:
+    | 'organization'
+    | 'member'
+    | 'project'
+    | 'project_member'
+    | 'pixel'
+    | 'key'
+    | 'campaign'
+    | 'erasure'
+    | 'opt_out'
   id: string
 }
 

@@ -20,7 +20,8 @@ export interface RowForm {
 
 const plainRows: RowForm = { leadsWithNext: false, hasMembers: false }
 
-const newestFirst = 'ORDER BY ts_millis DESC, event_id DESC'
+/** The order of events in every answer. */
+export const newestFirst = 'ORDER BY ts_millis DESC, event_id DESC'
 
 /** The columns that place a row in the order of a page. */
 const keyColumns = ['ts_millis', 'event_id'] as const
@@ -33,23 +34,43 @@ export const rowsShowTheirKey = ({ columns }: EventsPlan): boolean =>
  * The rows of a page, newest first, and one more, by which the caller knows that there are more. Profiles are looked
  * up for these rows alone.
  */
-export function eventsQuery(plan: EventsPlan, { leadsWithNext, hasMembers }: RowForm = plainRows): Query {
+export function eventsQuery(plan: EventsPlan, form: RowForm = plainRows): Query {
   const { bind, params } = bindings()
-  const ofEvent = plan.columns.filter((field) => !isProfileField(field)).map(({ name }) => name)
-  const ofProfile = plan.columns.filter(isProfileField)
-  if (!leadsWithNext && ofProfile.length === 0) return { sql: pageSql(plan, ofEvent.map(bare), bind), params }
+  const { columns } = plan
+  if (!form.leadsWithNext && !columns.some(isProfileField)) {
+    return {
+      sql: pageSql(
+        plan,
+        columns.map(({ name }) => bare(name)),
+        bind,
+      ),
+      params,
+    }
+  }
+  return { sql: withProfilesOf(columns, form, (inside) => pageSql(plan, inside, bind)), params }
+}
 
+/**
+ * SQL of events that have the fields `columns`, newest first. `page` is asked for the SQL of the events themselves,
+ * with the columns it is given; profiles are looked up for its rows alone.
+ */
+export function withProfilesOf(
+  columns: readonly Field[],
+  { leadsWithNext, hasMembers }: RowForm,
+  page: (inside: readonly Column[]) => string,
+): string {
+  const ofEvent = columns.filter((field) => !isProfileField(field)).map(({ name }) => name)
+  const ofProfile = columns.filter(isProfileField)
   const inside = [...new Set([...ofEvent, ...keyColumns])].map(bare)
   if (ofProfile.length > 0) inside.push({ name: '_hem_number', sql: hemNumber })
-  const sql = `${withLine(ofProfile, hasMembers)}SELECT ${[
+  return `${withLine(ofProfile, hasMembers)}SELECT ${[
     ...(leadsWithNext ? [`toString(min((ts_millis, event_id)) OVER ()) AS ${nextColumn}`] : []),
-    ...(hasMembers ? [...ofEvent, ...profileMembers(ofProfile)] : plan.columns.map(column)),
+    ...(hasMembers ? [...ofEvent, ...profileMembers(ofProfile)] : columns.map(column)),
   ].join(', ')}
 FROM (
-${pageSql(plan, inside, bind)}
+${page(inside)}
 )
 ${newestFirst}`
-  return { sql, params }
 }
 
 function withLine(ofProfile: readonly Field[], hasMembers: boolean): string {
@@ -61,15 +82,19 @@ const column = (field: Field): string =>
   isProfileField(field) ? `_values.${field.name} AS ${field.name}` : field.name
 
 /** A column and what it is computed from. */
-interface Column {
+export interface Column {
   name: string
   sql: string
 }
 
 const bare = (name: string): Column => ({ name, sql: name })
 
+/** Columns as SELECT lists them. */
+export const selectList = (columns: readonly Column[]): string =>
+  columns.map(({ name, sql }) => (sql === name ? name : `${sql} AS ${name}`)).join(', ')
+
 function pageSql(plan: EventsPlan, columns: readonly Column[], bind: Bind): string {
-  const selected = columns.map(({ name, sql }) => (sql === name ? name : `${sql} AS ${name}`)).join(', ')
+  const selected = selectList(columns)
   const all = conditions(plan, bind)
   const after = cursorConditions(plan, bind)
   const offset = plan.offset > 0 ? ` OFFSET ${bind('UInt32', plan.offset)}` : ''

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream'
 import { isProfileField } from '../../schemas/fields.ts'
-import type { ClickHouse } from '../clickhouse/client.ts'
+import type { ClickHouse, OutputFormat } from '../clickhouse/client.ts'
 import { memberColumns } from '../identity/profileSql.ts'
 import type { Format } from './accept.ts'
 import type { RowKey } from './cursor.ts'
-import { eventsQuery, nextColumn, rowsShowTheirKey } from './eventsQuery.ts'
+import { eventsQuery, nextColumn, type RowForm, rowsShowTheirKey } from './eventsQuery.ts'
 import type { EventsPlan } from './plan.ts'
 import { nameProjects } from './projects.ts'
 import { joinRows } from './rows.ts'
@@ -35,14 +35,10 @@ export async function readPage(
 ): Promise<Page> {
   const named = await nameProjects(clickhouse, plan)
   const leadsWithNext = format !== 'json' || !rowsShowTheirKey(plan)
-  const hasMembers = format !== 'csv' && plan.hasAllColumns && plan.columns.some(isProfileField)
+  const hasMembers = comesAsMembers(plan, format)
   const { body, rows } = await clickhouse.stream(
     eventsQuery(named, { leadsWithNext, hasMembers }),
-    hasMembers
-      ? { row: rowTemplate(plan, leadsWithNext) }
-      : format === 'csv'
-        ? 'CSVWithNames'
-        : 'JSONEachRow',
+    outputOf(plan, format, { leadsWithNext, hasMembers }),
     signal,
   )
   signal.addEventListener('abort', () => body.destroy(), { once: true })
@@ -56,13 +52,24 @@ export async function readPage(
   return leadsWithNext ? carryingPage(body, records, hasMore, format) : plainPage(body, records, hasMore)
 }
 
-/** A row of JSON that ends with the members of a profile. */
-function rowTemplate({ columns }: EventsPlan, leadsWithNext: boolean): string {
+/** Whether profiles leave ClickHouse as ready JSON: where all of a tier is wanted, and not as CSV. */
+export const comesAsMembers = ({ columns, hasAllColumns }: Columns, format: Format): boolean =>
+  format !== 'csv' && hasAllColumns && columns.some(isProfileField)
+
+type Columns = Pick<EventsPlan, 'columns' | 'hasAllColumns'>
+
+/** How ClickHouse writes rows of this form; JSON comes as lines. */
+export function outputOf(
+  { columns }: Pick<Columns, 'columns'>,
+  format: Format,
+  { leadsWithNext, hasMembers }: RowForm,
+): OutputFormat {
+  if (!hasMembers) return format === 'csv' ? 'CSVWithNames' : 'JSONEachRow'
   const names = columns.filter((field) => !isProfileField(field)).map(({ name }) => name)
   const members = [...(leadsWithNext ? [nextColumn] : []), ...names].map(
     (name) => `"${name}":\${${name}:JSON}`,
   )
-  return `{${members.join(',')}${memberColumns.map((name) => `\${${name}:Raw}`).join('')}}`
+  return { row: `{${members.join(',')}${memberColumns.map((name) => `\${${name}:Raw}`).join('')}}` }
 }
 
 /** JSONEachRow escapes newlines, so each one ends a row. */

@@ -90,7 +90,7 @@ export function untilClosed(reply: FastifyReply): AbortSignal {
 }
 
 /** Room for a few chunks, so that ClickHouse and the caller wait less for each other. */
-const streaming = { objectMode: false, highWaterMark: 256 * 1024 }
+export const streaming = { objectMode: false, highWaterMark: 256 * 1024 }
 
 interface EventsAnswer {
   tier: Tier

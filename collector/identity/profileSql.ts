@@ -15,10 +15,16 @@ export const profileMeetsNone = (conditions: readonly string[]): string =>
   `${hemNumber} NOT IN (${hemsWhere(conditions.join(' OR '))})`
 
 const hemsWhere = (condition: string): string =>
-  `SELECT ${hemAsNumber('hem')} FROM profiles FINAL WHERE ${condition}`
+  `SELECT ${hemAsNumber('hem')} FROM ${visibleProfiles} WHERE ${condition}`
 
 /** A hem's text as a number. */
 export const hemAsNumber = (hem: string): string => `reinterpretAsUInt256(unhex(${hem}))`
+
+/** What every read of profiles selects from: one row for each hem, with the columns of the field table. */
+export const visibleProfiles = 'profiles FINAL'
+
+/** The company of each person who has one. */
+export const companyDomains = `SELECT ${hemAsNumber('hem')} AS _hem_number, company_domain FROM ${visibleProfiles} WHERE company_domain != ''`
 
 /**
  * What to select from so that all rows of `events` have these fields of their visitors' profiles: for a whole window,
@@ -27,7 +33,7 @@ export const hemAsNumber = (hem: string): string => `reinterpretAsUInt256(unhex(
 export function eventsWithProfiles(fields: readonly Field[]): string {
   if (fields.length === 0) return 'events'
   const names = fields.map(({ name }) => name).join(', ')
-  return `events ANY LEFT JOIN (SELECT ${hemAsNumber('hem')} AS _hem_number, ${names} FROM profiles FINAL) AS known ON known._hem_number = ${hemNumber}`
+  return `events ANY LEFT JOIN (SELECT ${hemAsNumber('hem')} AS _hem_number, ${names} FROM ${visibleProfiles}) AS known ON known._hem_number = ${hemNumber}`
 }
 
 /** The cookies that may be a person's: an index finds their events, and hemNumber decides. Both are placeholders. */

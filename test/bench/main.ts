@@ -9,6 +9,7 @@ import type { Bench, Row } from './rows.ts'
 import { ship } from './ship.ts'
 import { tiers } from './tiers.ts'
 import { trackersSideBySide } from './trackers.ts'
+import { visitors } from './visitors.ts'
 
 /** The rows by the name that chooses them. */
 const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
@@ -20,6 +21,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   readable,
   read,
   tiers,
+  visitors,
   access,
   metering,
   charges,

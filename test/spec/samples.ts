@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { visitorTiers } from '../../collector/visitors/plan.ts'
 import { tiers } from '../../schemas/fields.ts'
 import type { Tenant } from './tenants.ts'
 
@@ -21,6 +22,12 @@ export const samples: Record<string, Sample> = {
     tiers.flatMap((tier) => [
       [`GET /api/v3/events/${tier}`, byProject],
       [`GET /api/v3/events/${tier}/schema`, byProject],
+    ]),
+  ),
+  ...Object.fromEntries(
+    visitorTiers.map((tier) => [
+      `GET /api/v3/events/${tier}/visitors`,
+      { query: ({ projects }) => ({ project_id: projects[0], ...lastHour(), limit: '10' }) },
     ]),
   ),
   'GET /api/v3/events/web_event/counts': byProject,
@@ -50,6 +57,13 @@ export const samples: Record<string, Sample> = {
   'GET /api/v1/billing/limits': {},
   'PUT /api/v1/billing/limits': { body: () => ({ budgets: [], limits: [] }) },
   'GET /api/v1/rejected_events': byProject,
+  'GET /api/v1/privacy/subject': { query: () => ({ cookie_id: randomUUID() }) },
+  'GET /api/v1/privacy/erasures': {},
+  'GET /api/v1/privacy/erasures/:erasure_id': { params: ({ erasure }) => ({ erasure_id: erasure }) },
+  'GET /api/v1/privacy/opt-outs': {},
+  'POST /api/v1/privacy/opt-outs': { body: () => ({ cookie_id: randomUUID() }) },
+  'DELETE /api/v1/privacy/opt-outs': { body: ({ optedOut }) => ({ cookie_id: optedOut }) },
+  'DELETE /api/v1/privacy/subject': { body: () => ({ cookie_id: randomUUID(), opt_out: false }) },
   'GET /api/v1/field-catalog': {},
   'GET /api/v1/field-catalog/:name': { params: () => ({ name: 'hem' }) },
   'GET /api/v1/whoami': {},

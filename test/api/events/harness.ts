@@ -109,6 +109,7 @@ export async function openEvents() {
   return {
     app,
     clickhouse,
+    postgres,
     get,
     async page(
       query: Record<string, string> = {},

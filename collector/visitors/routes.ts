@@ -1,0 +1,68 @@
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import { meterOfTier } from '../billing/meters.ts'
+import type { ReadDeps } from '../deps.ts'
+import { chooseFormat, type Format, formats } from '../events/accept.ts'
+import { streaming, untilClosed } from '../events/routes.ts'
+import { joinRows } from '../events/rows.ts'
+import { describeVisitors } from './description.ts'
+import { readVisitorsRequest, visitorTiers } from './plan.ts'
+import { readVisitors } from './visitors.ts'
+
+/** GET /api/v3/events/{tier}/visitors: one row for each identified visitor, charged once a request. */
+export const visitorsRoutes =
+  (deps: ReadDeps): FastifyPluginAsync =>
+  async (app) => {
+    // As in events/routes.ts: what is read from a query is checked where it is read, and HEAD delivers nothing.
+    app.setValidatorCompiler(() => () => true)
+    app.setSerializerCompiler(() => (data) => JSON.stringify(data))
+    const shared = {
+      config: { access: { to: 'key', projectKeys: 'own project', limit: 'events' }, charged: true },
+      exposeHeadRoute: false,
+    } as const
+
+    for (const tier of visitorTiers) {
+      app.get(
+        `/api/v3/events/${tier}/visitors`,
+        { schema: describeVisitors(tier), ...shared },
+        async (request, reply) => {
+          const signal = untilClosed(reply)
+          const { principal } = request
+          const { asked, plan: unscoped } = readVisitorsRequest(request, tier)
+          const format = chooseFormat(request.headers.accept)
+          const plan = { ...unscoped, scope: await deps.scopeOf(principal, asked) }
+          const { projectId } = plan.scope
+          const charge = await deps.billing.admit(request, { meter: meterOfTier[tier], projectId, signal })
+          try {
+            const visitors = await readVisitors(deps.clickhouse[principal.mode], plan, format, signal)
+            const charged = await charge.settle(visitors.rows)
+            reply.header('x-footfall-request-id', request.id).header('x-footfall-charged', charged)
+            return answer(reply, { ...visitors, body: charge.deliver<Buffer>(visitors.body) }, format)
+          } catch (error) {
+            if (!signal.aborted) throw error
+            // Nobody is left to answer, and nothing went wrong here.
+            return reply.hijack()
+          }
+        },
+      )
+    }
+  }
+
+interface VisitorsAnswer {
+  body: AsyncIterable<Buffer>
+  rows: number
+  hasPartialData: boolean
+}
+
+function answer(reply: FastifyReply, { body, rows, hasPartialData }: VisitorsAnswer, format: Format) {
+  reply.header('content-type', `${formats[format]}; charset=utf-8`).header('vary', 'accept')
+  if (format === 'json') return reply.send(Readable.from(jsonBody(), streaming))
+  reply.header('x-footfall-records', rows).header('x-footfall-has-partial-data', String(hasPartialData))
+  return reply.send(Readable.from(body, streaming))
+
+  async function* jsonBody() {
+    yield '{"visitors":['
+    yield* joinRows(body, { separator: Buffer.from('\n'), joint: Buffer.from(','), rows }, [])
+    yield `],"count":${rows},"has_partial_data":${hasPartialData}}`
+  }
+}

@@ -1,0 +1,62 @@
+import { Readable } from 'node:stream'
+import type { ClickHouse, Query, ResultStream } from '../clickhouse/client.ts'
+import type { Format } from '../events/accept.ts'
+import { comesAsMembers, outputOf } from '../events/page.ts'
+import { nameProjects } from '../events/projects.ts'
+import type { VisitorsPlan } from './plan.ts'
+import { findGaps, hasBrokenParts, lossOf } from './unreadable.ts'
+import { visitorsQuery } from './visitorsQuery.ts'
+
+/** Visitors on their way from ClickHouse, as bytes: lines of JSON, or a whole CSV file. */
+export interface Visitors extends ResultStream {
+  /** True when a part of the window could not be read. */
+  readonly hasPartialData: boolean
+}
+
+/**
+ * Asks for the visitors of a plan. What cannot be read is looked for and left out; an error that is none of the data's
+ * is thrown as it came.
+ */
+export async function readVisitors(
+  clickhouse: ClickHouse,
+  unnamed: VisitorsPlan,
+  format: Format,
+  signal: AbortSignal,
+): Promise<Visitors> {
+  const plan = await nameProjects(clickhouse, unnamed)
+  const form = { leadsWithNext: false, hasMembers: comesAsMembers(plan, format) }
+  const queryOf = (readable: VisitorsPlan) => visitorsQuery(readable, form.hasMembers)
+  const read = async (readable: VisitorsPlan) => {
+    const stream = await clickhouse.stream(queryOf(readable), outputOf(plan, format, form), signal)
+    signal.addEventListener('abort', () => stream.body.destroy(), { once: true })
+    if (stream.rows > 0 || format === 'csv') return stream
+    // What ClickHouse writes of no rows is a line end.
+    stream.body.resume()
+    return { body: Readable.from([]), rows: 0 }
+  }
+  try {
+    const [stream, hasPartialData] = await Promise.all([read(plan), hasBrokenParts(clickhouse, plan.window)])
+    return { ...stream, hasPartialData }
+  } catch (error) {
+    const loss = lossOf(error)
+    if (loss === null) throw error
+    if (loss === 'lost shard')
+      return { ...(await read({ ...plan, skipsLostShards: true })), hasPartialData: true }
+    const gaps = await findGaps(plan.window, (window) => {
+      signal.throwIfAborted()
+      return isReadable(clickhouse, queryOf({ ...plan, window }))
+    })
+    return { ...(await read({ ...plan, gaps })), hasPartialData: true }
+  }
+}
+
+/** Whether all that a query needs can be read. */
+async function isReadable(clickhouse: ClickHouse, { sql, params }: Query): Promise<boolean> {
+  try {
+    await clickhouse.rows({ sql: `SELECT sum(ignore(*)) FROM (\n${sql}\n)`, params })
+    return true
+  } catch (error) {
+    if (lossOf(error) !== 'damaged') throw error
+    return false
+  }
+}

@@ -1,0 +1,60 @@
+import { hemNumber } from '../../schemas/fields.ts'
+import type { Query } from '../clickhouse/client.ts'
+import { newestFirst, selectList, withProfilesOf } from '../events/eventsQuery.ts'
+import { type Bind, bindings, conditions } from '../events/where.ts'
+import { companyDomains } from '../identity/profileSql.ts'
+import type { VisitorsPlan } from './plan.ts'
+
+/**
+ * The newest event of each visitor, newest first. Which events these are is decided on a few narrow columns, from the
+ * end of the primary key on, so that it stops where the limit is full; all other columns are read for these events
+ * alone.
+ */
+export function visitorsQuery(plan: VisitorsPlan, hasMembers: boolean): Query {
+  const { bind, params } = bindings()
+  const where = conditionsOf(plan, bind).join('\n  AND ')
+  const limit = bind('UInt32', plan.limit)
+  const sql = withProfilesOf(
+    plan.columns,
+    { leadsWithNext: false, hasMembers },
+    (columns) => `SELECT ${selectList(columns)}
+FROM events
+WHERE ${where}
+  AND (ts_millis, event_id) IN (
+${newestOf(plan, where, limit)}
+)`,
+  )
+  return { sql: sql + (plan.skipsLostShards ? '\nSETTINGS skip_unavailable_shards = 1' : ''), params }
+}
+
+/** The keys of the newest events of people, or of companies. */
+function newestOf({ kind }: VisitorsPlan, where: string, limit: string): string {
+  const people = `SELECT ts_millis, event_id, ${hemNumber} AS _hem_number
+FROM events
+WHERE ${where}
+  AND _hem_number != 0
+${newestFirst}
+LIMIT 1 BY _hem_number`
+  if (kind === 'buyers') return `SELECT ts_millis, event_id FROM (\n${people}\nLIMIT ${limit}\n)`
+  return `SELECT ts_millis, event_id
+FROM (
+${people}
+) AS people ANY INNER JOIN (${companyDomains}) AS companies USING _hem_number
+${newestFirst}
+LIMIT 1 BY company_domain
+LIMIT ${limit}`
+}
+
+function conditionsOf(plan: VisitorsPlan, bind: Bind): readonly string[] {
+  const { scope, includesDsp, gaps } = plan
+  // Events of campaigns have no pixel.
+  const isOfPixelOrCampaign = includesDsp && scope.pixelId !== null
+  return [
+    ...conditions(isOfPixelOrCampaign ? { ...plan, scope: { ...scope, pixelId: null } } : plan, bind),
+    ...(isOfPixelOrCampaign ? [`(pixel_id = ${bind('UUID', scope.pixelId!)} OR source = 'svcdsp')`] : []),
+    ...gaps.map(
+      ({ startMs, endMs }) =>
+        `(ts_millis < ${bind('Int64', startMs)} OR ts_millis >= ${bind('Int64', endMs)})`,
+    ),
+  ]
+}
