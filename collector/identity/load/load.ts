@@ -52,15 +52,14 @@ export async function load(
   request: LoadRequest,
   onProgress: (progress: Progress) => void,
 ): Promise<Loaded> {
-  for (const { load_id } of await readForgotten(clickhouse)) await dropStage(clickhouse, load_id)
+  for (const forgotten of await readForgotten(clickhouse)) await finish(clickhouse, forgotten)
   const loadId = idOf(request)
   const unfinished = await readUnfinished(clickhouse, loadId)
-  if (!unfinished) await dropStage(clickhouse, loadId)
   let state = unfinished ?? newState(loadId, request)
+  if (!unfinished) await saveState(clickhouse, state)
   if (state.phase === 'staging') {
     state = await stageFiles(clickhouse, request, state, onProgress).catch(async (error) => {
-      // Nobody can go on where standard input broke off.
-      if (request.sources.some(({ identity }) => identity === null)) await dropStage(clickhouse, loadId)
+      if (error instanceof StartError) await forgetUseless(clickhouse, request, loadId)
       throw error
     })
     if (state.rows === 0) {
@@ -79,6 +78,17 @@ export async function load(
 async function finish(clickhouse: ClickHouse, state: LoadState): Promise<void> {
   await saveState(clickhouse, { ...state, phase: 'done' })
   await dropStage(clickhouse, state.load_id)
+}
+
+/** Nobody can go on where standard input broke off, or need go on where nothing was read. */
+async function forgetUseless(
+  clickhouse: ClickHouse,
+  { sources }: LoadRequest,
+  loadId: string,
+): Promise<void> {
+  const state = await readUnfinished(clickhouse, loadId)
+  const isOnce = sources.some(({ identity }) => identity === null)
+  if (state && (isOnce || (state.file === 0 && state.bytes === 0))) await finish(clickhouse, state)
 }
 
 /** The same for the same files, loaded in the same way into tables of the same columns. */
