@@ -191,8 +191,12 @@ async function migrateUntilDone(
 ): Promise<void> {
   for (;;) {
     try {
-      await migrateClickHouse(clickhouse.url, clickhouseDatabase)
-      return await migrateClickHouse(clickhouse.url, `${clickhouseDatabase}_test`)
+      await Promise.all(
+        [clickhouseDatabase, `${clickhouseDatabase}_test`].map((database) =>
+          migrateClickHouse(clickhouse.url, database),
+        ),
+      )
+      return
     } catch (error) {
       log.warn(`ClickHouse is not ready: ${(error as Error).message}`)
       await new Promise((resolve) => setTimeout(resolve, migrateRetryMs))
