@@ -3,6 +3,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { text } from 'node:stream/consumers'
 import {
   ClickHouseRefused,
+  type ListQuery,
   type OutputFormat,
   outputSettings,
   type Query,
@@ -36,10 +37,12 @@ const formatSettings = (format: OutputFormat): Record<string, string> =>
 export async function openStream(
   url: string,
   database: string,
-  { sql, params }: Query,
+  query: Query | ListQuery,
   format: OutputFormat,
   signal?: AbortSignal,
 ): Promise<ResultStream> {
+  const { sql, params } = query
+  const lists = 'lists' in query ? query.lists : {}
   const address = new URL(url)
   const search = new URLSearchParams({
     database,
@@ -52,6 +55,12 @@ export async function openStream(
   for (const [name, value] of Object.entries(outputSettings)) search.set(name, String(value))
   for (const [name, value] of Object.entries(params)) search.set(`param_${name}`, escaped(String(value)))
 
+  for (const name of Object.keys(lists)) {
+    search.set(`${name}_structure`, 'value String')
+    search.set(`${name}_format`, 'TSV')
+  }
+  const { body, headers } = await bodyOf(sql, lists)
+
   const secure = address.protocol === 'https:'
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const request = (secure ? httpsRequest : httpRequest)(
@@ -62,13 +71,14 @@ export async function openStream(
         port: address.port,
         path: `${address.pathname}?${search}`,
         auth: `${decodeURIComponent(address.username) || 'default'}:${decodeURIComponent(address.password)}`,
+        headers,
         agent: agents[secure ? 'https:' : 'http:'],
         ...(signal && { signal }),
       },
       resolve,
     )
     request.once('error', reject)
-    request.end(sql)
+    request.end(body)
   })
   if (answer.statusCode !== 200) {
     const message = await text(answer)
@@ -78,6 +88,20 @@ export async function openStream(
     result_rows?: string
   }
   return { body: answer, rows: Number(summary.result_rows ?? 0) }
+}
+
+/** The statement alone, or as a form with a file for each list. */
+async function bodyOf(sql: string, lists: ListQuery['lists']) {
+  if (Object.keys(lists).length === 0) return { body: sql, headers: {} }
+  const form = new FormData()
+  form.set('query', sql)
+  for (const [name, values] of Object.entries(lists))
+    form.set(name, new Blob([values.map(escaped).join('\n')]))
+  const encoded = new Response(form)
+  return {
+    body: Buffer.from(await encoded.arrayBuffer()),
+    headers: { 'content-type': encoded.headers.get('content-type')! },
+  }
 }
 
 /** ClickHouse reads bound values as TSV fields. */

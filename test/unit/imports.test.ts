@@ -18,6 +18,7 @@ const rules: Record<string, string[]> = {
   billing: ['access', 'postgres'],
   events: ['access', 'billing', 'identity', 'clickhouse'],
   visitors: ['access', 'billing', 'clickhouse', 'events', 'identity'],
+  lookup: ['events', 'identity'],
   taxonomy: ['access'],
   campaigns: ['access', 'accounts', 'clickhouse', 'ingest', 'postgres', 'spool'],
   dashboard: ['access', 'accounts'],
