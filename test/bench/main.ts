@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { access } from './access.ts'
 import { ack, ackPinned, batch, latency } from './ingest.ts'
+import { lookup } from './lookup.ts'
 import { charges, metering } from './metering.ts'
 import { pixel } from './pixel.ts'
 import { read } from './read.ts'
@@ -22,6 +23,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   read,
   tiers,
   visitors,
+  lookup,
   access,
   metering,
   charges,
