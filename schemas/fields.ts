@@ -20,7 +20,7 @@ export {
   type Tier,
   tiers,
 } from './fields/field.ts'
-export { companyFields, hemNumber }
+export { companyFields, hem, hemNumber }
 
 /** The columns of `events`: what was stored, and what is computed from it when it is read. */
 export const eventColumns: readonly Field[] = [...eventFields, hem]

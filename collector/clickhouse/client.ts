@@ -9,6 +9,11 @@ export interface Query {
   readonly params: Readonly<Record<string, unknown>>
 }
 
+/** A query that selects, too, from lists of texts which are too long to bind: tables by these names, with one column `value`. */
+export interface ListQuery extends Query {
+  readonly lists: Readonly<Record<string, readonly string[]>>
+}
+
 /** How rows leave ClickHouse. `row` is a row of JSON Lines with `${column:JSON}` and `${column:Raw}` in it. */
 export type OutputFormat = 'JSONEachRow' | 'CSVWithNames' | { readonly row: string }
 
@@ -42,7 +47,7 @@ export interface ClickHouse {
   /** Runs a query and parses its rows. For small answers. */
   rows<Row>(query: Query): Promise<Row[]>
   /** Runs a query and hands its bytes on unparsed. */
-  stream(query: Query, format: OutputFormat, signal?: AbortSignal): Promise<ResultStream>
+  stream(query: Query | ListQuery, format: OutputFormat, signal?: AbortSignal): Promise<ResultStream>
   /** Runs a statement that answers nothing. */
   command(query: Query): Promise<void>
   /**

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import {
   ClickHouseRefused,
   type Fed,
+  type ListQuery,
   type OutputFormat,
   outputSettings,
   type Query,
@@ -37,18 +38,21 @@ const formatSettings = (format: OutputFormat): Record<string, string> =>
 export async function openStream(
   url: string,
   database: string,
-  { sql, params }: Query,
+  query: Query | ListQuery,
   format: OutputFormat,
   signal?: AbortSignal,
 ): Promise<ResultStream> {
+  const lists = 'lists' in query ? query.lists : {}
   const settings = {
     ...formatSettings(format),
     buffer_size: answerBytesInMemory,
     readonly: 2,
     cancel_http_readonly_queries_on_client_close: 1,
     ...outputSettings,
+    ...listSettings(lists),
   }
-  const { body, summary } = await post(url, database, params, settings, [sql], signal)
+  const sent = await bodyOf(query.sql, lists)
+  const { body, summary } = await post(url, database, query.params, settings, sent, signal)
   return { body, rows: Number(summary.result_rows ?? 0) }
 }
 
@@ -72,12 +76,16 @@ export async function feedBytes(
   bytes: Buffer,
   settings: Readonly<Record<string, number>>,
 ): Promise<Fed> {
-  const { body, summary } = await post(url, database, params, { ...inputSettings, ...settings }, [
-    `${sql}\n`,
-    bytes,
-  ])
+  const parts = [`${sql}\n`, bytes]
+  const { body, summary } = await post(url, database, params, { ...inputSettings, ...settings }, { parts })
   await text(body)
   return { readRows: Number(summary.read_rows), writtenRows: Number(summary.written_rows) }
+}
+
+/** What goes to ClickHouse, a piece after the other. */
+interface Sent {
+  parts: readonly (string | Buffer)[]
+  headers?: Readonly<Record<string, string>>
 }
 
 /** Sends a statement, and answers when ClickHouse is done with it. Throws ClickHouseRefused. */
@@ -86,7 +94,7 @@ async function post(
   database: string,
   params: Query['params'],
   settings: Readonly<Record<string, unknown>>,
-  parts: readonly (string | Buffer)[],
+  { parts, headers }: Sent,
   signal?: AbortSignal,
 ): Promise<{ body: IncomingMessage; summary: Readonly<Record<string, string>> }> {
   const address = new URL(url)
@@ -104,7 +112,10 @@ async function post(
         port: address.port,
         path: `${address.pathname}?${search}`,
         auth: `${decodeURIComponent(address.username) || 'default'}:${decodeURIComponent(address.password)}`,
-        headers: { 'content-length': parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0) },
+        headers: {
+          'content-length': parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0),
+          ...headers,
+        },
         agent: agents[secure ? 'https:' : 'http:'],
         ...(signal && { signal }),
       },
@@ -119,6 +130,29 @@ async function post(
     throw new ClickHouseRefused(message, Number(answer.headers['x-clickhouse-exception-code'] ?? 0))
   }
   return { body: answer, summary: JSON.parse(String(answer.headers['x-clickhouse-summary'] ?? '{}')) }
+}
+
+/** How ClickHouse reads the lists of a query: a column of texts each. */
+const listSettings = (lists: ListQuery['lists']): Record<string, string> =>
+  Object.fromEntries(
+    Object.keys(lists).flatMap((name) => [
+      [`${name}_structure`, 'value String'],
+      [`${name}_format`, 'TSV'],
+    ]),
+  )
+
+/** The statement alone, or as a form with a file for each list. */
+async function bodyOf(sql: string, lists: ListQuery['lists']): Promise<Sent> {
+  if (Object.keys(lists).length === 0) return { parts: [sql] }
+  const form = new FormData()
+  form.set('query', sql)
+  for (const [name, values] of Object.entries(lists))
+    form.set(name, new Blob([values.map(escaped).join('\n')]))
+  const encoded = new Response(form)
+  return {
+    parts: [Buffer.from(await encoded.arrayBuffer())],
+    headers: { 'content-type': encoded.headers.get('content-type')! },
+  }
 }
 
 /** ClickHouse reads bound values as TSV fields. */

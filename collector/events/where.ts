@@ -1,6 +1,7 @@
 import { hemNumber, isProfileField } from '../../schemas/fields.ts'
 import type { Scope } from '../access/scope.ts'
 import type { Query } from '../clickhouse/client.ts'
+import { isHem } from '../identity/hem.ts'
 import { cookiesOf, hemAsNumber, profileMeets, profileMeetsNone } from '../identity/profileSql.ts'
 import type { Filter } from './filter.ts'
 import type { Selection } from './plan.ts'
@@ -46,8 +47,8 @@ const isOfEvent = ({ field }: Filter): boolean => field === undefined || !isProf
 
 /** Which hem a cookie belongs to is computed for each row; its text would cost more than all the rest. */
 function eventConditions(filter: Filter, organizationId: string, bind: Bind): readonly string[] {
-  const isHem = filter.field?.name === 'hem' && (filter.op === 'eq' || filter.op === 'ne')
-  if (!isHem || !/^[0-9a-f]{64}$/.test(String(filter.value))) return [condition(filter, bind)]
+  const isOfHem = filter.field?.name === 'hem' && (filter.op === 'eq' || filter.op === 'ne')
+  if (!isOfHem || !isHem(String(filter.value))) return [condition(filter, bind)]
   const hem = bind('String', String(filter.value))
   if (filter.op === 'ne') return [`${hemNumber} != ${hemAsNumber(hem)}`]
   return [cookiesOf(organizationId, hem), `${hemNumber} = ${hemAsNumber(hem)}`]

@@ -7,6 +7,7 @@ import { seededRandom } from '../random.ts'
 import { makeCompany } from './generate/company.ts'
 import { makePerson } from './generate/person.ts'
 import type { Values } from './generate/values.ts'
+import { hemOf } from './hem.ts'
 
 export interface Graph {
   readonly seed: number
@@ -16,10 +17,6 @@ export interface Graph {
 
 /** A row of `profiles`, as JSON has it. */
 export type Profile = Values & { hem: string }
-
-/** SHA-256, hex, of the trimmed, lower-cased address: what a hem is (design: The JS API). */
-export const hemOf = (email: string): string =>
-  createHash('sha256').update(email.trim().toLowerCase()).digest('hex')
 
 /** Every fifth profile is the one before, known by the personal address. */
 const profilesPerSecondAddress = 5

@@ -23,6 +23,9 @@ export const hemAsNumber = (hem: string): string => `reinterpretAsUInt256(unhex(
 /** What every read of profiles selects from: one row for each hem, with the columns of the field table. */
 export const visibleProfiles = 'profiles FINAL'
 
+/** The same people as pieces of JSON (004_identity.sql), of each at least one row; the newest counts. */
+const visibleProfileRows = 'profile_rows'
+
 /** The company of each person who has one. */
 export const companyDomains = `SELECT ${hemAsNumber('hem')} AS _hem_number, company_domain FROM ${visibleProfiles} WHERE company_domain != ''`
 
@@ -78,4 +81,30 @@ export function withValues(fields: readonly Field[]): string {
   const parts = [...(fields.some(isPte) ? ['_person.2'] : []), ...(fields.every(isPte) ? [] : ['_person.3'])]
   const types = fields.map(({ name, dataType }) => `${name} Nullable(${jsonTypes[dataType]})`).join(', ')
   return `JSONExtract(if(_person.1 = _hem_number, concat('{', substring(${parts.join(' || ')}, 2), '}'), '{}'), 'Tuple(${types})') AS _values`
+}
+
+/** Hems of people who want to be left alone by an organization, or by all (collector/privacy). A placeholder. */
+export const optedOutHems = (organizationId: string): string =>
+  `SELECT hem FROM active_opt_outs WHERE hem != '' AND organization_id IN (${organizationId}, toUUID('00000000-0000-0000-0000-000000000000'))`
+
+/** The list that peopleQuery asks about: hems. */
+export const askedHems = 'asked_hems'
+
+/**
+ * The people of the list askedHems who have a profile and have not opted out of `{organization:UUID}`: `hem`, and their members of JSON as memberColumns, or some fields
+ * of theirs as columns.
+ */
+export function peopleQuery(fields: readonly Field[] | null): string {
+  const asked = `SELECT ${hemAsNumber('value')} AS number FROM ${askedHems} WHERE value NOT IN (${optedOutHems('{organization:UUID}')})`
+  const columns =
+    fields === null
+      ? ['pte AS _pte', 'profile AS _profile']
+      : fields.map(({ name }) => `_values.${name} AS ${name}`)
+  return `WITH ${['(hem_number, pte, profile) AS _person', 'hem_number AS _hem_number', ...(fields === null ? [] : [withValues(fields)])].join(', ')}
+SELECT ${['lower(hex(reinterpretAsFixedString(hem_number))) AS hem', ...columns].join(', ')}
+FROM ${visibleProfileRows}
+WHERE hem_key IN (SELECT toUInt64(number) FROM (${asked}))
+  AND hem_number IN (${asked})
+ORDER BY hem_number, updated_at DESC
+LIMIT 1 BY hem_number`
 }

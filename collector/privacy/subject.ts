@@ -1,6 +1,6 @@
 import { isUuid } from '../../schemas/uuid.ts'
 import { invalidParameter } from '../errors.ts'
-import { hemOf } from '../identity/generate.ts'
+import { hemOf } from '../identity/hem.ts'
 
 /** The cookie of events that have none. */
 const nobody = '00000000-0000-0000-0000-000000000000'

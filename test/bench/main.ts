@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { access } from './access.ts'
 import { identity } from './identity.ts'
 import { ack, ackPinned, batch, latency } from './ingest.ts'
+import { lookup } from './lookup.ts'
 import { charges, metering } from './metering.ts'
 import { pixel } from './pixel.ts'
 import { read } from './read.ts'
@@ -26,6 +27,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   tiers,
   identity,
   visitors,
+  lookup,
   access,
   metering,
   charges,

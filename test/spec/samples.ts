@@ -56,6 +56,11 @@ export const samples: Record<string, Sample> = {
   'GET /api/v1/billing/usage/daily-by-meter': byProject,
   'GET /api/v1/billing/limits': {},
   'PUT /api/v1/billing/limits': { body: () => ({ budgets: [], limits: [] }) },
+  'GET /api/v1/lookup': { query: () => ({ email: 'somebody@known.example' }) },
+  'POST /api/v1/lookup': { body: () => ({ email: 'nobody@known.example' }) },
+  'POST /api/v1/lookup/batch': {
+    body: () => ({ items: [{ id: 'a', email: 'somebody@known.example' }, { hem: 'not one' }] }),
+  },
   'GET /api/v1/rejected_events': byProject,
   'GET /api/v1/privacy/subject': { query: () => ({ cookie_id: randomUUID() }) },
   'GET /api/v1/privacy/erasures': {},

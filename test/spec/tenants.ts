@@ -13,6 +13,7 @@ import { createBilling } from '../../collector/billing/billing.ts'
 import { openClickHouse } from '../../collector/clickhouse/client.ts'
 import { migrateClickHouse } from '../../collector/clickhouse/migrate.ts'
 import { readConfig } from '../../collector/config.ts'
+import { hemOf } from '../../collector/identity/hem.ts'
 import { openLog } from '../../collector/log.ts'
 import { migratePostgres } from '../../collector/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../../collector/postgres/pool.ts'
@@ -45,6 +46,10 @@ export async function openTenants() {
   const database = randomName()
   await migrateClickHouse(inject('clickhouseUrl'), database)
   const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
+  await clickhouse.command({
+    sql: 'INSERT INTO profiles (hem, first_name) VALUES ({hem:String}, {name:String})',
+    params: { hem: hemOf('somebody@known.example'), name: 'Somebody' },
+  })
   const tokens = createTokens(postgres)
   const directory = mkdtempSync(join(tmpdir(), 'footfall-test-'))
   const spool = new Spool({

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { inject } from 'vitest'
 import { openClickHouse } from '../../../collector/clickhouse/client.ts'
-import { hemOf } from '../../../collector/identity/generate.ts'
+import { hemOf } from '../../../collector/identity/hem.ts'
 import { reloadIdentity } from '../../../collector/identity/refresh.ts'
 import { beaconOf, customEvent, postBeacon, receiptOf } from '../../harness/api.ts'
 import { waitFor } from '../../harness/service.ts'

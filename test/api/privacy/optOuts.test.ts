@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addOptOut, removeOptOut } from '../../../collector/privacy/optOuts.ts'
 import { waitFor } from '../../harness/service.ts'
+import type { Caller } from '../accounts/harness.ts'
 import { openPrivacy, type Privacy } from './harness.ts'
 
 let it: Privacy
@@ -64,6 +65,20 @@ describe('a person who opts out of one organization', () => {
     await takes(it.demo.pixel_id, cookie, 1)
     expect(await it.ask(it.key, `DELETE ${path}`, { hem })).toMatchObject({ status: 404 })
   })
+})
+
+test('a person who opts out is not found by lookup either, except by who else they have not opted out of', async () => {
+  const { email, hem } = await it.meet()
+  await it.clickhouse.command({
+    sql: `INSERT INTO profiles (hem, first_name) VALUES ({hem:String}, 'Ada')`,
+    params: { hem },
+  })
+  const finds = async (key: Caller) =>
+    (await it.done(key, `GET /api/v1/lookup?email=${encodeURIComponent(email)}`)).matched
+  expect([await finds(it.key), await finds(it.stranger.key)]).toEqual([true, true])
+  await it.done(it.key, `POST ${path}`, { email })
+  await waitFor('the opt-out', async () => !(await finds(it.key)), 5_000)
+  expect(await finds(it.stranger.key)).toBe(true)
 })
 
 test('a browser alone opts out: the person’s others are followed on', async () => {

@@ -1,0 +1,59 @@
+import { ApiError, invalidParameter } from '../errors.ts'
+import { hemOfSubject } from './subject.ts'
+
+/** Most items of a batch (spec: Limits). */
+export const itemsMax = 10_000
+
+const idLengthMax = 255
+
+/** An item of a batch: whom it asks for, or why it cannot be asked. */
+export interface Item {
+  readonly index: number
+  /** The caller's own word for it; null where there is none. */
+  readonly id: string | null
+  readonly asked: string | ApiError
+}
+
+/** Reads items one by one: what is wrong with one costs its neighbours nothing. */
+export const readItems = (items: readonly unknown[]): Item[] => items.map(readItem)
+
+function readItem(item: unknown, index: number): Item {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+    return { index, id: null, asked: invalidParameter('items', 'an item must be an object') }
+  }
+  const { id, hem, email, ...others } = item as Record<string, unknown>
+  const isIdGood = typeof id === 'string' && id.length <= idLengthMax
+  const [other] = Object.keys(others)
+  const asked =
+    id !== undefined && !isIdGood
+      ? invalidParameter('id', `must be a text of at most ${idLengthMax} characters`)
+      : other !== undefined
+        ? invalidParameter(other, 'there is no such member of an item')
+        : hemOfSubject({ hem, email })
+  return { index, id: isIdGood ? id : null, asked }
+}
+
+/** The hems of all items that name somebody, each once. */
+export const hemsOf = (items: readonly Item[]): string[] => [
+  ...new Set(items.flatMap(({ asked }) => (asked instanceof ApiError ? [] : asked))),
+]
+
+/** The results of a batch as pieces of JSON, in the order of its items; `people` are JSON objects by hem. */
+export async function* resultsOf(
+  items: readonly Item[],
+  people: ReadonlyMap<string, Buffer>,
+): AsyncGenerator<Buffer> {
+  for (const { index, id, asked } of items) {
+    const named = `${index === 0 ? '' : ','}{"index":${index},"id":${JSON.stringify(id)}`
+    const person = asked instanceof ApiError ? undefined : people.get(asked)
+    if (person) yield Buffer.concat([Buffer.from(`${named},"matched":true,"person":`), person, closing])
+    else yield Buffer.from(`${named},"matched":false,"person":null${errorOf(asked)}}`)
+  }
+}
+
+const closing = Buffer.from('}')
+
+const errorOf = (asked: string | ApiError): string =>
+  asked instanceof ApiError
+    ? `,"error":${JSON.stringify({ error: asked.code, message: asked.message, ...asked.extra.body })}`
+    : ''

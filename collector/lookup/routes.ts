@@ -1,0 +1,87 @@
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
+import type { Field } from '../../schemas/fields.ts'
+import type { ReadDeps } from '../deps.ts'
+import { ApiError } from '../errors.ts'
+import { streaming, untilClosed } from '../events/routes.ts'
+import { readPeople } from '../identity/people.ts'
+import { hemsOf, readItems, resultsOf } from './batch.ts'
+import {
+  type BatchBody,
+  describeBatch,
+  describeGet,
+  describePost,
+  type SubjectQuery,
+} from './declarations.ts'
+import { hemOfSubject, readSelect } from './subject.ts'
+
+/** Most bytes of a batch: 10,000 items with the longest ids and addresses that are worth sending. */
+const batchBytesMax = 8 * 1024 * 1024
+
+type Asked = Static<typeof SubjectQuery>
+
+/** Identity lookup: hashed or plain e-mail address → person. Charged for each person returned; misses are free. */
+export const lookupRoutes =
+  (deps: ReadDeps): FastifyPluginAsync =>
+  async (app) => {
+    const access = { to: 'key', projectKeys: 'as organization' } as const
+    const single = {
+      config: { access: { ...access, limit: 'data' }, charged: true },
+      exposeHeadRoute: false,
+    } as const
+
+    const read = (
+      { principal }: FastifyRequest,
+      hems: readonly string[],
+      fields: readonly Field[] | null,
+      signal: AbortSignal,
+    ) => readPeople(deps.clickhouse[principal.mode], principal.organizationId, hems, fields, signal)
+
+    const lookUp = async (request: FastifyRequest, reply: FastifyReply, { select, ...subject }: Asked) => {
+      const signal = untilClosed(reply)
+      const hem = hemOfSubject(subject)
+      if (hem instanceof ApiError) throw hem
+      const fields = readSelect(select)
+      const charge = await deps.billing.admit(request, { meter: 'lookup', projectId: null, signal })
+      const people = await read(request, [hem], fields, signal)
+      const person = people.get(hem)
+      reply.header('x-footfall-charged', await charge.settle(people.size)).type(json)
+      return Buffer.from(person ? `{"matched":true,"person":${person}}` : '{"matched":false,"person":null}')
+    }
+
+    app.get<{ Querystring: Asked }>('/api/v1/lookup', { schema: describeGet, ...single }, (request, reply) =>
+      lookUp(request, reply, request.query),
+    )
+    app.post<{ Body: Asked }>('/api/v1/lookup', { schema: describePost, ...single }, (request, reply) =>
+      lookUp(request, reply, request.body),
+    )
+
+    app.post<{ Body: Static<typeof BatchBody> }>(
+      '/api/v1/lookup/batch',
+      {
+        schema: describeBatch,
+        config: { access: { ...access, limit: 'batch_lookup' }, charged: true },
+        bodyLimit: batchBytesMax,
+      },
+      async (request, reply) => {
+        const signal = untilClosed(reply)
+        const items = readItems(request.body.items)
+        const fields = readSelect(request.body.select)
+        const charge = await deps.billing.admit(request, { meter: 'lookup', projectId: null, signal })
+        const people = await read(request, hemsOf(items), fields, signal)
+        const matched = items.filter(({ asked }) => !(asked instanceof ApiError) && people.has(asked)).length
+        const charged = await charge.settle(matched)
+        reply.header('x-footfall-charged', charged).type(json)
+        return reply.send(Readable.from(body(), streaming))
+
+        async function* body() {
+          yield '{"results":['
+          yield* charge.deliver(resultsOf(items, people))
+          yield `],"count":${items.length},"matched":${matched},"charged":${charged}}`
+        }
+      },
+    )
+  }
+
+const json = 'application/json; charset=utf-8'
