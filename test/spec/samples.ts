@@ -61,6 +61,7 @@ export const samples: Record<string, Sample> = {
   'POST /api/v1/lookup/batch': {
     body: () => ({ items: [{ id: 'a', email: 'somebody@known.example' }, { hem: 'not one' }] }),
   },
+  'GET /api/v1/lookup/company': { query: () => ({ domain: 'nowhere.example' }) },
   'GET /api/v1/rejected_events': byProject,
   'GET /api/v1/privacy/subject': { query: () => ({ cookie_id: randomUUID() }) },
   'GET /api/v1/privacy/erasures': {},
