@@ -4,7 +4,7 @@ import type { Static } from 'typebox'
 import type { ReadDeps } from '../deps.ts'
 import { ApiError } from '../errors.ts'
 import { streaming, untilClosed } from '../events/routes.ts'
-import { readPeople } from '../identity/people.ts'
+import { readPeople, readPersonFields } from '../identity/people.ts'
 import { hemsOf, readItems, resultsOf } from './batch.ts'
 import {
   type BatchBody,
@@ -13,7 +13,7 @@ import {
   describePost,
   type SubjectQuery,
 } from './declarations.ts'
-import { hemOfSubject, readSelect } from './subject.ts'
+import { hemOfSubject } from './subject.ts'
 
 /** Most bytes of a batch: 10,000 items with the longest ids and addresses that are worth sending. */
 const batchBytesMax = 8 * 1024 * 1024
@@ -34,7 +34,7 @@ export const lookupRoutes =
       const signal = untilClosed(reply)
       const hem = hemOfSubject(subject)
       if (hem instanceof ApiError) throw hem
-      const fields = readSelect(select)
+      const fields = readPersonFields(select)
       const charge = await deps.billing.admit(request, { meter: 'lookup', projectId: null, signal })
       const people = await readPeople(deps.clickhouse[request.principal.mode], [hem], fields, signal)
       const person = people.get(hem)
@@ -59,7 +59,7 @@ export const lookupRoutes =
       async (request, reply) => {
         const signal = untilClosed(reply)
         const items = readItems(request.body.items)
-        const fields = readSelect(request.body.select)
+        const fields = readPersonFields(request.body.select)
         const charge = await deps.billing.admit(request, { meter: 'lookup', projectId: null, signal })
         const people = await readPeople(
           deps.clickhouse[request.principal.mode],

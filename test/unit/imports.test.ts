@@ -19,6 +19,7 @@ const rules: Record<string, string[]> = {
   events: ['access', 'billing', 'identity', 'clickhouse'],
   visitors: ['access', 'billing', 'clickhouse', 'events', 'identity'],
   lookup: ['events', 'identity'],
+  contact: ['clickhouse', 'events', 'identity'],
   taxonomy: ['access'],
   campaigns: ['access', 'accounts', 'clickhouse', 'ingest', 'postgres', 'spool'],
   dashboard: ['access', 'accounts'],
