@@ -26,6 +26,7 @@ import { rejectedRoutes } from './ingest/rejectedRoutes.ts'
 import { ingestRoutes } from './ingest/routes.ts'
 import { lookupRoutes } from './lookup/routes.ts'
 import { describeRoutes } from './openapi.ts'
+import { statisticsRoutes } from './statistics/routes.ts'
 import { isStoreAway } from './storeAway.ts'
 import { fieldCatalogRoutes } from './taxonomy/fieldCatalogRoutes.ts'
 import { validatorCompiler } from './validation.ts'
@@ -97,6 +98,7 @@ export async function createApp({
     await app.register(earlierRoutes(read))
     await app.register(lookupRoutes(read))
     await app.register(contactRoutes(read))
+    await app.register(statisticsRoutes(read))
     await app.register(rejectedRoutes(read))
     await app.register(billingRoutes(read))
     await app.register(fieldCatalogRoutes)

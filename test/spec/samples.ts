@@ -62,6 +62,7 @@ export const samples: Record<string, Sample> = {
     body: () => ({ items: [{ id: 'a', email: 'somebody@known.example' }, { hem: 'not one' }] }),
   },
   'POST /api/v1/contact/query': { body: () => ({ filter: 'first_name:eq:Somebody' }) },
+  'GET /api/v1/resolution/statistics': byProject,
   'GET /api/v1/rejected_events': byProject,
   'GET /api/v1/field-catalog': {},
   'GET /api/v1/field-catalog/:name': { params: () => ({ name: 'hem' }) },

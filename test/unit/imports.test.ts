@@ -20,6 +20,7 @@ const rules: Record<string, string[]> = {
   visitors: ['access', 'billing', 'clickhouse', 'events', 'identity'],
   lookup: ['events', 'identity'],
   contact: ['clickhouse', 'events', 'identity'],
+  statistics: ['access', 'clickhouse', 'events'],
   taxonomy: ['access'],
   campaigns: ['access', 'accounts', 'clickhouse', 'ingest', 'postgres', 'spool'],
   dashboard: ['access', 'accounts'],
