@@ -14,6 +14,7 @@ import { deliveryRoutes } from './campaigns/deliveryRoutes.ts'
 import type { CampaignsDeps, DeliveryDeps } from './campaigns/deps.ts'
 import { campaignsRoutes } from './campaigns/routes.ts'
 import type { Config } from './config.ts'
+import { contactRoutes } from './contact/routes.ts'
 import { dashboardPages } from './dashboard/routes.ts'
 import type { ReadDeps } from './deps.ts'
 import { ApiError, busy, NoAnswer, notFound } from './errors.ts'
@@ -26,6 +27,7 @@ import { ingestRoutes } from './ingest/routes.ts'
 import { lookupRoutes } from './lookup/routes.ts'
 import { describeRoutes } from './openapi.ts'
 import { privacyRoutes } from './privacy/routes.ts'
+import { statisticsRoutes } from './statistics/routes.ts'
 import { isStoreAway } from './storeAway.ts'
 import { fieldCatalogRoutes } from './taxonomy/fieldCatalogRoutes.ts'
 import { validatorCompiler } from './validation.ts'
@@ -96,6 +98,8 @@ export async function createApp({
     await app.register(visitorsRoutes(read))
     await app.register(earlierRoutes(read))
     await app.register(lookupRoutes(read))
+    await app.register(contactRoutes(read))
+    await app.register(statisticsRoutes(read))
     await app.register(rejectedRoutes(read))
     await app.register(billingRoutes(read))
     await app.register(fieldCatalogRoutes)

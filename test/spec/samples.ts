@@ -61,6 +61,8 @@ export const samples: Record<string, Sample> = {
   'POST /api/v1/lookup/batch': {
     body: () => ({ items: [{ id: 'a', email: 'somebody@known.example' }, { hem: 'not one' }] }),
   },
+  'POST /api/v1/contact/query': { body: () => ({ filter: 'first_name:eq:Somebody' }) },
+  'GET /api/v1/resolution/statistics': byProject,
   'GET /api/v1/rejected_events': byProject,
   'GET /api/v1/privacy/subject': { query: () => ({ cookie_id: randomUUID() }) },
   'GET /api/v1/privacy/erasures': {},
