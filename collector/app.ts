@@ -29,6 +29,7 @@ import { describeRoutes } from './openapi.ts'
 import { statisticsRoutes } from './statistics/routes.ts'
 import { isStoreAway } from './storeAway.ts'
 import { fieldCatalogRoutes } from './taxonomy/fieldCatalogRoutes.ts'
+import { taxonomyRoutes } from './taxonomy/taxonomyRoutes.ts'
 import { validatorCompiler } from './validation.ts'
 import { visitorsRoutes } from './visitors/routes.ts'
 
@@ -102,6 +103,7 @@ export async function createApp({
     await app.register(rejectedRoutes(read))
     await app.register(billingRoutes(read))
     await app.register(fieldCatalogRoutes)
+    await app.register(taxonomyRoutes)
   }
   if (accounts) {
     await app.register(administrationRoutes(accounts))

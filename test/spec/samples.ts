@@ -66,6 +66,8 @@ export const samples: Record<string, Sample> = {
   'GET /api/v1/rejected_events': byProject,
   'GET /api/v1/field-catalog': {},
   'GET /api/v1/field-catalog/:name': { params: () => ({ name: 'hem' }) },
+  'GET /api/v1/taxonomy': {},
+  'GET /api/v1/taxonomy/:name': { params: () => ({ name: 'industries' }) },
   'GET /api/v1/whoami': {},
   'GET /api/v1/organization': {},
   'PUT /api/v1/organization': { body: () => ({ name: 'Renamed' }) },
