@@ -30,6 +30,7 @@ import { privacyRoutes } from './privacy/routes.ts'
 import { statisticsRoutes } from './statistics/routes.ts'
 import { isStoreAway } from './storeAway.ts'
 import { fieldCatalogRoutes } from './taxonomy/fieldCatalogRoutes.ts'
+import { taxonomyRoutes } from './taxonomy/taxonomyRoutes.ts'
 import { validatorCompiler } from './validation.ts'
 import { visitorsRoutes } from './visitors/routes.ts'
 
@@ -40,8 +41,8 @@ export interface AppDeps {
   notReady: () => string | null
   /** The numbers of all processes of this machine, as Prometheus text. */
   metrics: () => Promise<string>
-  /** Who may ask what; null where all routes are for anyone. */
-  guard: GuardDeps | null
+  /** Who may ask what. */
+  guard: GuardDeps
   /** Absent where FOOTFALL_ROLE is api. */
   ingest?: IngestDeps | undefined
   /** Absent where FOOTFALL_ROLE is api. */
@@ -103,6 +104,7 @@ export async function createApp({
     await app.register(rejectedRoutes(read))
     await app.register(billingRoutes(read))
     await app.register(fieldCatalogRoutes)
+    await app.register(taxonomyRoutes)
   }
   if (accounts) {
     await app.register(administrationRoutes(accounts))

@@ -73,6 +73,8 @@ export const samples: Record<string, Sample> = {
   'DELETE /api/v1/privacy/subject': { body: () => ({ cookie_id: randomUUID(), opt_out: false }) },
   'GET /api/v1/field-catalog': {},
   'GET /api/v1/field-catalog/:name': { params: () => ({ name: 'hem' }) },
+  'GET /api/v1/taxonomy': {},
+  'GET /api/v1/taxonomy/:name': { params: () => ({ name: 'industries' }) },
   'GET /api/v1/whoami': {},
   'GET /api/v1/organization': {},
   'PUT /api/v1/organization': { body: () => ({ name: 'Renamed' }) },
