@@ -14,6 +14,7 @@ import { deliveryRoutes } from './campaigns/deliveryRoutes.ts'
 import type { CampaignsDeps, DeliveryDeps } from './campaigns/deps.ts'
 import { campaignsRoutes } from './campaigns/routes.ts'
 import type { Config } from './config.ts'
+import { contactRoutes } from './contact/routes.ts'
 import { dashboardPages } from './dashboard/routes.ts'
 import type { ReadDeps } from './deps.ts'
 import { ApiError, busy, NoAnswer, notFound } from './errors.ts'
@@ -27,8 +28,10 @@ import { companyLookupRoute } from './lookup/company.ts'
 import { lookupRoutes } from './lookup/routes.ts'
 import { describeRoutes } from './openapi.ts'
 import { privacyRoutes } from './privacy/routes.ts'
+import { statisticsRoutes } from './statistics/routes.ts'
 import { isStoreAway } from './storeAway.ts'
 import { fieldCatalogRoutes } from './taxonomy/fieldCatalogRoutes.ts'
+import { taxonomyRoutes } from './taxonomy/taxonomyRoutes.ts'
 import { validatorCompiler } from './validation.ts'
 import { visitorsRoutes } from './visitors/routes.ts'
 
@@ -39,8 +42,8 @@ export interface AppDeps {
   notReady: () => string | null
   /** The numbers of all processes of this machine, as Prometheus text. */
   metrics: () => Promise<string>
-  /** Who may ask what; null where all routes are for anyone. */
-  guard: GuardDeps | null
+  /** Who may ask what. */
+  guard: GuardDeps
   /** Absent where FOOTFALL_ROLE is api. */
   ingest?: IngestDeps | undefined
   /** Absent where FOOTFALL_ROLE is api. */
@@ -98,9 +101,12 @@ export async function createApp({
     await app.register(earlierRoutes(read))
     await app.register(lookupRoutes(read))
     await app.register(companyLookupRoute(read))
+    await app.register(contactRoutes(read))
+    await app.register(statisticsRoutes(read))
     await app.register(rejectedRoutes(read))
     await app.register(billingRoutes(read))
     await app.register(fieldCatalogRoutes)
+    await app.register(taxonomyRoutes)
   }
   if (accounts) {
     await app.register(administrationRoutes(accounts))

@@ -72,6 +72,7 @@ export const notFound = {
   pixel: () => new ApiError(404, 'pixel not found', 'No pixel of yours has this id.'),
   campaign: () => new ApiError(404, 'campaign not found', 'No campaign of yours has this id.'),
   field: (name: string) => new ApiError(404, 'field not found', `There is no field "${name}".`),
+  taxonomy: (name: string) => new ApiError(404, 'taxonomy not found', `There is no taxonomy "${name}".`),
   member: () => new ApiError(404, 'member not found', 'No member of your organization has this id.'),
   projectMember: () =>
     new ApiError(404, 'project member not found', 'Nobody with this id is a member of the project.'),

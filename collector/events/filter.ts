@@ -43,22 +43,36 @@ export function readFilters(text: string, tier: Tier): readonly Filter[] {
   return pieces.map((piece) => readFilter(piece, tier))
 }
 
-function readFilter(piece: string, tier: Tier): Filter {
-  const refuse = (reason: string) => {
-    const shown = piece.length > 200 ? `${piece.slice(0, 200)}…` : piece
-    return invalidParameter('filter', `"${shown}": ${reason}`)
-  }
+/** A filter whose parts are given apart, as texts. Throws 400 as above. */
+export function readFilterOf(parts: { field: string; op: string; value: string }, tier: Tier): Filter {
+  return filterOf(parts, tier, refusing(`${parts.field}:${parts.op}:${parts.value}`))
+}
 
+function readFilter(piece: string, tier: Tier): Filter {
+  const refuse = refusing(piece)
   const parts = filterPattern.exec(piece)?.groups
   if (!parts) throw refuse('must be field:op:value')
-  const [name, ...path] = parts.operand!.split('.')
+  return filterOf({ field: parts.operand!, op: parts.op!, value: parts.value! }, tier, refuse)
+}
+
+const refusing = (piece: string) => (reason: string) => {
+  const shown = piece.length > 200 ? `${piece.slice(0, 200)}…` : piece
+  return invalidParameter('filter', `"${shown}": ${reason}`)
+}
+
+function filterOf(
+  parts: { field: string; op: string; value: string },
+  tier: Tier,
+  refuse: (reason: string) => Error,
+): Filter {
+  const [name, ...path] = parts.field.split('.')
   const op = operators.find((operator) => operator === parts.op)
   if (!op) throw refuse(`the operator must be one of ${operators.join(', ')}`)
   const field = fieldNamed(name!)
   if (!field) throw refuse(`there is no field ${name}`)
   if (!isReadableAt(field, tier)) throw refuse(`${name} is not part of ${tier}`)
 
-  const typed = path.length > 0 ? payloadValue(op, parts.value!) : fieldValue(field, op, parts.value!)
+  const typed = path.length > 0 ? payloadValue(op, parts.value) : fieldValue(field, op, parts.value)
   if (typeof typed === 'string') throw refuse(typed)
   return path.length > 0 ? { path, op, ...typed } : { field, op, ...typed }
 }

@@ -211,7 +211,7 @@ export function readGroups(list: string | undefined, tier: Tier): readonly Group
   })
 }
 
-function readNames(parameter: string, list: string): readonly string[] {
+export function readNames(parameter: string, list: string): readonly string[] {
   const names = list.split(',')
   const repeated = names.find((name, index) => names.indexOf(name) !== index)
   if (repeated !== undefined) throw invalidParameter(parameter, `names "${repeated}" twice`)

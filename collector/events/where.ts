@@ -79,7 +79,8 @@ const projectsNamedMax = 500
 
 const sqlOperators = { eq: '=', ne: '!=', gt: '>', gte: '>=', lt: '<', lte: '<=', like: 'LIKE' } as const
 
-function condition(filter: Filter, bind: Bind): string {
+/** A filter as a condition over the rows whose columns it names. */
+export function condition(filter: Filter, bind: Bind): string {
   const left = leftSide(filter, bind)
   const comparison = `${left} ${sqlOperators[filter.op]} ${rightSide(filter, bind)}`
   // In SQL null differs from nothing; to a caller a missing value does differ from the given one.

@@ -23,16 +23,21 @@ const instantMsMax = 8_640_000_000_000_000
 const unixMillisecondsFrom = 1e11
 
 /**
- * Decides the window of a request. Without an end it reaches up to `nowMs`, without a start it is 24 hours long. With
+ * Decides the window of a request. Without an end it reaches up to `nowMs`, without a start it is `lengthMs` long. With
  * `includesEnd` the end that is given belongs to it: that millisecond, or the whole of that day.
  * Throws 400 for a bound given twice (`start_ms` with `start_time`), a bound that cannot be read, and a window
  * that ends before or when it starts.
  */
-export function readWindow(given: WindowParameters, nowMs: number, includesEnd = false): Window {
+export function readWindow(
+  given: WindowParameters,
+  nowMs: number,
+  includesEnd = false,
+  lengthMs = dayMs,
+): Window {
   const start = readBound('start', given.start_ms, given.start_time)
   const end = readBound('end', given.end_ms, given.end_time)
   const endMs = end ? end.ms + (includesEnd ? end.spanMs : 0) : nowMs
-  const startMs = start?.ms ?? endMs - dayMs
+  const startMs = start?.ms ?? endMs - lengthMs
   if (startMs >= endMs) {
     throw invalidParameter(
       start?.parameter ?? end?.parameter ?? 'end_ms',

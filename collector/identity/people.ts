@@ -1,10 +1,23 @@
 import { buffer } from 'node:stream/consumers'
 import { type Field, hem, profileFields } from '../../schemas/fields.ts'
 import type { ClickHouse } from '../clickhouse/client.ts'
+import { invalidParameter } from '../errors.ts'
 import { askedHems, memberColumns, peopleQuery } from './profileSql.ts'
 
 /** What a person has: the hem and all fields of a profile, in the order of the field table. */
 export const personFields: readonly Field[] = [hem, ...profileFields]
+
+/** The fields that a `select` names, in its order; null for all. Throws 400 for what is no field of a person. */
+export function readPersonFields(select: string | undefined): readonly Field[] | null {
+  if (select === undefined) return null
+  const names = select.split(',')
+  return names.map((name, index) => {
+    const field = personFields.find((candidate) => candidate.name === name)
+    if (!field) throw invalidParameter('select', `a person has no field "${name}"`)
+    if (names.indexOf(name) !== index) throw invalidParameter('select', `names "${name}" twice`)
+    return field
+  })
+}
 
 const hemLength = 64
 

@@ -7,12 +7,12 @@ import { itemsMax } from './batch.ts'
 
 const tags = ['Identity']
 
-export const Select = Type.Optional(
+const Select = Type.Optional(
   Type.String({ description: 'Comma-separated fields of a person. Default: hem and the whole profile.' }),
 )
 
 /** A person as answers have one: every field, null where nobody knows it, or those that were selected. */
-export const Person = Type.Unsafe(rowOf(personFields))
+const Person = Type.Unsafe(rowOf(personFields))
 
 const Email = Type.String({
   description: 'The e-mail address; it is trimmed, lower-cased and hashed, and not kept.',

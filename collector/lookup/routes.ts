@@ -5,7 +5,7 @@ import type { Field } from '../../schemas/fields.ts'
 import type { ReadDeps } from '../deps.ts'
 import { ApiError } from '../errors.ts'
 import { streaming, untilClosed } from '../events/routes.ts'
-import { readPeople } from '../identity/people.ts'
+import { readPeople, readPersonFields } from '../identity/people.ts'
 import { hemsOf, readItems, resultsOf } from './batch.ts'
 import {
   type BatchBody,
@@ -14,7 +14,7 @@ import {
   describePost,
   type SubjectQuery,
 } from './declarations.ts'
-import { hemOfSubject, readSelect } from './subject.ts'
+import { hemOfSubject } from './subject.ts'
 
 /** Most bytes of a batch: 10,000 items with the longest ids and addresses that are worth sending. */
 const batchBytesMax = 8 * 1024 * 1024
@@ -42,7 +42,7 @@ export const lookupRoutes =
       const signal = untilClosed(reply)
       const hem = hemOfSubject(subject)
       if (hem instanceof ApiError) throw hem
-      const fields = readSelect(select)
+      const fields = readPersonFields(select)
       const charge = await deps.billing.admit(request, { meter: 'lookup', projectId: null, signal })
       const people = await read(request, [hem], fields, signal)
       const person = people.get(hem)
@@ -67,7 +67,7 @@ export const lookupRoutes =
       async (request, reply) => {
         const signal = untilClosed(reply)
         const items = readItems(request.body.items)
-        const fields = readSelect(request.body.select)
+        const fields = readPersonFields(request.body.select)
         const charge = await deps.billing.admit(request, { meter: 'lookup', projectId: null, signal })
         const people = await read(request, hemsOf(items), fields, signal)
         const matched = items.filter(({ asked }) => !(asked instanceof ApiError) && people.has(asked)).length

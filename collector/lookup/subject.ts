@@ -1,7 +1,5 @@
-import type { Field } from '../../schemas/fields.ts'
 import { type ApiError, invalidParameter } from '../errors.ts'
 import { hemOf, isEmail, isHem } from '../identity/hem.ts'
-import { personFields } from '../identity/people.ts'
 
 /** How a request names a person; exactly one of the two is right. */
 export interface Subject {
@@ -21,16 +19,4 @@ export function hemOfSubject({ hem, email }: Subject): string | ApiError {
   }
   const address = typeof email === 'string' ? email.trim() : ''
   return isEmail(address) ? hemOf(address) : invalidParameter('email', 'must be an e-mail address')
-}
-
-/** The fields that `select` names, in its order; null for all. Throws 400 for what is no field of a person. */
-export function readSelect(list: string | undefined): readonly Field[] | null {
-  if (list === undefined) return null
-  const names = list.split(',')
-  return names.map((name, index) => {
-    const field = personFields.find((candidate) => candidate.name === name)
-    if (!field) throw invalidParameter('select', `a person has no field "${name}"`)
-    if (names.indexOf(name) !== index) throw invalidParameter('select', `names "${name}" twice`)
-    return field
-  })
 }

@@ -4,6 +4,7 @@ import {
   creditRatings,
   dwellingTypes,
   educationLevels,
+  genders,
   generations,
   incomeRanges,
   maritalStatuses,
@@ -14,7 +15,7 @@ const { text, label, integer, number, flag } = profileFields('demographic', 'res
 
 /** The person at home: age, household, means, interests. Nothing about health, faith, origin or politics. */
 export const demographicFields = [
-  label('gender', 'Gender.', ['female', 'male', 'other']),
+  label('gender', 'Gender.', genders),
   integer('birth_year', 'Year of birth.'),
   integer('age', 'Age in years when the profile was last loaded.'),
   label('age_range', 'Age in years, as a range.', ageRanges),

@@ -49,6 +49,30 @@ export const industries = {
   Transportation: ['Airlines', 'Logistics', 'Rail and Road'],
 } as const
 
+/** The sectors of the North American Industry Classification System, 2022 (census.gov/naics). */
+export const naicsSectors = {
+  '11': 'Agriculture, Forestry, Fishing and Hunting',
+  '21': 'Mining, Quarrying, and Oil and Gas Extraction',
+  '22': 'Utilities',
+  '23': 'Construction',
+  '31-33': 'Manufacturing',
+  '42': 'Wholesale Trade',
+  '44-45': 'Retail Trade',
+  '48-49': 'Transportation and Warehousing',
+  '51': 'Information',
+  '52': 'Finance and Insurance',
+  '53': 'Real Estate and Rental and Leasing',
+  '54': 'Professional, Scientific, and Technical Services',
+  '55': 'Management of Companies and Enterprises',
+  '56': 'Administrative and Support and Waste Management and Remediation Services',
+  '61': 'Educational Services',
+  '62': 'Health Care and Social Assistance',
+  '71': 'Arts, Entertainment, and Recreation',
+  '72': 'Accommodation and Food Services',
+  '81': 'Other Services (except Public Administration)',
+  '92': 'Public Administration',
+} as const
+
 export const companyTypes = [
   'private',
   'public',
@@ -88,6 +112,8 @@ export const fundingStages = [
   'acquired',
   'public',
 ] as const
+
+export const genders = ['female', 'male', 'other'] as const
 
 export const ageRanges = ['18-24', '25-34', '35-44', '45-54', '55-64', '65+'] as const
 

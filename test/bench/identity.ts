@@ -7,6 +7,7 @@ import { withoutLimits } from '../chaos/scenario.ts'
 import { type Service, startService } from '../harness/service.ts'
 import { cookieSql, optimize } from './events.ts'
 import { loadFile, measureLoading } from './loading.ts'
+import { measureLookup } from './lookup.ts'
 import { readStore, type Store } from './pages.ts'
 import type { Bench, Row } from './rows.ts'
 import { counts, makeVisits, pages } from './tiers.ts'
@@ -51,6 +52,7 @@ async function measureStore(bench: Bench, events: number): Promise<Row[]> {
       await counts(sized, store, service, made.newestMs, null),
       await counts(sized, store, service, made.newestMs, 'resolved:eq:true'),
       ...(await measureVisitors(service, store, made.newestMs, bench.repeats)),
+      await measureLookup(service, store, bench.repeats, events * profilesShare),
       await measureLoading(bench, store, join(directory, 'graph/profiles.ndjson'), directory),
     ]
     await clickhouse.close()

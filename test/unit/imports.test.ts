@@ -20,6 +20,8 @@ const rules: Record<string, string[]> = {
   privacy: ['access', 'accounts', 'clickhouse', 'identity', 'postgres', 'spool'],
   visitors: ['access', 'billing', 'clickhouse', 'events', 'identity'],
   lookup: ['events', 'identity'],
+  contact: ['clickhouse', 'events', 'identity'],
+  statistics: ['access', 'clickhouse', 'events'],
   taxonomy: ['access'],
   campaigns: ['access', 'accounts', 'clickhouse', 'ingest', 'postgres', 'spool'],
   dashboard: ['access', 'accounts'],

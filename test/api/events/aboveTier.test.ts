@@ -3,8 +3,9 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { formats } from '../../../collector/events/accept.ts'
 import { operators } from '../../../collector/events/filter.ts'
+import { visitorTiers } from '../../../collector/visitors/plan.ts'
 import { type Field, fields, isReadableAt, profileFields, tiers } from '../../../schemas/fields.ts'
-import { eventOf, linkOf, openEvents, type Row } from './harness.ts'
+import { eventOf, linkOf, openEvents, projectId, type Row } from './harness.ts'
 
 let events: Awaited<ReturnType<typeof openEvents>>
 const now = Date.now()
@@ -36,41 +37,68 @@ const request = fc.record({
   distinct: fc.option(list, { nil: undefined }),
   filters: fc.array(filter, { maxLength: 3 }),
 })
+const visitorsRequest = fc.record({
+  tier: fc.constantFrom(...visitorTiers),
+  accept: fc.constantFrom(...Object.values(formats)),
+  select: fc.option(list, { nil: undefined }),
+  distinct: fc.constant(undefined),
+  filters: fc.array(filter, { maxLength: 3 }),
+})
 
 const namesOf = (list: readonly Field[]) => list.map(({ name }) => name).join(',')
 
+/** Asks `path`, and sees that the answer holds nothing above the tier. */
+async function expectNothingAbove(
+  path: string,
+  { tier, accept, select, distinct, filters }: Asked,
+  more: Record<string, string> = {},
+) {
+  const query = {
+    ...more,
+    ...(select && { select: namesOf(select) }),
+    ...(distinct && { distinct: namesOf(distinct) }),
+    ...(filters.length > 0 && {
+      filter: filters.map(({ field, op, value }) => `${field.name}:${op}:${value}`).join(','),
+    }),
+  }
+  const answer = await events.get(path, query, { accept })
+  const asked = [...(select ?? []), ...(distinct ?? []), ...filters.map(({ field }) => field)]
+  if (asked.some((one) => !isReadableAt(one, tier))) {
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json()).toEqual({
+      error: 'invalid_parameter',
+      parameter: expect.stringMatching(/^(select|distinct|filter)$/),
+      message: expect.any(String),
+      request_id: expect.any(String),
+    })
+    return
+  }
+  // A value that does not suit its field is refused, too.
+  expect([200, 400]).toContain(answer.statusCode)
+  if (answer.statusCode === 400) return
+  for (const above of fields.filter((one) => !isReadableAt(one, tier))) {
+    expect(answer.body).not.toContain(`"${above.name}"`)
+    expect(answer.body).not.toContain(markOf(above) ?? `"${above.name}"`)
+  }
+  if (tier === 'web_event') expect(answer.body).not.toContain(hem)
+}
+type Asked = typeof request extends fc.Arbitrary<infer Value> ? Value : never
+
 test('no field above the tier is ever returned, whatever select, filter, distinct and format ask', async () => {
   await fc.assert(
-    fc.asyncProperty(request, async ({ tier, accept, select, distinct, filters }) => {
-      const query = {
-        ...(select && { select: namesOf(select) }),
-        ...(distinct && { distinct: namesOf(distinct) }),
-        ...(filters.length > 0 && {
-          filter: filters.map(({ field, op, value }) => `${field.name}:${op}:${value}`).join(','),
-        }),
-      }
-      const answer = await events.get(`events/${tier}`, query, { accept })
-      const asked = [...(select ?? []), ...(distinct ?? []), ...filters.map(({ field }) => field)]
-      if (asked.some((one) => !isReadableAt(one, tier))) {
-        expect(answer.statusCode).toBe(400)
-        expect(answer.json()).toEqual({
-          error: 'invalid_parameter',
-          parameter: expect.stringMatching(/^(select|distinct|filter)$/),
-          message: expect.any(String),
-          request_id: expect.any(String),
-        })
-        return
-      }
-      // A value that does not suit its field is refused, too.
-      expect([200, 400]).toContain(answer.statusCode)
-      if (answer.statusCode === 400) return
-      for (const above of fields.filter((one) => !isReadableAt(one, tier))) {
-        expect(answer.body).not.toContain(`"${above.name}"`)
-        expect(answer.body).not.toContain(markOf(above) ?? `"${above.name}"`)
-      }
-      if (tier === 'web_event') expect(answer.body).not.toContain(hem)
-    }),
+    fc.asyncProperty(request, (asked) => expectNothingAbove(`events/${asked.tier}`, asked)),
     { numRuns: 300 },
+  )
+})
+
+test('nor of visitors', async () => {
+  const window = { start_ms: String(now - 60_000), end_ms: String(now), limit: '10' }
+  const scope = { project_id: projectId, ...window }
+  await fc.assert(
+    fc.asyncProperty(visitorsRequest, (asked) =>
+      expectNothingAbove(`events/${asked.tier}/visitors`, asked, scope),
+    ),
+    { numRuns: 200 },
   )
 })
 

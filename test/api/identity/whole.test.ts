@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -45,10 +45,10 @@ const lastState = async () =>
 describe('a load that is killed in the middle', () => {
   test('shows nothing, and the same command goes on and ends it', { timeout: 120_000 }, async () => {
     const path = store.write('bulky.ndjson', bulky())
-    const run = (): ChildProcess =>
-      spawn(process.execPath, [cli, 'identity', 'load', path], { env: store.env, stdio: 'ignore' })
-
-    const child = run()
+    const child = spawn(process.execPath, [cli, 'identity', 'load', path], {
+      env: store.env,
+      stdio: 'ignore',
+    })
     const state = await waitFor(
       'a chunk',
       async () => {

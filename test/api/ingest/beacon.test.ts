@@ -203,7 +203,8 @@ describe('a bad event costs only itself', () => {
     event_data: { ...event.event_data, ...data },
   })
 
-  test.each(bad)('%s', async (_name, spoil, path) => {
+  // All at once: each waits for its own events to be readable.
+  test.concurrent.each(bad)('%s', async (_name, spoil, path) => {
     const [before, after] = [good(), good()]
     const spoiled = spoil(good())
     const answer = await post(beaconOf(service, [before, spoiled, after]))

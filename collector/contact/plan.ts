@@ -1,0 +1,53 @@
+import type { Static } from 'typebox'
+import type { Field } from '../../schemas/fields.ts'
+import { invalidParameter } from '../errors.ts'
+import { type Filter, readFilterOf, readFilters } from '../events/filter.ts'
+import { personFields, readPersonFields } from '../identity/people.ts'
+import { contactLimit, type QueryBody } from './declarations.ts'
+
+/** People who meet all filters, one by one in the order of their key. */
+export interface ContactPlan {
+  readonly filters: readonly Filter[]
+  /** Null: every field of a person. */
+  readonly fields: readonly Field[] | null
+  readonly limit: number
+  /** The key of the last person of the page before; null on the first. */
+  readonly after: string | null
+}
+
+/** All that is known of people is for whoever pays for contacts. */
+const tier = 'resolution_full_profile'
+
+/** Reads the body of a contact query. Throws 400 that names the member. */
+export function readContactBody({ filter, select, limit, cursor }: Static<typeof QueryBody>): ContactPlan {
+  return {
+    filters: readPersonFilters(filter),
+    fields: readPersonFields(select),
+    limit: limit ?? contactLimit.default,
+    after: cursor === undefined ? null : decodeCursor(cursor),
+  }
+}
+
+function readPersonFilters(given: Static<typeof QueryBody>['filter']): readonly Filter[] {
+  const filters =
+    typeof given === 'string'
+      ? readFilters(given, tier)
+      : given.map((parts) => readFilterOf({ ...parts, value: String(parts.value) }, tier))
+  const other = filters.find(({ field }) => !field || !personFields.includes(field))
+  if (other) {
+    const name = other.field?.name ?? 'event_data'
+    throw invalidParameter('filter', `${name} is a field of events, not of a person`)
+  }
+  return filters
+}
+
+/** Where the next page goes on, as callers see it: opaque. */
+export const encodeCursor = (lastKey: string): string => Buffer.from(lastKey).toString('base64url')
+
+function decodeCursor(text: string): string {
+  const key = Buffer.from(text, 'base64url').toString()
+  if (key === '' || encodeCursor(key) !== text) {
+    throw invalidParameter('cursor', 'is not a next_cursor of this service')
+  }
+  return key
+}

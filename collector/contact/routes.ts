@@ -1,0 +1,51 @@
+import type { FastifyPluginAsync } from 'fastify'
+import type { Static } from 'typebox'
+import type { ReadDeps } from '../deps.ts'
+import { untilClosed } from '../events/routes.ts'
+import { readPeople } from '../identity/people.ts'
+import { hasBusinessEmail } from './business.ts'
+import { type ContactRow, contactQuery } from './contactQuery.ts'
+import { describeContact, type QueryBody } from './declarations.ts'
+import { encodeCursor, readContactBody } from './plan.ts'
+
+/** POST /api/v1/contact/query: people by what is known of them; those with a business e-mail are charged. */
+export const contactRoutes =
+  (deps: ReadDeps): FastifyPluginAsync =>
+  async (app) => {
+    app.post<{ Body: Static<typeof QueryBody> }>(
+      '/api/v1/contact/query',
+      {
+        schema: describeContact,
+        config: { access: { to: 'key', projectKeys: 'as organization', limit: 'data' }, charged: true },
+      },
+      async (request, reply) => {
+        const signal = untilClosed(reply)
+        const plan = readContactBody(request.body)
+        const { mode, organizationId } = request.principal
+        const clickhouse = deps.clickhouse[mode]
+        const charge = await deps.billing.admit(request, { meter: 'contact', projectId: null, signal })
+        const found = await clickhouse.rows<ContactRow>(contactQuery(plan, organizationId))
+        const page = found.slice(0, plan.limit)
+        const people = await readPeople(
+          clickhouse,
+          organizationId,
+          page.map(({ hem_text }) => hem_text),
+          plan.fields,
+          signal,
+        )
+        // Who was erased between the two questions is in neither the answer nor the bill.
+        const known = page.filter(({ hem_text }) => people.has(hem_text))
+        const withBusinessEmail = known.filter(hasBusinessEmail).length
+        const charged = await charge.settle(withBusinessEmail)
+        const results = known.map(({ hem_text }) => people.get(hem_text)!.toString()).join(',')
+        const meta = {
+          count: known.length,
+          with_business_email: withBusinessEmail,
+          charged,
+          ...(found.length > plan.limit && { next_cursor: encodeCursor(page.at(-1)!.person_key) }),
+        }
+        reply.header('x-footfall-charged', charged).type('application/json; charset=utf-8')
+        return Buffer.from(`{"results":[${results}],${JSON.stringify(meta).slice(1)}`)
+      },
+    )
+  }

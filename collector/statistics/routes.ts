@@ -1,0 +1,58 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { requireKeyProject } from '../access/recordScope.ts'
+import type { ReadDeps } from '../deps.ts'
+import { nameProjects } from '../events/projects.ts'
+import { describeStatistics } from './description.ts'
+import { readStatisticsRequest } from './plan.ts'
+import { type StatisticsRow, statisticsQuery } from './statisticsQuery.ts'
+
+/** Most groups in an answer. */
+const groupsMax = 10_000
+
+/** GET /api/v1/resolution/statistics: how many events and visitors are identified. Never billed. */
+export const statisticsRoutes =
+  (deps: ReadDeps): FastifyPluginAsync =>
+  async (app) => {
+    // As in events/routes.ts: what is read from a query is checked where it is read.
+    app.setValidatorCompiler(() => () => true)
+    app.setSerializerCompiler(() => (data) => JSON.stringify(data))
+
+    app.get(
+      '/api/v1/resolution/statistics',
+      {
+        schema: describeStatistics,
+        config: { access: { to: 'key', projectKeys: 'own project', limit: 'data' } },
+      },
+      async (request) => {
+        const { principal } = request
+        const { asked, plan } = readStatisticsRequest(request, deps.now())
+        requireKeyProject(principal, asked.projectId)
+        const clickhouse = deps.clickhouse[principal.mode]
+        const scoped = await nameProjects(clickhouse, {
+          ...plan,
+          scope: await deps.scopeOf(principal, asked),
+        })
+        const [total, ...groups] = await clickhouse.rows<StatisticsRow>(statisticsQuery(scoped, groupsMax))
+        return {
+          statistics: groups.slice(0, groupsMax).map(publicRow),
+          total: publicRow(total!),
+          meta: {
+            start_ms: plan.window.startMs,
+            end_ms: plan.window.endMs,
+            has_more: groups.length > groupsMax,
+            request_id: request.id,
+          },
+        }
+      },
+    )
+  }
+
+const publicRow = ({ is_total, day, project_id, pixel_id, ...counts }: StatisticsRow) => ({
+  ...(!is_total && { day, project_id, pixel_id }),
+  ...counts,
+  event_rate: rateOf(counts.resolved_events, counts.events),
+  visitor_rate: rateOf(counts.resolved_visitors, counts.visitors),
+})
+
+/** From 0 to 1; null where there is nothing to identify. */
+const rateOf = (resolved: number, all: number): number | null => (all === 0 ? null : resolved / all)

@@ -1,0 +1,57 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { Type } from 'typebox'
+import { type Taxonomy, taxonomies } from '../../schemas/taxonomies.ts'
+import { notFound } from '../errors.ts'
+import { exactly } from '../schemaParts.ts'
+
+const summary = {
+  name: Type.String(),
+  description: Type.String(),
+  fields: Type.Array(Type.String(), { description: 'The fields that hold these values.' }),
+  count: Type.Integer({ description: 'How many values it has.' }),
+}
+
+const Term = Type.Object({
+  value: Type.String({ description: 'As fields hold it and filters compare it.' }),
+  label: Type.String({ description: 'For people.' }),
+  parent: Type.Optional(Type.String({ description: 'The value of the coarser list that it is a part of.' })),
+})
+
+const config = { access: { to: 'key', projectKeys: 'as organization', limit: 'data' } } as const
+const tags = ['Taxonomy']
+
+/** GET /api/v1/taxonomy and …/{name}: the lists of values that fields choose from. Never billed. */
+export const taxonomyRoutes: FastifyPluginAsync = async (app) => {
+  app.get(
+    '/api/v1/taxonomy',
+    {
+      config,
+      schema: {
+        ...{ tags, summary: 'The lists of values that fields choose from', querystring: exactly({}) },
+        response: { 200: Type.Object({ taxonomies: Type.Array(Type.Object(summary)) }) },
+      },
+    },
+    async () => ({ taxonomies: taxonomies.map(summaryOf) }),
+  )
+
+  app.get<{ Params: { name: string } }>(
+    '/api/v1/taxonomy/:name',
+    {
+      config,
+      schema: {
+        ...{ tags, summary: 'One list of values, in its natural order', querystring: exactly({}) },
+        params: Type.Object({ name: Type.String() }),
+        response: { 200: Type.Object({ ...summary, values: Type.Array(Term) }) },
+      },
+    },
+    async ({ params: { name } }) => {
+      const taxonomy = taxonomies.find((candidate) => candidate.name === name)
+      if (!taxonomy) throw notFound.taxonomy(name)
+      return { ...summaryOf(taxonomy), values: taxonomy.terms }
+    },
+  )
+}
+
+const summaryOf = ({ name, description, fields, terms }: Taxonomy) => ({
+  ...{ name, description, fields, count: terms.length },
+})

@@ -1,0 +1,78 @@
+/** The shared vocabulary: every fixed list that fields choose from, each value with a label for people. */
+import { type EventType, eventDataSchemas } from './events/index.ts'
+import * as lists from './fields/vocabulary.ts'
+import { fields } from './fields.ts'
+
+/** A value as fields hold it. */
+export interface Term {
+  readonly value: string
+  readonly label: string
+  /** The value of the coarser list that it is a part of. */
+  readonly parent?: string
+}
+
+export interface Taxonomy {
+  readonly name: string
+  readonly description: string
+  /** The fields that hold these values. */
+  readonly fields: readonly string[]
+  /** In their natural order, where they have one. */
+  readonly terms: readonly Term[]
+}
+
+const { industries, naicsSectors } = lists
+
+/** What a value's own words do not say right. */
+const labels: Readonly<Record<string, string>> = { c_suite: 'C-suite', catch_all: 'Catch-all' }
+
+const labelOf = (value: string): string =>
+  labels[value] ?? (value.charAt(0).toUpperCase() + value.slice(1)).replaceAll('_', ' ')
+
+const term = (value: string): Term => ({ value, label: labelOf(value) })
+
+const fieldsWith = (values: readonly string[]): string[] =>
+  fields.filter((field) => field.values?.join() === values.join()).map(({ name }) => name)
+
+const ofList = (name: string, description: string, values: readonly string[]): Taxonomy => ({
+  ...{ name, description, fields: fieldsWith(values), terms: values.map(term) },
+})
+
+export const taxonomies: readonly Taxonomy[] = [
+  {
+    name: 'event_types',
+    description: 'What visitors do.',
+    fields: ['event_type'],
+    terms: (Object.keys(eventDataSchemas) as EventType[]).map(term),
+  },
+  ofList('industries', 'What companies do.', Object.keys(industries)),
+  {
+    name: 'sub_industries',
+    description: 'The same, one step finer; parent is the industry.',
+    fields: fieldsWith(Object.values(industries).flat()),
+    terms: Object.entries(industries).flatMap(([parent, parts]) =>
+      parts.map((part) => ({ ...term(part), parent })),
+    ),
+  },
+  {
+    name: 'naics_sectors',
+    description: 'Sectors of NAICS 2022: what the codes of company_naics_code begin with.',
+    fields: ['company_naics_code'],
+    terms: Object.entries(naicsSectors).map(([value, label]) => ({ value, label })),
+  },
+  ofList('company_types', 'Forms of ownership.', lists.companyTypes),
+  ofList('employee_ranges', 'Sizes of companies, by employees.', lists.employeeRanges),
+  ofList('revenue_ranges', 'Yearly revenues of companies in US dollars.', lists.revenueRanges),
+  ofList('funding_stages', 'Rounds of venture money.', lists.fundingStages),
+  ofList('seniorities', 'How high positions are, from the top downwards.', lists.seniorities),
+  ofList('departments', 'Parts of companies that people work in.', lists.departments),
+  ofList('email_statuses', 'Whether mail to an address arrives.', lists.emailStatuses),
+  ofList('genders', 'Genders.', lists.genders),
+  ofList('age_ranges', 'Ages in years.', lists.ageRanges),
+  ofList('generations', 'Generations, the youngest first.', lists.generations),
+  ofList('marital_statuses', 'Marital statuses.', lists.maritalStatuses),
+  ofList('income_ranges', 'Yearly incomes in US dollars.', lists.incomeRanges),
+  ofList('net_worth_ranges', 'Net worths of households in US dollars.', lists.netWorthRanges),
+  ofList('credit_ratings', 'Modelled credit standings, the best first.', lists.creditRatings),
+  ofList('education_levels', 'Degrees, the highest last.', lists.educationLevels),
+  ofList('dwelling_types', 'What households live in.', lists.dwellingTypes),
+]

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { profileFields } from '../../../schemas/fields.ts'
+import { openEvents, type Row } from '../events/harness.ts'
+
+let events: Awaited<ReturnType<typeof openEvents>>
+
+const hemAt = (index: number) => index.toString(16).padStart(2, '0').repeat(32)
+/** Thirty people of one company; every third has no business e-mail, every fifth a second profile. */
+const people: Row[] = Array.from({ length: 30 }, (_, index) => ({
+  hem: hemAt(index),
+  pte_person_id: index === 7 ? null : `person ${String(index).padStart(2, '0')}`,
+  first_name: `First ${index}`,
+  last_name: index < 20 ? 'Li' : 'Wu',
+  age: 20 + index,
+  job_title: index % 2 === 0 ? 'Director, "Sales"' : null,
+  company_domain: 'one.example',
+  is_investor: index % 4 === 0,
+  business_email: index % 3 === 0 ? null : `p${index}@one.example`,
+  email: index % 3 === 0 ? `p${index}@gmail.com` : `p${index}@one.example`,
+  updated_at: '2026-01-02T00:00:00Z',
+}))
+const secondProfiles = people
+  .filter((_, index) => index % 5 === 0)
+  .map((person, at) => ({ ...person, hem: hemAt(100 + at), updated_at: '2026-01-01T00:00:00Z' }))
+
+beforeAll(async () => {
+  events = await openEvents()
+  await events.know({ profiles: [...people, ...secondProfiles] })
+})
+afterAll(() => events.close())
+
+interface Body {
+  results: Row[]
+  count: number
+  with_business_email: number
+  charged: number
+  next_cursor?: string
+}
+const post = (payload: object, headers = {}) =>
+  events.app.inject({ method: 'POST', url: '/api/v1/contact/query', payload, headers })
+async function query(payload: object): Promise<Body> {
+  const answer = await post(payload)
+  if (answer.statusCode !== 200) throw new Error(answer.body)
+  return answer.json()
+}
+const everybody = { filter: 'company_domain:eq:one.example' }
+const namesOf = (results: readonly Row[]) => results.map(({ first_name }) => first_name).sort()
+const namesWhere = (keep: (person: Row, index: number) => boolean) => namesOf(people.filter(keep))
+async function ledger() {
+  const { rows } = await events.postgres.query<{ meter: string; records: number }>(
+    'SELECT meter, sum(records)::int AS records FROM ledger GROUP BY meter',
+  )
+  return Object.fromEntries(rows.map(({ meter, records }) => [meter, records]))
+}
+
+test('each person is there once, by the profile loaded last, with hem and every field', async () => {
+  const { results, count } = await query(everybody)
+  expect(count).toBe(30)
+  expect(namesOf(results)).toEqual(namesOf(people))
+  for (const result of results) {
+    const profile = people.find(({ hem }) => hem === result.hem)!
+    expect(Object.entries(result)).toEqual([
+      ['hem', profile.hem],
+      ...profileFields.map(({ name }) => [name, profile[name] ?? null]),
+    ])
+  }
+})
+
+test('only those with a business e-mail are charged; the others are returned for nothing', async () => {
+  const before = await ledger()
+  expect(await query(everybody)).toMatchObject({ count: 30, with_business_email: 20, charged: 20 })
+  expect(await ledger()).toEqual({ ...before, contact: (before.contact ?? 0) + 20 })
+  const free = await query({ filter: 'email:like:%@gmail.com' })
+  expect(free).toMatchObject({ count: 10, with_business_email: 0, charged: 0 })
+  expect(await query({ filter: 'last_name:eq:Nobody' })).toEqual({
+    ...{ results: [], count: 0, with_business_email: 0, charged: 0 },
+  })
+  expect(await ledger()).toEqual({ ...before, contact: (before.contact ?? 0) + 20 })
+})
+
+test('what select leaves out is charged all the same', async () => {
+  const answer = await query({ ...everybody, select: 'first_name,hem' })
+  expect(answer).toMatchObject({ with_business_email: 20, charged: 20 })
+  for (const result of answer.results) expect(Object.keys(result)).toEqual(['first_name', 'hem'])
+})
+
+describe('pages', () => {
+  test.each([1, 7, 29, 30])('of %i have everybody once, and say when there are no more', async (limit) => {
+    const seen: Row[] = []
+    let cursor: string | undefined
+    do {
+      const page: Body = await query({ ...everybody, limit, ...(cursor && { cursor }) })
+      expect(page.results.length).toBeGreaterThan(0)
+      expect(page.results.length).toBeLessThanOrEqual(limit)
+      seen.push(...page.results)
+      cursor = page.next_cursor
+    } while (cursor)
+    expect(seen).toHaveLength(30)
+    expect(namesOf(seen)).toEqual(namesOf(people))
+  })
+
+  test('have a hundred people unless the limit says otherwise', async () => {
+    expect((await query(everybody)).next_cursor).toBeUndefined()
+    expect((await query({ ...everybody, limit: 1000 })).count).toBe(30)
+  })
+})
+
+describe('a filter', () => {
+  const ops: [string, object[], (person: Row, index: number) => boolean][] = [
+    [
+      'last_name:eq:Wu',
+      [{ field: 'last_name', op: 'eq', value: 'Wu' }],
+      ({ last_name }) => last_name === 'Wu',
+    ],
+    [
+      'age:gte:30,age:lt:35',
+      [
+        { field: 'age', op: 'gte', value: 30 },
+        { field: 'age', op: 'lt', value: '35' },
+      ],
+      (_, index) => index >= 10 && index < 15,
+    ],
+    ['is_investor:eq:true', [{ field: 'is_investor', op: 'eq', value: true }], (_, index) => index % 4 === 0],
+    ['job_title:ne:x', [{ field: 'job_title', op: 'ne', value: 'x' }], () => true],
+    [
+      'job_title:like:Director, "%',
+      [{ field: 'job_title', op: 'like', value: 'Director, "%' }],
+      (_, index) => index % 2 === 0,
+    ],
+    [`hem:eq:${hemAt(3)}`, [{ field: 'hem', op: 'eq', value: hemAt(3) }], (_, index) => index === 3],
+    [`hem:like:0${3}%`, [{ field: 'hem', op: 'like', value: '03%' }], (_, index) => index === 3],
+    [
+      "last_name:eq:'; DROP TABLE profiles; --",
+      [{ field: 'last_name', op: 'eq', value: "'; DROP TABLE profiles; --" }],
+      () => false,
+    ],
+  ]
+  test.each(ops)('%s, as a text and as a list', async (text, list, keep) => {
+    for (const filter of [text, list]) {
+      expect(namesOf((await query({ filter })).results)).toEqual(namesWhere(keep))
+    }
+  })
+})
+
+describe('bad bodies name the member', () => {
+  const filter = 'age:gt:1'
+  test.each<[string, object]>([
+    ['filter', {}],
+    ['filter', { filter: '' }],
+    ['filter', { filter: [] }],
+    ['filter', { filter: 'age' }],
+    ['filter', { filter: 'nothing:eq:1' }],
+    ['filter', { filter: 'age:gt:old' }],
+    ['filter', { filter: 'age:like:1%' }],
+    ['filter', { filter: [{ field: 'age', op: 'about', value: 3 }] }],
+    ['filter', { filter: 'page_url:eq:x' }],
+    ['filter', { filter: 'event_data.url:eq:x' }],
+    ['filter', { filter: [{ field: 'event_data.url', op: 'eq', value: 'x' }] }],
+    ['select', { filter, select: 'cookie_id' }],
+    ['limit', { filter, limit: 0 }],
+    ['limit', { filter, limit: 1001 }],
+    ['cursor', { filter, cursor: '' }],
+    ['cursor', { filter, cursor: 'not ours!' }],
+    ['offset', { filter, offset: 1 }],
+  ])('%s: %j', async (member, body) => {
+    const answer = await post(body)
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json()).toMatchObject({ error: 'invalid_parameter', parameter: member })
+  })
+})
+
+test('a test key asks the sample, and is not charged', async () => {
+  const before = await ledger()
+  const answer = await post(everybody, { 'x-test-mode': 'test' })
+  expect(answer.json()).toMatchObject({ results: [], charged: 0 })
+  expect(await ledger()).toEqual(before)
+})
