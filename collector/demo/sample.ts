@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { ClickHouse } from '../clickhouse/client.ts'
-import { type Graph, profileAt } from '../identity/generate.ts'
+import { companyAt, type Graph, profileAt } from '../identity/generate.ts'
 import { reloadIdentity } from '../identity/refresh.ts'
 import { knownDevice } from '../ingest/device.ts'
 import { eventRow, sharedMembers } from '../ingest/row.ts'
@@ -59,6 +59,10 @@ const graph: Graph = { seed: 20_260_101, companies: 40 }
 export const sampleProfiles = (): string[] =>
   sampleVisitors.flatMap(({ person }) => (person === null ? [] : JSON.stringify(profileAt(graph, person))))
 
+/** The companies that people work for, as rows of companies. */
+export const sampleCompanies = (): string[] =>
+  Array.from({ length: graph.companies }, (_, index) => JSON.stringify(companyAt(graph, index)))
+
 /** Whose cookies are theirs, as rows of identity_links. */
 export const sampleLinks = (observedAt: Date): string[] =>
   sampleVisitors.flatMap(({ cookieId, person }, index) => {
@@ -86,6 +90,7 @@ export async function fillSampleDatabase(clickhouse: ClickHouse, now: Date): Pro
   if (profiles === 0) {
     // Observed now: they count more than what a release before said of the same cookies. A second copy replaces them.
     await insert(clickhouse, 'identity_links', sampleLinks(now), `sample-links-${now.getTime()}`)
+    await insert(clickhouse, 'companies', sampleCompanies(), 'sample-companies')
     await insert(clickhouse, 'profiles', sampleProfiles(), 'sample-profiles')
     await reloadIdentity(clickhouse)
   }

@@ -52,7 +52,7 @@ export async function load(
   request: LoadRequest,
   onProgress: (progress: Progress) => void,
 ): Promise<Loaded> {
-  for (const forgotten of await readForgotten(clickhouse)) await finish(clickhouse, forgotten)
+  for (const forgotten of await readForgotten(clickhouse)) await dropStage(clickhouse, forgotten)
   const loadId = idOf(request)
   const unfinished = await readUnfinished(clickhouse, loadId)
   let state = unfinished ?? newState(loadId, request)

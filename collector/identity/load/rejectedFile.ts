@@ -1,4 +1,13 @@
-import { closeSync, existsSync, fsyncSync, openSync, rmSync, truncateSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs'
 import { StartError } from '../../errors.ts'
 
 /** A row that was not taken, as it is written down. */
@@ -20,10 +29,13 @@ export interface RejectedFile {
 
 /** Opens the file that rejected rows go to; what lies behind its first `bytes` is of a chunk that is done again. */
 export function openRejectedFile(path: string, bytes: number): RejectedFile {
-  let length = bytes
+  let length = 0
   try {
     if (bytes === 0) rmSync(path, { force: true })
-    else if (existsSync(path)) truncateSync(path, bytes)
+    else if (existsSync(path)) {
+      length = Math.min(bytes, statSync(path).size)
+      truncateSync(path, length)
+    }
   } catch (error) {
     throw new StartError(`--rejected: ${(error as Error).message}`)
   }

@@ -17,10 +17,14 @@ export interface LoadState {
   readonly rejected_bytes: number
 }
 
+/** Loads that may go on: those that nobody has taken up again for a week are forgotten. */
+const unfinished =
+  "SELECT * EXCEPT updated_at FROM identity_loads FINAL WHERE phase != 'done' AND updated_at > now() - INTERVAL 7 DAY"
+
 /** The load of that id that was broken off, or null. */
 export async function readUnfinished(clickhouse: ClickHouse, loadId: string): Promise<LoadState | null> {
   const [state] = await clickhouse.rows<LoadState>({
-    sql: `SELECT * EXCEPT updated_at FROM identity_loads FINAL WHERE load_id = {loadId:String} AND phase != 'done'`,
+    sql: `${unfinished} AND load_id = {loadId:String}`,
     params: { loadId },
   })
   return state ?? null
@@ -36,12 +40,12 @@ export async function saveState(clickhouse: ClickHouse, state: LoadState): Promi
   })
 }
 
-const forgottenAfterDays = 7
-
-/** The ids of loads that were broken off and that nobody has taken up again for a week. */
-export const readForgotten = async (clickhouse: ClickHouse): Promise<LoadState[]> =>
-  clickhouse.rows<LoadState>({
-    sql: `SELECT * EXCEPT updated_at FROM identity_loads FINAL
-          WHERE phase != 'done' AND updated_at < now() - INTERVAL {days:UInt8} DAY`,
-    params: { days: forgottenAfterDays },
+/** The ids of loads that have tables still, but do not go on. */
+export async function readForgotten(clickhouse: ClickHouse): Promise<string[]> {
+  const forgotten = await clickhouse.rows<{ id: string }>({
+    sql: `SELECT DISTINCT extract(name, '^load_([0-9a-f]+)') AS id FROM system.tables
+          WHERE database = currentDatabase() AND id != '' AND id NOT IN (SELECT load_id FROM (${unfinished}))`,
+    params: {},
   })
+  return forgotten.map(({ id }) => id)
+}

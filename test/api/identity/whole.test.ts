@@ -120,6 +120,14 @@ test('the same file loaded once more changes nothing; rows of the same key repla
   expect(await countOf('profile_rows')).toBe(1)
 })
 
+test('what a load that does not go on left behind is removed by the next', async () => {
+  for (const name of ['load_0123abcd', 'load_0123abcd_rows'])
+    await store.clickhouse.command({ sql: `CREATE TABLE ${name} AS profiles`, params: {} })
+  const path = store.write('next.ndjson', ndjson([profileAt(graph, 0)]))
+  expect(await store.identity(['load', path])).toMatchObject({ code: 0 })
+  expect(await store.leftovers()).toEqual([])
+})
+
 test('several files are one load', async () => {
   const paths = [0, 1, 2].map((index) =>
     store.write(`part-${index}.ndjson`, ndjson([profileAt(graph, index)])),

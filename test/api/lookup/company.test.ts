@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fillSampleDatabase, sampleCompanies } from '../../../collector/demo/sample.ts'
 import { companyAt, type Graph } from '../../../collector/identity/generate.ts'
 import { reloadIdentity } from '../../../collector/identity/refresh.ts'
 import { companyFields } from '../../../schemas/fields.ts'
@@ -76,7 +77,12 @@ describe('what cannot be asked is answered 400, which names the parameter', () =
   })
 })
 
-test('a test key asks the sample, which knows no companies', async () => {
-  const answer = await ask({ domain: String(large.company_domain) }, { 'x-test-mode': 'test' })
-  expect(answer.json()).toEqual({ matched: false, company: null })
+test('a test key asks the sample, and is not charged', async () => {
+  await fillSampleDatabase(events.clickhouse.test, new Date())
+  const mode = { 'x-test-mode': 'test' }
+  const [company] = sampleCompanies().map((line) => JSON.parse(line) as Row)
+  const answer = await ask({ domain: String(company!.company_domain) }, mode)
+  expect(answer.json()).toEqual({ matched: true, company: shown(company!) })
+  expect(answer.headers['x-footfall-charged']).toBe('0')
+  expect((await ask({ domain: String(large.company_domain) }, mode)).json().matched).toBe(false)
 })
