@@ -26,6 +26,7 @@ import { rejectedRoutes } from './ingest/rejectedRoutes.ts'
 import { ingestRoutes } from './ingest/routes.ts'
 import { lookupRoutes } from './lookup/routes.ts'
 import { describeRoutes } from './openapi.ts'
+import { privacyRoutes } from './privacy/routes.ts'
 import { statisticsRoutes } from './statistics/routes.ts'
 import { isStoreAway } from './storeAway.ts'
 import { fieldCatalogRoutes } from './taxonomy/fieldCatalogRoutes.ts'
@@ -40,8 +41,8 @@ export interface AppDeps {
   notReady: () => string | null
   /** The numbers of all processes of this machine, as Prometheus text. */
   metrics: () => Promise<string>
-  /** Who may ask what; null where all routes are for anyone. */
-  guard: GuardDeps | null
+  /** Who may ask what. */
+  guard: GuardDeps
   /** Absent where FOOTFALL_ROLE is api. */
   ingest?: IngestDeps | undefined
   /** Absent where FOOTFALL_ROLE is api. */
@@ -107,6 +108,7 @@ export async function createApp({
   }
   if (accounts) {
     await app.register(administrationRoutes(accounts))
+    await app.register(privacyRoutes(accounts))
     await app.register(dashboardApiRoutes(accounts))
     await app.register(dashboardPages(accounts))
   }

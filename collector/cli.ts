@@ -5,16 +5,20 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { billingUsage, runBillingCommand } from './billing/commands.ts'
 import { checkSite } from './check/check.ts'
-import { openClickHouse } from './clickhouse/client.ts'
+import { type ClickHouse, openClickHouse } from './clickhouse/client.ts'
 import { readConfig } from './config.ts'
 import { StartError } from './errors.ts'
+import { identityUsage, runIdentityCommand } from './identity/commands.ts'
 import { openPostgres } from './postgres/pool.ts'
+import { privacyUsage, runPrivacyCommand } from './privacy/commands.ts'
 import type { DeadLetter } from './spool/deadLetters.ts'
 
 const usage = `footfall check URL              loads a page in a headless browser and says whether the pixel works there
 footfall dead-letters list      rows that ClickHouse refused, and why
 footfall dead-letters replay    try them again, after they or the table were mended; what goes in is removed
-${billingUsage}`
+${billingUsage}
+${identityUsage}
+${privacyUsage}`
 
 const { dataDir, chromiumPath } = readConfig(process.env)
 const directory = join(dataDir, 'dead_letters')
@@ -51,18 +55,27 @@ function readStores(): { clickhouse_url: string; clickhouse_database: string; po
   return JSON.parse(readFileSync(notes, 'utf8'))
 }
 
-async function billing(command: string | undefined, args: readonly string[]): Promise<boolean> {
+/** Runs one of the commands that an area has for PostgreSQL; false when it has none of that name. */
+async function inPostgres(
+  run: typeof runBillingCommand,
+  command: string | undefined,
+  args: readonly string[],
+): Promise<boolean> {
   const postgres = openPostgres(readStores().postgres_url, () => {})
   try {
-    return await runBillingCommand(postgres, command, args)
+    return await run(postgres, command, args)
   } finally {
     await postgres.end()
   }
 }
 
-async function replay(): Promise<void> {
+function openStore(): ClickHouse {
   const { clickhouse_url, clickhouse_database } = readStores()
-  const clickhouse = openClickHouse(clickhouse_url, clickhouse_database)
+  return openClickHouse(clickhouse_url, clickhouse_database)
+}
+
+async function replay(): Promise<void> {
+  const clickhouse = openStore()
   let replayed = 0
   let refused = 0
   for (const { path, letters } of letterFiles()) {
@@ -98,12 +111,20 @@ async function check(given: string): Promise<void> {
   if (!ok) process.exitCode = 1
 }
 
-const [topic, command, ...args] = process.argv.slice(2)
-try {
+/** Runs a command; false when there is no such command. */
+async function run([topic, command, ...args]: readonly string[]): Promise<boolean> {
+  if (topic === 'billing') return await inPostgres(runBillingCommand, command, args)
+  if (topic === 'privacy') return await inPostgres(runPrivacyCommand, command, args)
+  if (topic === 'identity') return await runIdentityCommand(openStore, command, args)
   if (topic === 'dead-letters' && command === 'list') list()
   else if (topic === 'dead-letters' && command === 'replay') await replay()
   else if (topic === 'check' && command) await check(command)
-  else if (topic !== 'billing' || !(await billing(command, args))) {
+  else return false
+  return true
+}
+
+try {
+  if (!(await run(process.argv.slice(2)))) {
     console.error(usage)
     process.exitCode = 2
   }

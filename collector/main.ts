@@ -21,6 +21,7 @@ import {
   spoolBytes,
   spoolOldestSeconds,
 } from './metrics.ts'
+import { startPrivacyChores } from './privacy/chores.ts'
 import { segmentsIn } from './spool/recover.ts'
 import {
   openShippers,
@@ -52,9 +53,8 @@ async function main(): Promise<void> {
 
   const { live, test } = stores.clickhouse
   const identity = keepIdentityFresh(live, log)
-  const shippers = openShippers(live, join(config.dataDir, 'dead_letters'), (table) =>
-    observerOf(table, identity, log),
-  )
+  const deadLetterDirectory = join(config.dataDir, 'dead_letters')
+  const shippers = openShippers(live, deadLetterDirectory, (table) => observerOf(table, identity, log))
   const spoolDirectory = join(config.dataDir, 'spool')
   const directoryOf = (index: number) => join(spoolDirectory, String(index))
   const started = new Set<string>()
@@ -71,17 +71,12 @@ async function main(): Promise<void> {
   if (config.role !== 'ingest') await migrated
   const sample = config.role === 'ingest' ? null : await keepSampleDatabase(test, log)
   if (config.role !== 'ingest') await ensureSampleCampaigns(stores.postgres.pool, sampleIdentity)
-  const deletions =
-    config.role === 'ingest'
-      ? null
-      : keepDeletingEvents(
-          {
-            postgres: stores.postgres.pool,
-            clickhouse: live,
-            oldestWaitingAt: () => oldestOf(spooledTables.flatMap((table) => waiting(spoolDirectory, table))),
-          },
-          log,
-        )
+  const deleting = {
+    ...{ postgres: stores.postgres.pool, clickhouse: live, deadLetterDirectory },
+    oldestWaitingAt: () => oldestOf(spooledTables.flatMap((table) => waiting(spoolDirectory, table))),
+  }
+  const deletions = config.role === 'ingest' ? null : keepDeletingEvents(deleting, log)
+  const privacy = config.role === 'ingest' ? null : startPrivacyChores(deleting, log)
   const demo = config.demo ? await ensureDemo(stores.postgres.pool, config.dataDir, config.publicUrl) : null
   const chores =
     config.role === 'ingest'
@@ -110,6 +105,7 @@ async function main(): Promise<void> {
     await workers.stop()
     sample?.stop()
     await deletions?.stop()
+    await privacy?.stop()
     await chores?.stop()
     identity.stop()
     await Promise.all(Object.values(shippers).map((shipper) => shipper.stop(shipOnStopMs)))
@@ -195,8 +191,12 @@ async function migrateUntilDone(
 ): Promise<void> {
   for (;;) {
     try {
-      await migrateClickHouse(clickhouse.url, clickhouseDatabase)
-      return await migrateClickHouse(clickhouse.url, `${clickhouseDatabase}_test`)
+      await Promise.all(
+        [clickhouseDatabase, `${clickhouseDatabase}_test`].map((database) =>
+          migrateClickHouse(clickhouse.url, database),
+        ),
+      )
+      return
     } catch (error) {
       log.warn(`ClickHouse is not ready: ${(error as Error).message}`)
       await new Promise((resolve) => setTimeout(resolve, migrateRetryMs))

@@ -20,6 +20,11 @@ export const droppedBotEvents = new Counter({
   help: 'Events of bots, on pixels that drop them.',
   registers,
 })
+export const droppedOptOutEvents = new Counter({
+  name: 'footfall_events_dropped_opt_out_total',
+  help: 'Events of visitors who have opted out.',
+  registers,
+})
 export const refusedBeacons = new Counter({
   name: 'footfall_beacons_refused_total',
   help: 'Beacons answered with an error, by the error.',

@@ -13,6 +13,7 @@ import { sampleIdentity } from './demo/sample.ts'
 import { shopRoutes } from './demo/shopRoutes.ts'
 import { StartError } from './errors.ts'
 import { createIngestLimits } from './ingest/limits.ts'
+import { openOptOuts } from './ingest/optOuts.ts'
 import { openPinnedScripts } from './ingest/pinnedScripts.ts'
 import { openPixelRegistry } from './ingest/pixels.ts'
 import { openDailySalt } from './ingest/visitor.ts'
@@ -50,7 +51,9 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
       noteKeyUse: createNoteKeyUse(pool, log),
     },
     ingest: ingest?.deps,
-    delivery: ingest ? { postgres: pool, spool: ingest.deps.spools.events } : undefined,
+    delivery: ingest
+      ? { postgres: pool, spool: ingest.deps.spools.events, optOuts: ingest.deps.optOuts }
+      : undefined,
     ...(config.role !== 'ingest' && {
       read: {
         clickhouse,
@@ -109,13 +112,19 @@ async function openIngest(
     commit: (table, rows) => table === 'events' && commitRows.observe(rows),
   })
   const pixels = await openPixelRegistry(pool, postgresUrl)
+  const optOuts = await openOptOuts(pool, postgresUrl)
   const salt = await openDailySalt(pool)
   return {
-    deps: { pixels, salt, pinned: openPinnedScripts(pool), spools, limits: createIngestLimits(config) },
+    deps: {
+      ...{ pixels, optOuts, salt, spools },
+      pinned: openPinnedScripts(pool),
+      limits: createIngestLimits(config),
+    },
     async close() {
       await Promise.all(Object.values(spools).map((spool) => spool.close()))
       salt.close()
       await pixels.close()
+      await optOuts.close()
       await lock.release()
     },
   }

@@ -1,6 +1,6 @@
 /**
- * `npm test`: installs what is missing, three browsers included, then lint, types and all tests. Arguments go to Vitest:
- * `npm test -- test/unit`.
+ * `npm test`: installs what is missing, three browsers included, then lint, types and all tests. Arguments go to
+ * Vitest: `npm test -- test/unit`.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -17,17 +17,18 @@ const run = (command, args, env = {}) => {
   if (status !== 0) process.exit(status ?? 1)
 }
 
-/** What the browser tests drive: Debian's package → a file that it brings. */
-const engines = {
+/** What the tests drive besides: Debian's package → a file that it brings. */
+const programs = {
   chromium: '/usr/bin/chromium',
   'firefox-esr': '/usr/bin/firefox-esr',
   'webkit2gtk-driver': '/usr/bin/WebKitWebDriver',
   // WebKitGTK has no headless mode.
   xvfb: '/usr/bin/Xvfb',
+  'nginx-light': '/usr/sbin/nginx',
 }
 
 await prepare()
-installEngines()
+installPrograms()
 run('npx', ['biome', 'check'])
 run('npx', ['tsc', '-p', '.'])
 run('npx', ['tsc', '-p', 'pixel'])
@@ -37,19 +38,19 @@ run('npx', ['vitest', 'run', '--config', 'test/vitest.config.ts', ...process.arg
 })
 
 function findChromium() {
-  const places = [engines.chromium, '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+  const places = [programs.chromium, '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
   return [process.env.CHROMIUM_PATH, ...places].find((path) => path && existsSync(path))
 }
 
-/** As root on Debian from its packages; elsewhere Playwright brings Chromium, and tests of other engines fail. */
-function installEngines() {
-  const missing = Object.keys(engines).filter((name) =>
-    name === 'chromium' ? !findChromium() : !existsSync(engines[name]),
+/** As root on Debian from its packages; elsewhere Playwright brings Chromium, and tests of the others fail. */
+function installPrograms() {
+  const missing = Object.keys(programs).filter((name) =>
+    name === 'chromium' ? !findChromium() : !existsSync(programs[name]),
   )
   if (missing.length === 0) return
   const isRoot = process.getuid?.() === 0
   if (isRoot && existsSync('/usr/bin/apt-get')) {
-    console.log(`Installing for the browser tests: ${missing.join(', ')}…`)
+    console.log(`Installing for the tests: ${missing.join(', ')}…`)
     run('apt-get', ['update', '-qq'])
     run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...missing], {
       DEBIAN_FRONTEND: 'noninteractive',

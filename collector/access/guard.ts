@@ -16,9 +16,9 @@ export interface GuardDeps {
 /**
  * Puts the decision who may ask before every route: authentication, the rule for keys of one project, the rate
  * limit; then `request.principal` says who asks. Call it before any route is registered. The instance refuses to
- * become ready with a route that has no `config.access`. Without `deps` only routes for anyone can be registered.
+ * become ready with a route that has no `config.access`.
  */
-export function guardRoutes(app: FastifyInstance, deps: GuardDeps | null): void {
+export function guardRoutes(app: FastifyInstance, deps: GuardDeps): void {
   const routes: RouteOptions[] = []
   app.decorate('guardedRoutes', routes)
   app.decorateRequest('principal')
@@ -26,7 +26,6 @@ export function guardRoutes(app: FastifyInstance, deps: GuardDeps | null): void 
     routes.push(route)
     const access = route.config?.access
     if (access && access.to !== 'anyone') {
-      if (!deps) throw new Error(`${nameOf(route)} needs a principal, and nothing here can tell who asks`)
       const hook = (request: FastifyRequest, reply: FastifyReply) => admit(deps, access, request, reply)
       route.onRequest = [hook, ...[route.onRequest ?? []].flat()] as NonNullable<RouteOptions['onRequest']>
     }

@@ -6,9 +6,10 @@ import { projectFor, requireOrganizationAdmin } from '../access/permissions.ts'
 import { callerId, type Principal } from '../access/principal.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { inTransaction, type Queryable } from '../postgres/transaction.ts'
+import { exactly, Id, Nullable, Timestamp } from '../schemaParts.ts'
 import type { TypeBox } from '../typeProvider.ts'
 import { audit } from './audit.ts'
-import { access, exactly, Id, Name, Nullable, Time } from './declarations.ts'
+import { access, Name } from './declarations.ts'
 import type { AccountsDeps } from './deps.ts'
 import { isVisibleProject, plainMemberId } from './visible.ts'
 
@@ -55,9 +56,9 @@ const Key = Type.Object({
   scope: Type.Union([Type.Literal('organization'), Type.Literal('project')]),
   project_id: Nullable(Id),
   mode: Mode,
-  created_at: Time,
+  created_at: Timestamp,
   created_by: Nullable(Type.String({ description: 'The e-mail address of who made it.' })),
-  last_used_at: Nullable(Time),
+  last_used_at: Nullable(Timestamp),
 })
 type Key = Static<typeof Key>
 

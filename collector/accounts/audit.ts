@@ -4,8 +4,9 @@ import { requireOrganizationAdmin } from '../access/permissions.ts'
 import { callerId, type Principal } from '../access/principal.ts'
 import { invalidParameter } from '../errors.ts'
 import type { Queryable } from '../postgres/transaction.ts'
+import { exactly, Id, Timestamp } from '../schemaParts.ts'
 import type { TypeBox } from '../typeProvider.ts'
-import { access, exactly, Id, Time } from './declarations.ts'
+import { access } from './declarations.ts'
 import type { AccountsDeps } from './deps.ts'
 import { NextCursor, pageQuery } from './page.ts'
 
@@ -13,7 +14,16 @@ import { NextCursor, pageQuery } from './page.ts'
 export type Actor = Pick<Principal, 'organizationId' | 'caller'>
 
 export interface AuditObject {
-  kind: 'organization' | 'member' | 'project' | 'project_member' | 'pixel' | 'key' | 'campaign'
+  kind:
+    | 'organization'
+    | 'member'
+    | 'project'
+    | 'project_member'
+    | 'pixel'
+    | 'key'
+    | 'campaign'
+    | 'erasure'
+    | 'opt_out'
   id: string
 }
 
@@ -42,7 +52,7 @@ export async function audit(
 
 const AuditEntry = Type.Object({
   entry_id: Type.String(),
-  at: Time,
+  at: Timestamp,
   actor: Type.Object({
     kind: Type.Union([Type.Literal('key'), Type.Literal('member')]),
     id: Id,

@@ -1,4 +1,4 @@
-import { type TSchema, Type } from 'typebox'
+import { Type } from 'typebox'
 import type { Access } from '../access/access.ts'
 
 /** Who may ask the routes of this area. */
@@ -12,10 +12,7 @@ export const access = {
 } as const satisfies Record<string, Access>
 
 /** The parts that bodies, queries and answers of this area are made of. */
-export const Id = Type.String({ format: 'uuid' })
-export const Time = Type.String({ format: 'date-time', description: 'ISO 8601, UTC.' })
 export const Version = Type.Integer({ description: 'Grows with every change.' })
-export const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 
 /** A name that people gave: no control characters, and not blanks alone. */
 export const Name = Type.String({
@@ -49,7 +46,3 @@ export const EventsChoice = Type.Union([Type.Literal('delete'), Type.Literal('ke
 })
 export const Deleted = Type.Object({ deleted: Type.Literal(true) })
 export const DeletedWithEvents = Type.Object({ deleted: Type.Literal(true), events: EventsChoice })
-
-/** A body, query or set of path parameters that takes these and nothing else. */
-export const exactly = <P extends Record<string, TSchema>>(properties: P) =>
-  Type.Object(properties, { additionalProperties: false })

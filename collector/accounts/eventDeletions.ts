@@ -1,4 +1,6 @@
 import type { ClickHouse, Query } from '../clickhouse/client.ts'
+import { deleteRows } from '../clickhouse/deleteRows.ts'
+import { every } from '../every.ts'
 import { reloadIdentity } from '../identity/refresh.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import { inTransaction, type Queryable } from '../postgres/transaction.ts'
@@ -70,8 +72,8 @@ export async function deleteRequestedEvents({
     if (deletions.length === 0) return
     const oldest = oldestWaitingAt()
     const left = await Promise.all([
-      deleteFrom(clickhouse, 'events', eventsOf(deletions)),
-      deleteFrom(clickhouse, 'rejected_events', eventsOf(deletions)),
+      deleteRows(clickhouse, 'events', eventsOf(deletions)),
+      deleteRows(clickhouse, 'rejected_events', eventsOf(deletions)),
       deleteLinks(clickhouse, linksOf(deletions)),
     ])
     if (left.includes(true)) return
@@ -145,34 +147,9 @@ const anyOf = (conditions: readonly (string | false)[], params: Record<string, s
 
 /** Deletes links, and has the dictionaries that reads ask forget them. */
 async function deleteLinks(clickhouse: ClickHouse, condition: Query): Promise<boolean> {
-  const isLeft = await deleteFrom(clickhouse, 'identity_links', condition, 'SETTINGS mutations_sync = 1')
+  const isLeft = await deleteRows(clickhouse, 'identity_links', condition, 'SETTINGS mutations_sync = 1')
   if (isLeft) await reloadIdentity(clickhouse)
   return isLeft
-}
-
-/** Deletes what `condition` says, in the background unless `settings` say otherwise; true when there was something. */
-async function deleteFrom(
-  clickhouse: ClickHouse,
-  table: string,
-  condition: Query,
-  settings = '',
-): Promise<boolean> {
-  const [state] = await clickhouse.rows<{ is_left: 0 | 1; is_running: 0 | 1 }>({
-    sql: `
-      SELECT
-        (SELECT count() FROM (SELECT 1 FROM ${table} WHERE ${condition.sql} LIMIT 1)) AS is_left,
-        (SELECT count() > 0 FROM system.mutations
-         WHERE database = currentDatabase() AND table = {table:String} AND NOT is_done) AS is_running`,
-    params: { ...condition.params, table },
-  })
-  if (!state!.is_left) return false
-  if (!state!.is_running) {
-    await clickhouse.command({
-      sql: `ALTER TABLE ${table} DELETE WHERE ${condition.sql} ${settings}`,
-      params: condition.params,
-    })
-  }
-  return true
 }
 
 const lookEveryMs = 1_000
@@ -186,9 +163,6 @@ export function keepDeletingEvents(
 ): { stop(): Promise<void> } {
   let seen = new Set<string>()
   let passedAt = 0
-  let timer: NodeJS.Timeout
-  let stopped = false
-
   const look = async () => {
     const asked = await readUnfinished(deps.postgres)
     const isDue = asked.some(({ deletion_id }) => !seen.has(deletion_id)) || Date.now() - passedAt > repeatMs
@@ -198,20 +172,5 @@ export function keepDeletingEvents(
     }
     seen = new Set(asked.map(({ deletion_id }) => deletion_id))
   }
-  const lookAgain = async (): Promise<void> => {
-    await look().catch((error: Error) => log.warn(`events are not deleted yet: ${error.message}`))
-    if (!stopped) timer = setTimeout(next, lookEveryMs)
-  }
-  let looking = Promise.resolve()
-  const next = () => {
-    looking = lookAgain()
-  }
-  next()
-  return {
-    async stop() {
-      stopped = true
-      clearTimeout(timer)
-      await looking
-    },
-  }
+  return every(lookEveryMs, look, (error) => log.warn(`events are not deleted yet: ${error.message}`))
 }

@@ -5,20 +5,17 @@ import { requireOrganizationAdmin, requireOwner } from '../access/permissions.ts
 import type { Principal } from '../access/principal.ts'
 import { conflict, invalidParameter, lastOwner, notFound } from '../errors.ts'
 import { inTransaction, type Queryable } from '../postgres/transaction.ts'
+import { exactly, Id, Nullable, Timestamp } from '../schemaParts.ts'
 import type { TypeBox } from '../typeProvider.ts'
 import { audit } from './audit.ts'
 import {
   access,
   Deleted,
   Email,
-  exactly,
-  Id,
   Name,
-  Nullable,
   OrganizationRole,
   ProjectRole,
   SeenVersion,
-  Time,
   Version,
 } from './declarations.ts'
 import type { AccountsDeps } from './deps.ts'
@@ -42,8 +39,8 @@ const Member = Type.Object({
     description: 'What a plain member belongs to; owners and admins may use every project.',
   }),
   version: Version,
-  created_at: Time,
-  updated_at: Time,
+  created_at: Timestamp,
+  updated_at: Timestamp,
 })
 type Member = Static<typeof Member>
 

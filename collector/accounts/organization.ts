@@ -3,19 +3,10 @@ import { type Static, Type } from 'typebox'
 import { requireOrganizationAdmin, requireOwner } from '../access/permissions.ts'
 import { invalidParameter, unauthorized } from '../errors.ts'
 import { inTransaction, type Queryable } from '../postgres/transaction.ts'
+import { exactly, Id, Timestamp } from '../schemaParts.ts'
 import type { TypeBox } from '../typeProvider.ts'
 import { audit } from './audit.ts'
-import {
-  access,
-  DeletedWithEvents,
-  EventsChoice,
-  exactly,
-  Id,
-  Name,
-  SeenVersion,
-  Time,
-  Version,
-} from './declarations.ts'
+import { access, DeletedWithEvents, EventsChoice, Name, SeenVersion, Version } from './declarations.ts'
 import type { AccountsDeps } from './deps.ts'
 import { requestDeletion } from './eventDeletions.ts'
 import { changesOf, requireVersion } from './versions.ts'
@@ -27,8 +18,8 @@ const Organization = Type.Object({
     description: 'Whether requests with an API key must carry its secret too.',
   }),
   version: Version,
-  created_at: Time,
-  updated_at: Time,
+  created_at: Timestamp,
+  updated_at: Timestamp,
 })
 type Organization = Static<typeof Organization>
 

@@ -1,20 +1,21 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { ClickHouse, Query } from '../clickhouse/client.ts'
+import { exactly, Id, Nullable, Timestamp } from '../schemaParts.ts'
 import type { TypeBox } from '../typeProvider.ts'
-import { access, exactly, Id, Nullable, Time } from './declarations.ts'
+import { access } from './declarations.ts'
 import type { AccountsDeps } from './deps.ts'
 import { pixelFor } from './pixelChecks.ts'
 
 const Activity = Type.Object({
   pixel_id: Id,
-  first_event_at: Nullable(Time),
-  last_event_at: Nullable(Time),
+  first_event_at: Nullable(Timestamp),
+  last_event_at: Nullable(Timestamp),
   events_last_24h: Type.Integer(),
   rejected_last_24h: Type.Integer(),
   last_rejection: Nullable(
     Type.Object({
-      at: Time,
+      at: Timestamp,
       path: Type.String({ description: 'JSON pointer into the event that was turned away.' }),
       message: Type.String(),
     }),

@@ -11,19 +11,10 @@ import {
 import { projectFor } from '../access/permissions.ts'
 import { notFound } from '../errors.ts'
 import { inTransaction, type Queryable } from '../postgres/transaction.ts'
+import { exactly, Id, Timestamp } from '../schemaParts.ts'
 import type { TypeBox } from '../typeProvider.ts'
 import { audit } from './audit.ts'
-import {
-  access,
-  DeletedWithEvents,
-  EventsChoice,
-  exactly,
-  Id,
-  Name,
-  SeenVersion,
-  Time,
-  Version,
-} from './declarations.ts'
+import { access, DeletedWithEvents, EventsChoice, Name, SeenVersion, Version } from './declarations.ts'
 import type { AccountsDeps } from './deps.ts'
 import { requestDeletion } from './eventDeletions.ts'
 import { NextCursor, pageQuery, readPage } from './page.ts'
@@ -44,8 +35,8 @@ const Pixel = Type.Object({
   script_url: Type.String(),
   snippet: Type.String({ description: 'HTML to paste into every page.' }),
   version: Version,
-  created_at: Time,
-  updated_at: Time,
+  created_at: Timestamp,
+  updated_at: Timestamp,
 })
 type Pixel = Static<typeof Pixel>
 

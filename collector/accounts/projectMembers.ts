@@ -3,9 +3,10 @@ import { type Static, Type } from 'typebox'
 import { projectFor } from '../access/permissions.ts'
 import { conflict, invalidParameter, notFound } from '../errors.ts'
 import { inTransaction, type Queryable } from '../postgres/transaction.ts'
+import { exactly, Id, Nullable, Timestamp } from '../schemaParts.ts'
 import type { TypeBox } from '../typeProvider.ts'
 import { audit } from './audit.ts'
-import { access, Deleted, Email, exactly, Id, Nullable, ProjectRole, Time } from './declarations.ts'
+import { access, Deleted, Email, ProjectRole } from './declarations.ts'
 import type { AccountsDeps } from './deps.ts'
 import { NextCursor, pageQuery, readPage } from './page.ts'
 import { changesOf } from './versions.ts'
@@ -16,7 +17,7 @@ const ProjectMember = Type.Object({
   email: Type.String(),
   name: Nullable(Type.String()),
   role: ProjectRole,
-  created_at: Time,
+  created_at: Timestamp,
 })
 type ProjectMember = Static<typeof ProjectMember>
 

@@ -4,19 +4,10 @@ import { type Static, Type } from 'typebox'
 import { projectFor, requireOrganizationAdmin } from '../access/permissions.ts'
 import { notFound } from '../errors.ts'
 import { inTransaction, type Queryable } from '../postgres/transaction.ts'
+import { exactly, Id, Timestamp } from '../schemaParts.ts'
 import type { TypeBox } from '../typeProvider.ts'
 import { audit } from './audit.ts'
-import {
-  access,
-  DeletedWithEvents,
-  EventsChoice,
-  exactly,
-  Id,
-  Name,
-  SeenVersion,
-  Time,
-  Version,
-} from './declarations.ts'
+import { access, DeletedWithEvents, EventsChoice, Name, SeenVersion, Version } from './declarations.ts'
 import type { AccountsDeps } from './deps.ts'
 import { requestDeletion } from './eventDeletions.ts'
 import { NextCursor, pageQuery, readPage } from './page.ts'
@@ -28,8 +19,8 @@ const Project = Type.Object({
   organization_id: Id,
   name: Type.String(),
   version: Version,
-  created_at: Time,
-  updated_at: Time,
+  created_at: Timestamp,
+  updated_at: Timestamp,
 })
 type Project = Static<typeof Project>
 

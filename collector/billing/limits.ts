@@ -1,6 +1,8 @@
+import { type Actor, audit } from '../accounts/audit.ts'
+import { changesOf } from '../accounts/versions.ts'
 import { invalidParameter, notFound } from '../errors.ts'
 import type { Postgres } from '../postgres/pool.ts'
-import { inTransaction } from '../postgres/transaction.ts'
+import { inTransaction, type Queryable } from '../postgres/transaction.ts'
 import type { Meter } from './meters.ts'
 import { currency } from './prices.ts'
 import { wholeOrganization } from './usageQuery.ts'
@@ -72,12 +74,19 @@ export async function readLimits(
   }
 }
 
-/** Sets all budgets and limits of an organization. Throws 400 and 404 "project not found". */
+/** All that is set for an organization. */
+interface AllLimits {
+  budgets: readonly Budget[]
+  limits: readonly UsageLimit[]
+}
+
+/** Sets all budgets and limits of the actor's organization, and notes who did. Throws 400 and 404 "project not found". */
 export async function replaceLimits(
   postgres: Postgres,
-  organizationId: string,
-  { budgets, limits }: { budgets: readonly Budget[]; limits: readonly UsageLimit[] },
+  actor: Actor,
+  { budgets, limits }: AllLimits,
 ): Promise<void> {
+  const { organizationId } = actor
   refuseRepeats(
     'budgets',
     budgets.map(({ project_id }) => project_id?.toLowerCase() ?? null),
@@ -90,6 +99,7 @@ export async function replaceLimits(
   const ofOrganization = budgets.find(({ project_id }) => project_id === null)
 
   await inTransaction(postgres, async (client) => {
+    const before = await readSet(client, organizationId)
     // The row that charges lock: they see all of this, or nothing.
     await client.query(
       `INSERT INTO billing_accounts (organization_id, monthly_micros) VALUES ($1, $2)
@@ -116,7 +126,27 @@ export async function replaceLimits(
          FROM jsonb_to_recordset($2) AS given (meter text, daily_records bigint, monthly_records bigint)`,
       [organizationId, JSON.stringify(limits)],
     )
+    const after = await readSet(client, organizationId)
+    const object = { kind: 'organization', id: organizationId } as const
+    await audit(client, actor, 'organization.limits', object, changesOf(before, after))
   })
+}
+
+/** What is set, in an order of its own, so that two states can be compared. */
+async function readSet(client: Queryable, organizationId: string): Promise<AllLimits> {
+  const { rows } = await client.query<AllLimits>(
+    `SELECT
+       (SELECT coalesce(jsonb_agg(budget ORDER BY budget), '[]') FROM (
+          SELECT jsonb_build_object('project_id', NULL, 'monthly_micros', monthly_micros) AS budget
+          FROM billing_accounts WHERE organization_id = $1 AND monthly_micros IS NOT NULL
+          UNION ALL
+          SELECT jsonb_build_object('project_id', project_id, 'monthly_micros', monthly_micros)
+          FROM project_budgets JOIN projects USING (project_id) WHERE organization_id = $1) AS set) AS budgets,
+       (SELECT coalesce(jsonb_agg(to_jsonb(usage_limits) - 'organization_id' ORDER BY meter), '[]')
+        FROM usage_limits WHERE organization_id = $1) AS limits`,
+    [organizationId],
+  )
+  return rows[0]!
 }
 
 function refuseRepeats(parameter: string, names: readonly (string | null)[]): void {

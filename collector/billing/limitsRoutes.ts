@@ -75,7 +75,7 @@ export const limitsRoutes =
       },
       async ({ principal, body }) => {
         requireBilled(principal)
-        await replaceLimits(postgres, principal.organizationId, body)
+        await replaceLimits(postgres, principal, body)
         return readLimits(postgres, principal.organizationId, now())
       },
     )

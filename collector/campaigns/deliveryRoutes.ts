@@ -3,10 +3,8 @@ import { type Static, Type } from 'typebox'
 import { isUuid } from '../../schemas/uuid.ts'
 import type { Principal } from '../access/principal.ts'
 import { acceptedEvents } from '../metrics.ts'
-import type { Postgres } from '../postgres/pool.ts'
 import { exactly, Nullable } from '../schemaParts.ts'
 import { orBusy } from '../spool/orBusy.ts'
-import type { Spool } from '../spool/spool.ts'
 import type { TypeBox } from '../typeProvider.ts'
 import { validatorCompiler } from '../validation.ts'
 import { deliveryAccess, requireLive } from './access.ts'
@@ -44,7 +42,7 @@ const Receipt = Type.Object({
 
 /** POST /api/v1/campaigns/events: how the DSP delivers what its campaigns did. */
 export const deliveryRoutes =
-  ({ postgres, spool }: DeliveryDeps): FastifyPluginAsync =>
+  (deps: DeliveryDeps): FastifyPluginAsync =>
   async (plain) => {
     const app = plain.withTypeProvider<TypeBox>()
     app.post(
@@ -64,14 +62,13 @@ export const deliveryRoutes =
       },
       async ({ principal, body }) => {
         requireLive(principal)
-        return deliver(postgres, spool, principal, body.events)
+        return deliver(deps, principal, body.events)
       },
     )
   }
 
 async function deliver(
-  postgres: Postgres,
-  spool: Spool,
+  { postgres, spool, optOuts }: DeliveryDeps,
   principal: Principal,
   events: readonly unknown[],
 ): Promise<Static<typeof Receipt>> {
@@ -80,9 +77,11 @@ async function deliver(
   const projects = await projectsOfCampaigns(postgres, principal, [...new Set(named)].filter(isUuid))
   const rejected: Static<typeof Receipt>['rejected'] = []
   const valid: ValidDelivery[] = []
+  const isOptedOut = ({ cookie_id }: ValidDelivery) =>
+    cookie_id !== undefined && optOuts.has(principal.organizationId, cookie_id.toLowerCase(), undefined)
   events.forEach((event, index) => {
     const checked = checkDelivery(event, projects, nowMs)
-    if ('tsMillis' in checked) valid.push(checked)
+    if ('tsMillis' in checked) valid.push(isOptedOut(checked) ? withoutVisitor(checked) : checked)
     else rejected.push({ index, event_id: textOf(event, 'event_id'), ...checked })
   })
   for (let from = 0; from < valid.length; from += rowsAtOnce) {
@@ -92,6 +91,9 @@ async function deliver(
   acceptedEvents.inc(valid.length)
   return { accepted: valid.length, rejected }
 }
+
+/** What an event cost still counts when its visitor has opted out; who it was is not kept. */
+const withoutVisitor = ({ cookie_id, client_ip, user_agent, ...rest }: ValidDelivery): ValidDelivery => rest
 
 /** A text of an event that may not be one. */
 function textOf(event: unknown, key: 'event_id' | 'campaign_id'): string | null {

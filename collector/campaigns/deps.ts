@@ -1,6 +1,7 @@
 import type { Principal } from '../access/principal.ts'
 import type { RecordScope } from '../access/recordScope.ts'
 import type { ClickHouse } from '../clickhouse/client.ts'
+import type { OptOuts } from '../ingest/optOuts.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import type { Spool } from '../spool/spool.ts'
 
@@ -19,4 +20,6 @@ export interface DeliveryDeps {
   postgres: Postgres
   /** Of the table `events`. */
   spool: Spool
+  /** Whose events are not to be kept. */
+  optOuts: OptOuts
 }

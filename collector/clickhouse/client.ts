@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { ClickHouseError, type ClickHouseSettings, createClient } from '@clickhouse/client'
-import { openStream } from './stream.ts'
+import { feedBytes, openStream } from './stream.ts'
 
 /** SQL with its bound values: `{name:Type}` in `sql` is filled from `params` by ClickHouse itself. */
 export interface Query {
@@ -30,6 +30,12 @@ export interface ResultStream {
   readonly rows: number
 }
 
+/** What an INSERT did. Rows that go through views are in both numbers once more. */
+export interface Fed {
+  readonly readRows: number
+  readonly writtenRows: number
+}
+
 /** ClickHouse got the statement and refused it. Everything else that goes wrong is thrown as it came: no connection, no answer. */
 export class ClickHouseRefused extends Error {
   constructor(
@@ -55,6 +61,11 @@ export interface ClickHouse {
    * table's deduplication window, so a retry after a lost answer is harmless.
    */
   insertLines(table: string, lines: Readable, deduplicationToken: string, queryId?: string): Promise<void>
+  /**
+   * Runs an INSERT … SELECT … FROM input(…) FORMAT …, with `bytes` in that format as its input: numbers and truth
+   * values of JSON may be read as texts. What was read before bytes that cannot be read may have been inserted.
+   */
+  feed(query: Query, bytes: Buffer, settings?: Readonly<Record<string, number>>): Promise<Fed>
   ping(): Promise<boolean>
   close(): Promise<void>
 }
@@ -129,6 +140,8 @@ export function openClickHouse(url: string, database: string): ClickHouse {
         .catch(translate)
       await text(answer.stream)
     },
+
+    feed: (query, bytes, settings = {}) => feedBytes(url, database, query, bytes, settings),
 
     async ping() {
       return (await client.ping()).success

@@ -70,10 +70,10 @@ async function syncProfileRows(clickhouse: ClickHouse): Promise<void> {
   if (view?.comment === names) return
   if (view) await clickhouse.command({ sql: `DROP VIEW IF EXISTS ${rowsView}`, params: {} })
   await clickhouse.command({
-    sql: `CREATE MATERIALIZED VIEW IF NOT EXISTS ${rowsView} TO profile_rows AS ${profileRows} COMMENT '${names}'`,
+    sql: `CREATE MATERIALIZED VIEW IF NOT EXISTS ${rowsView} TO profile_rows AS ${profileRowsOf('profiles')} COMMENT '${names}'`,
     params: {},
   })
-  await clickhouse.command({ sql: `INSERT INTO profile_rows ${profileRows}`, params: {} })
+  await clickhouse.command({ sql: `INSERT INTO profile_rows ${profileRowsOf('profiles')}`, params: {} })
 }
 
 /** Members of a JSON object, each with a comma in front, as the API writes them. */
@@ -84,13 +84,14 @@ function membersOf(fields: readonly Field[]): string {
 
 const isPte = (field: Field) => isReadableAt(field, 'resolution_hem_pte')
 
-const profileRows = `
+/** SQL: the rows of profile_rows that the profiles of `table` make. */
+export const profileRowsOf = (table: string): string => `
   SELECT
     reinterpretAsUInt64(unhex(substring(hem, 1, 16))) AS hem_key,
     reinterpretAsUInt256(unhex(hem)) AS hem_number,
     ${membersOf(profileFields.filter(isPte))} AS pte,
     ${membersOf(profileFields.filter((field) => !isPte(field)))} AS profile,
     updated_at
-  FROM profiles
+  FROM ${table}
   SETTINGS date_time_output_format = 'iso', output_format_json_quote_64bit_integers = 0,
     output_format_json_escape_forward_slashes = 0`

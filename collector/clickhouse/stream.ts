@@ -3,6 +3,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { text } from 'node:stream/consumers'
 import {
   ClickHouseRefused,
+  type Fed,
   type ListQuery,
   type OutputFormat,
   outputSettings,
@@ -43,25 +44,65 @@ export async function openStream(
   format: OutputFormat,
   signal?: AbortSignal,
 ): Promise<ResultStream> {
-  const { sql, params } = query
   const lists = 'lists' in query ? query.lists : {}
-  const address = new URL(url)
-  const search = new URLSearchParams({
-    database,
+  const settings = {
     ...formatSettings(format),
-    wait_end_of_query: '1',
-    buffer_size: String(answerBytesInMemory),
-    readonly: '2',
-    cancel_http_readonly_queries_on_client_close: '1',
-  })
-  for (const [name, value] of Object.entries(outputSettings)) search.set(name, String(value))
-  for (const [name, value] of Object.entries(params)) search.set(`param_${name}`, escaped(String(value)))
-
-  for (const name of Object.keys(lists)) {
-    search.set(`${name}_structure`, 'value String')
-    search.set(`${name}_format`, 'TSV')
+    buffer_size: answerBytesInMemory,
+    readonly: 2,
+    cancel_http_readonly_queries_on_client_close: 1,
+    ...outputSettings,
+    ...listSettings(lists),
   }
-  const { body, headers } = await bodyOf(sql, lists)
+  const sent = await bodyOf(query.sql, lists)
+  const { body, summary } = await post(url, database, query.params, settings, sent, signal)
+  return { body, rows: Number(summary.result_rows ?? 0) }
+}
+
+/** What ClickHouse takes as it is, whoever wrote it; null is an empty text. */
+const inputSettings = {
+  input_format_null_as_default: 1,
+  input_format_json_read_numbers_as_strings: 1,
+  input_format_json_read_bools_as_strings: 1,
+  // Half of a surrogate pair stays the six characters that it is written in.
+  input_format_json_throw_on_bad_escape_sequence: 0,
+}
+
+/**
+ * Runs an INSERT that ends with `FORMAT …` over these bytes. The statement goes in the body, before them: it may be
+ * longer than an address.
+ */
+export async function feedBytes(
+  url: string,
+  database: string,
+  { sql, params }: Query,
+  bytes: Buffer,
+  settings: Readonly<Record<string, number>>,
+): Promise<Fed> {
+  const parts = [`${sql}\n`, bytes]
+  const { body, summary } = await post(url, database, params, { ...inputSettings, ...settings }, { parts })
+  await text(body)
+  return { readRows: Number(summary.read_rows), writtenRows: Number(summary.written_rows) }
+}
+
+/** What goes to ClickHouse, a piece after the other. */
+interface Sent {
+  parts: readonly (string | Buffer)[]
+  headers?: Readonly<Record<string, string>>
+}
+
+/** Sends a statement, and answers when ClickHouse is done with it. Throws ClickHouseRefused. */
+async function post(
+  url: string,
+  database: string,
+  params: Query['params'],
+  settings: Readonly<Record<string, unknown>>,
+  { parts, headers }: Sent,
+  signal?: AbortSignal,
+): Promise<{ body: IncomingMessage; summary: Readonly<Record<string, string>> }> {
+  const address = new URL(url)
+  const search = new URLSearchParams({ database, wait_end_of_query: '1' })
+  for (const [name, value] of Object.entries(settings)) search.set(name, String(value))
+  for (const [name, value] of Object.entries(params)) search.set(`param_${name}`, escaped(String(value)))
 
   const secure = address.protocol === 'https:'
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -73,35 +114,45 @@ export async function openStream(
         port: address.port,
         path: `${address.pathname}?${search}`,
         auth: `${decodeURIComponent(address.username) || 'default'}:${decodeURIComponent(address.password)}`,
-        headers,
+        headers: {
+          'content-length': parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0),
+          ...headers,
+        },
         agent: agents[secure ? 'https:' : 'http:'],
         ...(signal && { signal }),
       },
       resolve,
     )
     request.once('error', reject)
-    request.end(body)
+    for (const part of parts.slice(0, -1)) request.write(part)
+    request.end(parts.at(-1))
   })
   if (answer.statusCode !== 200) {
     const message = await text(answer)
     throw new ClickHouseRefused(message, Number(answer.headers['x-clickhouse-exception-code'] ?? 0))
   }
-  const summary = JSON.parse(String(answer.headers['x-clickhouse-summary'] ?? '{}')) as {
-    result_rows?: string
-  }
-  return { body: answer, rows: Number(summary.result_rows ?? 0) }
+  return { body: answer, summary: JSON.parse(String(answer.headers['x-clickhouse-summary'] ?? '{}')) }
 }
 
+/** How ClickHouse reads the lists of a query: a column of texts each. */
+const listSettings = (lists: ListQuery['lists']): Record<string, string> =>
+  Object.fromEntries(
+    Object.keys(lists).flatMap((name) => [
+      [`${name}_structure`, 'value String'],
+      [`${name}_format`, 'TSV'],
+    ]),
+  )
+
 /** The statement alone, or as a form with a file for each list. */
-async function bodyOf(sql: string, lists: ListQuery['lists']) {
-  if (Object.keys(lists).length === 0) return { body: sql, headers: {} }
+async function bodyOf(sql: string, lists: ListQuery['lists']): Promise<Sent> {
+  if (Object.keys(lists).length === 0) return { parts: [sql] }
   const form = new FormData()
   form.set('query', sql)
   for (const [name, values] of Object.entries(lists))
     form.set(name, new Blob([values.map(escaped).join('\n')]))
   const encoded = new Response(form)
   return {
-    body: Buffer.from(await encoded.arrayBuffer()),
+    parts: [Buffer.from(await encoded.arrayBuffer())],
     headers: { 'content-type': encoded.headers.get('content-type')! },
   }
 }

@@ -1,6 +1,6 @@
 import type { Query } from '../clickhouse/client.ts'
 import { bindings, condition } from '../events/where.ts'
-import { visibleProfiles } from '../identity/profileSql.ts'
+import { optedOutHems, visibleProfiles } from '../identity/profileSql.ts'
 import type { Addresses } from './business.ts'
 import type { ContactPlan } from './plan.ts'
 
@@ -15,13 +15,14 @@ export interface ContactRow extends Addresses {
 const personKey = 'ifNull(pte_person_id, toString(hem))'
 
 /**
- * The people who meet the filters, by their key, and one more than the limit, by which the caller knows that there are
+ * The people who meet the filters and have not opted out of the organization, by their key, and one more than the limit, by which the caller knows that there are
  * more. Of several profiles of a person that meet them the one loaded last is taken.
  */
-export function contactQuery({ filters, limit, after }: ContactPlan): Query {
+export function contactQuery({ filters, limit, after }: ContactPlan, organizationId: string): Query {
   const { bind, params } = bindings()
   const where = [
     ...filters.map((filter) => condition(filter, bind)),
+    `toString(hem) NOT IN (${optedOutHems(bind('UUID', organizationId))})`,
     ...(after === null ? [] : [`person_key > ${bind('String', after)}`]),
   ]
   const sql = `SELECT ${personKey} AS person_key, toString(hem) AS hem_text, business_email, email, company_domain

@@ -21,12 +21,14 @@ export const contactRoutes =
       async (request, reply) => {
         const signal = untilClosed(reply)
         const plan = readContactBody(request.body)
-        const clickhouse = deps.clickhouse[request.principal.mode]
+        const { mode, organizationId } = request.principal
+        const clickhouse = deps.clickhouse[mode]
         const charge = await deps.billing.admit(request, { meter: 'contact', projectId: null, signal })
-        const found = await clickhouse.rows<ContactRow>(contactQuery(plan))
+        const found = await clickhouse.rows<ContactRow>(contactQuery(plan, organizationId))
         const page = found.slice(0, plan.limit)
         const people = await readPeople(
           clickhouse,
+          organizationId,
           page.map(({ hem_text }) => hem_text),
           plan.fields,
           signal,

@@ -1,4 +1,7 @@
-/** Builds the dashboard's pages: one script, one stylesheet and an icon under hashed names, and the HTML shell. */
+/**
+ * Builds the dashboard's pages: a script and what it loads only where needed, one
+ * stylesheet and an icon under hashed names, and the HTML shell.
+ */
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,6 +19,8 @@ export async function buildDashboard({ outDir }) {
     entryPoints: ['web/main.tsx', 'web/style/style.css', 'web/icon.svg'].map(at),
     outdir: join(outDir, 'assets'),
     entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    splitting: true,
     loader: { '.svg': 'copy' },
     bundle: true,
     write: false,
@@ -37,11 +42,11 @@ export async function buildDashboard({ outDir }) {
   }
   // Last, so that a service that runs meanwhile misses nothing that is still in use.
   for (const name of await readdir(assets)) if (!written.has(name)) await rm(join(assets, name))
-  const nameOf = (extension) =>
-    outputFiles.map(({ path }) => basename(path)).find((name) => name.endsWith(extension))
+  const nameOf = (entry) =>
+    outputFiles.map(({ path }) => basename(path)).find((name) => name.startsWith(`${entry}-`))
   const shell = (await readFile(at('web/index.html'), 'utf8'))
-    .replace('{{script}}', nameOf('.js'))
-    .replace('{{style}}', nameOf('.css'))
-    .replace('{{icon}}', nameOf('.svg'))
+    .replace('{{script}}', nameOf('main'))
+    .replace('{{style}}', nameOf('style'))
+    .replace('{{icon}}', nameOf('icon'))
   await writeFile(join(outDir, 'index.html'), shell)
 }

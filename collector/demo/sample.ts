@@ -76,8 +76,8 @@ export const sampleLinks = (observedAt: Date): string[] =>
 
 /**
  * Makes sure that the sample database has the thirty days before `now`, today and tomorrow. Days that are there
- * are left alone. Two processes may do it at once: a day's rows are the same bytes under the same token from both,
- * so ClickHouse stores them once.
+ * are left alone. Two processes may do it at once: what a month lacks is one block of the same bytes under the same
+ * token from both, so ClickHouse stores it once.
  */
 export async function fillSampleDatabase(clickhouse: ClickHouse, now: Date): Promise<void> {
   const today = Math.floor(now.getTime() / dayMs)
@@ -89,13 +89,20 @@ export async function fillSampleDatabase(clickhouse: ClickHouse, now: Date): Pro
     await insert(clickhouse, 'profiles', sampleProfiles(), 'sample-profiles')
     await reloadIdentity(clickhouse)
   }
+  const months = new Map<string, Date[]>()
   for (let day = firstDay; day <= today + daysAfter; day++) {
     if (days.includes(day)) continue
     const midnight = new Date(day * dayMs)
-    const rows = [...sampleRows(midnight), ...sampleCampaignRows(midnight)]
-    await insert(clickhouse, 'events', rows, `sample-${midnight.toISOString().slice(0, 10)}`)
+    const month = nameOf(midnight).slice(0, 7)
+    months.set(month, [...(months.get(month) ?? []), midnight])
+  }
+  for (const missing of months.values()) {
+    const rows = missing.flatMap((midnight) => [...sampleRows(midnight), ...sampleCampaignRows(midnight)])
+    await insert(clickhouse, 'events', rows, `sample-${nameOf(missing[0]!)}-${nameOf(missing.at(-1)!)}`)
   }
 }
+
+const nameOf = (midnight: Date): string => midnight.toISOString().slice(0, 10)
 
 /** Which days from `firstDay` on the database has, and how many profiles. */
 async function present(

@@ -56,10 +56,12 @@ export const earlierRoutes =
       const read = readEarlierEvents(request, version)
       const plan = await scoped(request, read)
       const { projectId } = plan.scope
-      const charge = await deps.billing.admit(request, { meter: meterOf(plan.columns), projectId, signal })
+      // Without select the rows may be of any meter: who may not even have plain events is refused before the work.
+      const asked = meterOf(read.isSelected ? plan.columns : [])
+      const charge = await deps.billing.admit(request, { meter: asked, projectId, signal })
       const found = await readRows(clickhouseOf(request), plan)
       const rows = found.slice(0, plan.limit)
-      const meter = meterOf(read.isSelected ? plan.columns : returnedFields(plan.columns, rows))
+      const meter = read.isSelected ? asked : meterOf(returnedFields(plan.columns, rows))
       return {
         rows,
         meta: {

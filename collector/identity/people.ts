@@ -22,11 +22,12 @@ export function readPersonFields(select: string | undefined): readonly Field[] |
 const hemLength = 64
 
 /**
- * Reads people by their hems: each one's JSON object, with `fields` or all that there are. Who has no profile is left
- * out. The objects are bytes that nothing here parses.
+ * Reads people by their hems, for an organization: each one's JSON object, with `fields` or all that there are. Who has
+ * no profile, or has opted out, is left out. The objects are bytes that nothing here parses.
  */
 export async function readPeople(
   clickhouse: ClickHouse,
+  organizationId: string,
   hems: readonly string[],
   fields: readonly Field[] | null,
   signal?: AbortSignal,
@@ -34,7 +35,7 @@ export async function readPeople(
   if (hems.length === 0) return new Map()
   const ofProfile = fields?.filter((field) => field !== hem) ?? null
   const { body } = await clickhouse.stream(
-    { sql: peopleQuery(ofProfile), params: {}, lists: { [askedHems]: hems } },
+    { sql: peopleQuery(ofProfile), params: { organization: organizationId }, lists: { [askedHems]: hems } },
     { row: `\${hem:Raw}${fields === null ? wholePerson : personOf(fields)}`, as: 'JSONEachRow' },
     signal,
   )

@@ -83,15 +83,19 @@ export function withValues(fields: readonly Field[]): string {
   return `JSONExtract(if(_person.1 = _hem_number, concat('{', substring(${parts.join(' || ')}, 2), '}'), '{}'), 'Tuple(${types})') AS _values`
 }
 
+/** Hems of people who want to be left alone by an organization, or by all (collector/privacy). A placeholder. */
+export const optedOutHems = (organizationId: string): string =>
+  `SELECT hem FROM active_opt_outs WHERE hem != '' AND organization_id IN (${organizationId}, toUUID('00000000-0000-0000-0000-000000000000'))`
+
 /** The list that peopleQuery asks about: hems. */
 export const askedHems = 'asked_hems'
 
 /**
- * The people of the list askedHems who have a profile: `hem`, and their members of JSON as memberColumns, or some fields
+ * The people of the list askedHems who have a profile and have not opted out of `{organization:UUID}`: `hem`, and their members of JSON as memberColumns, or some fields
  * of theirs as columns.
  */
 export function peopleQuery(fields: readonly Field[] | null): string {
-  const asked = `SELECT ${hemAsNumber('value')} AS number FROM ${askedHems}`
+  const asked = `SELECT ${hemAsNumber('value')} AS number FROM ${askedHems} WHERE value NOT IN (${optedOutHems('{organization:UUID}')})`
   const columns =
     fields === null
       ? ['pte AS _pte', 'profile AS _profile']

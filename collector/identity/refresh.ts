@@ -8,7 +8,12 @@ const reload = (clickhouse: ClickHouse, dictionary: string): Promise<void> =>
 
 /** Makes reads see what was loaded or erased: call it when links or profiles were changed by other means than beacons. */
 export async function reloadIdentity(clickhouse: ClickHouse): Promise<void> {
-  for (const dictionary of ['identity_by_cookie', 'identity_by_cookie_lately', 'profile_by_hem'])
+  for (const dictionary of [
+    'identity_by_cookie',
+    'identity_by_cookie_lately',
+    'profile_by_hem',
+    'company_by_network',
+  ])
     await reload(clickhouse, dictionary)
 }
 

@@ -1,13 +1,14 @@
 import type { FastifyRequest } from 'fastify'
 import type { BeaconReceipt, RejectedEvent } from '../../schemas/beacon.ts'
 import { ApiError, notFound, pixelInactive } from '../errors.ts'
-import { acceptedEvents, droppedBotEvents, rejectedEvents } from '../metrics.ts'
+import { acceptedEvents, droppedBotEvents, droppedOptOutEvents, rejectedEvents } from '../metrics.ts'
 import { orBusy } from '../spool/orBusy.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Envelope } from './beacon.ts'
 import { derive } from './derive.ts'
 import { knownDevice } from './device.ts'
 import type { IngestLimits } from './limits.ts'
+import type { OptOuts } from './optOuts.ts'
 import type { PinnedScripts } from './pinnedScripts.ts'
 import type { Pixel, PixelRegistry } from './pixels.ts'
 import { type BeaconContext, clockCorrectionMs, eventMillis, eventRow, sharedMembers } from './row.ts'
@@ -24,6 +25,7 @@ import { type DailySalt, type Visitor, visitorOf } from './visitor.ts'
 /** What ingest is built from. */
 export interface IngestDeps {
   pixels: PixelRegistry
+  optOuts: OptOuts
   salt: DailySalt
   pinned: PinnedScripts
   /** One spool per table that ingest writes. */
@@ -41,7 +43,7 @@ const rejectedEventCharsMax = 4096
 
 /**
  * Takes a beacon in: validates each event, encodes those that pass, and resolves when all that was accepted, and
- * what was turned away, is on disk. Throws 404 "pixel not found", 403 "pixel inactive" or "origin not allowed", 429
+ * what was turned away, is on disk. Of a visitor who has opted out nothing is kept. Throws 404 "pixel not found", 403 "pixel inactive" or "origin not allowed", 429
  * "rate_limited", and 503 "busy": then the beacon is to be sent again, and what was kept of it is not stored twice.
  */
 export async function takeIn(deps: IngestDeps, request: FastifyRequest, envelope: Envelope): Promise<Taken> {
@@ -85,11 +87,18 @@ export async function takeIn(deps: IngestDeps, request: FastifyRequest, envelope
     eventRows.length = 0
   }
 
+  const isOptedOut = deps.optOuts.has(pixel.organizationId, visitor.cookieId, envelope.hem)
+  if (isOptedOut) {
+    droppedOptOutEvents.inc(eventRows.length)
+    eventRows.length = 0
+    rejectedRows.length = 0
+  }
+
   const { spools } = deps
   const commits: Promise<void>[] = []
   if (eventRows.length > 0) commits.push(spools.events.append(eventRows))
   if (rejectedRows.length > 0) commits.push(spools.rejected_events.append(rejectedRows))
-  if (envelope.hem && visitor.consented)
+  if (envelope.hem && visitor.consented && !isOptedOut)
     commits.push(spools.identity_links.append([linkRow(envelope.hem, context)]))
   await orBusy(Promise.all(commits))
   acceptedEvents.inc(eventRows.length)
@@ -145,6 +154,7 @@ function rejectedRow(event: unknown, fault: Fault, context: BeaconContext): stri
     organization_id: context.organizationId,
     project_id: context.projectId,
     pixel_id: context.pixelId,
+    cookie_id: context.cookieId,
     event_id: givenText(event, 'event_id'),
     event_type: givenText(event, 'event_type'),
     path: fault.path.toWellFormed(),

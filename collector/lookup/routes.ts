@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
+import type { Field } from '../../schemas/fields.ts'
 import type { ReadDeps } from '../deps.ts'
 import { ApiError } from '../errors.ts'
 import { streaming, untilClosed } from '../events/routes.ts'
@@ -30,13 +31,20 @@ export const lookupRoutes =
       exposeHeadRoute: false,
     } as const
 
+    const read = (
+      { principal }: FastifyRequest,
+      hems: readonly string[],
+      fields: readonly Field[] | null,
+      signal: AbortSignal,
+    ) => readPeople(deps.clickhouse[principal.mode], principal.organizationId, hems, fields, signal)
+
     const lookUp = async (request: FastifyRequest, reply: FastifyReply, { select, ...subject }: Asked) => {
       const signal = untilClosed(reply)
       const hem = hemOfSubject(subject)
       if (hem instanceof ApiError) throw hem
       const fields = readPersonFields(select)
       const charge = await deps.billing.admit(request, { meter: 'lookup', projectId: null, signal })
-      const people = await readPeople(deps.clickhouse[request.principal.mode], [hem], fields, signal)
+      const people = await read(request, [hem], fields, signal)
       const person = people.get(hem)
       reply.header('x-footfall-charged', await charge.settle(people.size)).type(json)
       return Buffer.from(person ? `{"matched":true,"person":${person}}` : '{"matched":false,"person":null}')
@@ -61,12 +69,7 @@ export const lookupRoutes =
         const items = readItems(request.body.items)
         const fields = readPersonFields(request.body.select)
         const charge = await deps.billing.admit(request, { meter: 'lookup', projectId: null, signal })
-        const people = await readPeople(
-          deps.clickhouse[request.principal.mode],
-          hemsOf(items),
-          fields,
-          signal,
-        )
+        const people = await read(request, hemsOf(items), fields, signal)
         const matched = items.filter(({ asked }) => !(asked instanceof ApiError) && people.has(asked)).length
         const charged = await charge.settle(matched)
         reply.header('x-footfall-charged', charged).type(json)

@@ -1,4 +1,15 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { syncDirectory } from './recover.ts'
 
@@ -22,4 +33,17 @@ export function keepDeadLetter(directory: string, segment: string, letter: DeadL
     closeSync(fd)
   }
   syncDirectory(directory)
+}
+
+/** Removes the letters whose row `isAbout` says is to go. */
+export function dropDeadLetters(directory: string, isAbout: (row: string) => boolean): void {
+  if (!existsSync(directory)) return
+  for (const name of readdirSync(directory).filter((file) => file.endsWith('.jsonl'))) {
+    const path = join(directory, name)
+    const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean)
+    const kept = lines.filter((line) => !isAbout((JSON.parse(line) as DeadLetter).row))
+    if (kept.length === lines.length) continue
+    writeFileSync(`${path}.draft`, kept.map((line) => `${line}\n`).join(''), { mode: 0o600 })
+    renameSync(`${path}.draft`, path)
+  }
 }

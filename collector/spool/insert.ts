@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { type ClickHouse, ClickHouseRefused } from '../clickhouse/client.ts'
+import type { ClickHouse } from '../clickhouse/client.ts'
+import { isDataError } from '../clickhouse/dataErrors.ts'
 import { keepDeadLetter } from './deadLetters.ts'
 import { splitLines } from './lines.ts'
 
@@ -81,14 +82,3 @@ const send = ({ clickhouse, table }: InsertOptions, { name }: Batch, payloads: B
 
 /** What the ids of all inserts of a segment begin with, in ClickHouse's list of running queries. */
 export const queryIdOf = (segment: string): string => `footfall-${segment.replace(/\.[a-z]+$/, '')}`
-
-/**
- * ClickHouse's codes for data that it cannot read, whoever sends it again: CANNOT_PARSE_* and their like. Every
- * other refusal (too many parts, memory, read-only, an unknown table, …) may pass, so it is tried again.
- */
-const dataErrors = new Set([
-  6, 26, 27, 33, 38, 41, 53, 69, 70, 72, 85, 117, 130, 131, 349, 376, 407, 441, 467, 469, 490, 531, 675, 676,
-])
-
-const isDataError = (error: unknown): error is ClickHouseRefused =>
-  error instanceof ClickHouseRefused && dataErrors.has(error.code)

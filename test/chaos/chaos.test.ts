@@ -6,7 +6,7 @@ test('nothing acknowledged is lost or doubled when parts of the service are kill
   const seed = 20_260_131
   const result = await runChaos({
     seed,
-    kills: 10,
+    kills: 7,
     rate: 300,
     connections: 8,
     workers: 2,

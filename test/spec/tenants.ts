@@ -30,6 +30,9 @@ interface Tenant {
   projects: [string, string]
   pixels: [string, string]
   campaigns: [string, string]
+  erasure: string
+  /** A cookie. */
+  optedOut: string
   owner: string
   member: string
   key: ApiCredentials
@@ -71,7 +74,7 @@ export async function openTenants() {
       ...{ clickhouse: { live: clickhouse, test: clickhouse }, postgres, now: Date.now },
       recordScopeOf: createRecordScopeOf(postgres, randomUUID()),
     },
-    delivery: { postgres, spool },
+    delivery: { postgres, spool, optOuts: { has: () => false, close: async () => {} } },
     accounts: { postgres, clickhouse, tokens, publicUrl: config.publicUrl },
   })
   await app.ready()
@@ -146,6 +149,8 @@ async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
     projects: [randomUUID(), randomUUID()],
     pixels: [randomUUID(), randomUUID()],
     campaigns: [randomUUID(), randomUUID()],
+    erasure: randomUUID(),
+    optedOut: randomUUID(),
     owner: randomUUID(),
     member: randomUUID(),
     key: newApiCredentials('live'),
@@ -169,6 +174,12 @@ async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
       ...[pixels[n], projects[n], `${name} pixel ${n}`],
     ])
   }
+  await postgres.query('INSERT INTO erasures (erasure_id, organization_id) VALUES ($1, $2)', [
+    ...[tenant.erasure, organizationId],
+  ])
+  await postgres.query('INSERT INTO opt_outs (organization_id, cookie_id) VALUES ($1, $2)', [
+    ...[organizationId, tenant.optedOut],
+  ])
   for (const role of ['owner', 'member'] as const) {
     await postgres.query(
       `INSERT INTO members (member_id, organization_id, email, password_hash, role) VALUES ($1, $2, $3, 'none', $4)`,

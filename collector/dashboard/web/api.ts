@@ -110,6 +110,45 @@ export interface Invitation {
   organization: { name: string }
 }
 
+/** What was charged; amounts are in micros, millionths of a dollar. */
+export interface UsageCounts {
+  records: number
+  free_records: number
+  amount_micros: number
+}
+
+export interface DailyUsage extends UsageCounts {
+  /** YYYY-MM-DD, UTC. */
+  date: string
+  meter: string
+}
+
+/** Whose usage, and of which days, both inclusive. */
+export interface UsageQuery {
+  project_id?: string
+  start_date: string
+  end_date: string
+}
+
+/** What a calendar month may cost; project_id null: for the whole organization. */
+export interface Budget {
+  project_id: string | null
+  monthly_micros: number
+}
+
+/** Most records of a meter; null: any number. */
+export interface UsageLimit {
+  meter: string
+  daily_records: number | null
+  monthly_records: number | null
+}
+
+export interface Limits {
+  shut_off: boolean
+  budgets: (Budget & { spent_micros: number })[]
+  limits: (UsageLimit & { used_today: number; used_this_month: number })[]
+}
+
 /** The version that an update was made from; a stale one is answered 409 "conflict". */
 type Changed<T> = Partial<T> & { version: number }
 
@@ -144,6 +183,18 @@ export const api = {
   },
   audit: {
     list: (cursor?: string) => list<AuditEntry>('/dashboard/audit', 'entries', { cursor }),
+  },
+  usage: {
+    daily: (query: UsageQuery) =>
+      call<{ daily: DailyUsage[] }>(
+        'GET',
+        `${v1}/billing/usage/daily-by-meter?${new URLSearchParams({ ...query })}`,
+      ).then(pick('daily')),
+  },
+  limits: {
+    read: () => call<Limits>('GET', `${v1}/billing/limits`),
+    replace: (all: { budgets: Budget[]; limits: UsageLimit[] }) =>
+      call<Limits>('PUT', `${v1}/billing/limits`, all),
   },
   ownProjects: () => call<{ projects: OwnProject[] }>('GET', `${v1}/whoami`).then(({ projects }) => projects),
   organization: {

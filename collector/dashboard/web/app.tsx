@@ -12,6 +12,7 @@ import { PixelPage } from './pages/pixel.tsx'
 import { ProjectPage } from './pages/project.tsx'
 import { Projects } from './pages/projects.tsx'
 import { SignIn } from './pages/signIn.tsx'
+import { Usage } from './pages/usage/usage.tsx'
 import { Await } from './parts/await.tsx'
 import { Frame } from './parts/frame.tsx'
 import { NotFound } from './parts/notFound.tsx'
@@ -25,6 +26,7 @@ const pages: [pattern: string, page: (params: Record<string, string>) => VNode][
   ['projects/:project', ({ project }) => <ProjectPage projectId={project!} />],
   ['projects/:project/pixels/:pixel', ({ pixel }) => <PixelPage pixelId={pixel!} />],
   ['members', () => <Members />],
+  ['usage', () => <Usage />],
   ['settings/api-keys', () => <ApiKeys />],
   ['settings/organization', () => <OrganizationSettings />],
   ['settings/audit', () => <AuditLog />],

@@ -72,14 +72,6 @@ test('a route that does not say who may ask keeps the app from starting', async 
   await expect(async () => (await appWith(undefined)).ready()).rejects.toThrow('GET /it')
 })
 
-test('a route that needs a principal cannot be mounted where nothing can tell one', () => {
-  const app = Fastify()
-  guardRoutes(app, null)
-  expect(() => app.get('/it', { config: { access: data } }, async () => '')).toThrow(
-    'GET /it needs a principal',
-  )
-})
-
 test('a key of a project is turned away where the route says so', async () => {
   const refused: Access = { ...data, projectKeys: 'refused' }
   expect(await ask(refused, { 'x-api-key': keys.project.apiKey })).toMatchObject({

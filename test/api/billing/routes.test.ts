@@ -185,6 +185,21 @@ test('budgets and limits are set as a whole, shown with what is used, and bind f
   await expect(byProject).rejects.toMatchObject({ status: 402, extra: { body: { budget: 'project' } } })
 
   expect(await put({ budgets: [], limits: [] })).toMatchObject({ status: 200, budgets: [], limits: [] })
+  const { rows } = await api.accounts.postgres.query(
+    `SELECT details FROM audit_log WHERE organization_id = $1 AND action = 'organization.limits'
+     ORDER BY entry_id DESC LIMIT 1`,
+    [organization.organizationId],
+  )
+  expect(rows[0]!.details).toEqual({
+    budgets: {
+      from: [
+        { project_id: null, monthly_micros: 1_000_000 },
+        { project_id: organization.projectId, monthly_micros: 4_000 },
+      ],
+      to: [],
+    },
+    limits: { from: [{ meter: 'events', daily_records: 5, monthly_records: null }], to: [] },
+  })
   expect(await take(billing, requestOf(organization), 1)).toBe(1)
 })
 

@@ -57,6 +57,7 @@ const verbs: Record<string, string> = {
   join: 'joined as',
   password: 'changed the password of',
   revoke: 'revoked',
+  limits: 'set budgets and limits of the',
 }
 
 /** "pixel.update" → "changed". */

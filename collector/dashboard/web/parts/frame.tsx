@@ -64,6 +64,7 @@ export function Frame({
             <ul>
               {to('projects', 'Projects')}
               {to('members', 'Members')}
+              {to('usage', 'Usage')}
               {to('settings/api-keys', 'API keys')}
               {to('settings/organization', 'Organization')}
               {isOrganizationAdmin(session) && to('settings/audit', 'Audit log')}

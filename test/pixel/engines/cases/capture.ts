@@ -102,7 +102,7 @@ export const capture: Case[] = [
     async run(stage) {
       stage.put('/page', {
         body: `<video title="Wheel" muted src="data:video/webm;base64,${video}"></video><button
-          onclick="film = document.querySelector('video'); film.playbackRate = 4; film.play()">Play</button>`,
+          onclick="film = document.querySelector('video'); film.playbackRate = 2; film.play()">Play</button>`,
       })
       await stage.visit()
       await stage.tab.click('button')

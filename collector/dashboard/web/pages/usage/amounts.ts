@@ -1,0 +1,23 @@
+/** How numbers of records and amounts of money read. */
+
+const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
+const whole = new Intl.NumberFormat('en-US')
+
+export const money = (micros: number): string =>
+  micros > 0 && micros < 10_000 ? 'under $0.01' : dollars.format(micros / 1e6)
+
+export const records = (count: number): string => whole.format(count)
+
+/** The meters' names, as the reader knows them from prices. */
+export const meterNames: Record<string, string> = {
+  events: 'Events',
+  resolution_hem: 'Resolution: HEM',
+  resolution_hem_pte: 'Resolution: HEM and PTE',
+  resolution_full_profile: 'Resolution: full profile',
+  lookup: 'Lookup',
+  contact: 'Contact',
+  intent: 'Intent',
+  audience: 'Audience',
+}
+
+export const nameOfMeter = (meter: string): string => meterNames[meter] ?? meter

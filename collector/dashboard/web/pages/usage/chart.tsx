@@ -1,0 +1,36 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { records } from './amounts.ts'
+
+/** One of the quantities that are stacked. */
+export interface Series {
+  name: string
+  /** One for each day. */
+  values: number[]
+}
+
+/**
+ * Stacked bars, one for each day. What draws them is loaded with the first chart; what they show stands in the tables
+ * beside it too, for those who cannot see it.
+ */
+export function Chart({ days, series }: { days: string[]; series: Series[] }) {
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    let remove: (() => void) | null = null
+    let isGone = false
+    void import('./drawBars.ts').then(({ drawBars }) => {
+      if (!isGone) remove = drawBars(place.current!, days, series, records)
+    })
+    return () => {
+      isGone = true
+      remove?.()
+    }
+  }, [])
+  return (
+    <div
+      ref={place}
+      class="chart"
+      role="img"
+      aria-label={`Records charged on each day from ${days[0]} to ${days.at(-1)}; the tables below say the same.`}
+    />
+  )
+}

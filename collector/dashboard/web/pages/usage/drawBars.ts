@@ -1,0 +1,89 @@
+import UPlot from 'uplot'
+import type { Series } from './chart.tsx'
+
+const colors = ['#2a9d7c', '#3f7fd0', '#d08a2e', '#b2568f', '#7a6ad0', '#5d8a2f', '#c2564b', '#6b7f8c']
+const heightPx = 260
+
+/**
+ * Draws stacked bars into `place` and keeps them as wide as it is and in its colors; `say` writes a number as text.
+ * Returns what removes them. Imports nothing else of the pages: this is loaded apart from them.
+ */
+export function drawBars(
+  place: HTMLElement,
+  days: string[],
+  series: Series[],
+  say: (value: number) => string,
+): () => void {
+  const scheme = matchMedia('(prefers-color-scheme: dark)')
+  let plot = draw(place, days, series, say)
+  const redraw = () => {
+    plot.destroy()
+    plot = draw(place, days, series, say)
+  }
+  scheme.addEventListener('change', redraw)
+  const resizes = new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height: heightPx }))
+  resizes.observe(place)
+  return () => {
+    scheme.removeEventListener('change', redraw)
+    resizes.disconnect()
+    plot.destroy()
+  }
+}
+
+function draw(place: HTMLElement, days: string[], series: Series[], say: (value: number) => string): UPlot {
+  const style = getComputedStyle(place)
+  const [ink, line] = [style.getPropertyValue('--soft'), style.getPropertyValue('--line')]
+  const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { show: false } }
+  // The first is drawn first and hidden up to its own part by those after it: so each is a sum of those above it.
+  const stacked = days.map((_, day) => {
+    let sum = 0
+    return series.toReversed().map(({ values }) => (sum += values[day]!))
+  })
+  return new UPlot(
+    {
+      width: place.clientWidth,
+      height: heightPx,
+      tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
+      scales: { x: { range: (_, first, last) => [first - halfDay, last + halfDay] }, y: { range: fromZero } },
+      cursor: { points: { show: false }, drag: { x: false, y: false } },
+      axes: [
+        {
+          ...axis,
+          grid: { show: false },
+          values: [[86_400, '{MMM} {D}', '\n{YYYY}', null, null, null, null, null, 1]],
+        },
+        {
+          ...axis,
+          size: 64,
+          values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? say(tick) : '')),
+        },
+      ],
+      series: [
+        {
+          label: 'Day',
+          value: (_, seconds) =>
+            seconds === null ? '' : new Date(seconds * 1000).toISOString().slice(0, 10),
+        },
+        ...series.map(({ name, values }, index) => ({
+          label: name,
+          fill: colors[index % colors.length]!,
+          width: 0,
+          paths: UPlot.paths.bars!({ size: [0.7, 48] }),
+          points: { show: false },
+          // Its own part, not the sum that is drawn.
+          value: (_: UPlot, __: number, ___: number, day: number | null) =>
+            day === null ? '' : say(values[day]!),
+        })),
+      ],
+    },
+    [
+      days.map((day) => Date.parse(day) / 1000),
+      ...series.map((_, index) => stacked.map((sums) => sums[series.length - 1 - index]!)),
+    ],
+    place,
+  )
+}
+
+const halfDay = 43_200
+
+const fromZero: UPlot.Range.Function = (_, __, most) => [0, Math.max(1, most * 1.05)]

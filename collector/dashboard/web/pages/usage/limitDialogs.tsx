@@ -1,0 +1,146 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { api, type Budget, type Limits, type OwnProject, type UsageLimit } from '../../api.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Select, TextField } from '../../parts/fields.tsx'
+import { Form, type Values } from '../../parts/form.tsx'
+import { say } from '../../parts/say.tsx'
+import { meterNames } from './amounts.ts'
+
+/** What stands for the whole organization among the projects. */
+const organization = 'organization'
+
+export function BudgetDialog({
+  projects,
+  budgets,
+  ...dialog
+}: {
+  projects: OwnProject[]
+  budgets: Budget[]
+  saved(limits: Limits): void
+  close(): void
+}) {
+  const [of, setOf] = useState(organization)
+  const idOf = (choice: string) => (choice === organization ? null : choice)
+  const current = budgets.find(({ project_id }) => project_id === idOf(of))
+  return (
+    <SettingDialog
+      {...dialog}
+      title="Set a budget"
+      values={{ of, monthly: current ? String(current.monthly_micros / 1e6) : '' }}
+      change={({ budgets, limits }, { of = '', monthly = '' }) => ({
+        limits,
+        budgets: [
+          ...budgets.filter(({ project_id }) => project_id !== idOf(of)),
+          ...(monthly === ''
+            ? []
+            : [{ project_id: idOf(of), monthly_micros: Math.round(Number(monthly) * 1e6) }]),
+        ],
+      })}
+    >
+      <Select
+        name="of"
+        label="Of"
+        options={{
+          [organization]: 'The whole organization',
+          ...Object.fromEntries(projects.map(({ project_id, name }) => [project_id, name])),
+        }}
+        onChange={setOf}
+      />
+      <TextField
+        key={of}
+        name="monthly"
+        label="Dollars a month"
+        hint="Reads that would cost more are refused with 402. Leave it empty for no budget."
+        type="number"
+        min={0}
+        step={0.01}
+      />
+    </SettingDialog>
+  )
+}
+
+export function LimitDialog({
+  limits,
+  ...dialog
+}: {
+  limits: UsageLimit[]
+  saved(limits: Limits): void
+  close(): void
+}) {
+  const [of, setOf] = useState('events')
+  const current = limits.find(({ meter }) => meter === of)
+  const textOf = (count: number | null | undefined) => (count == null ? '' : String(count))
+  const numberOf = (text: string) => (text === '' ? null : Number(text))
+  return (
+    <SettingDialog
+      {...dialog}
+      title="Set a limit"
+      values={{ of, daily: textOf(current?.daily_records), monthly: textOf(current?.monthly_records) }}
+      change={({ budgets, limits }, { of = '', daily = '', monthly = '' }) => ({
+        budgets,
+        limits: [
+          ...limits.filter(({ meter }) => meter !== of),
+          ...(daily === '' && monthly === ''
+            ? []
+            : [{ meter: of, daily_records: numberOf(daily), monthly_records: numberOf(monthly) }]),
+        ],
+      })}
+    >
+      <Select name="of" label="Meter" options={meterNames} onChange={setOf} />
+      <TextField key={`${of} day`} name="daily" label="Records a day" type="number" min={0} step={1} />
+      <TextField
+        key={`${of} month`}
+        name="monthly"
+        label="Records a month"
+        hint="More are refused with 429. Leave a field empty for any number."
+        type="number"
+        min={0}
+        step={1}
+      />
+    </SettingDialog>
+  )
+}
+
+type All = Parameters<typeof api.limits.replace>[0]
+
+/** Changes one budget or limit; all others are left as they are at that moment. */
+function SettingDialog({
+  title,
+  values,
+  change,
+  saved,
+  close,
+  children,
+}: {
+  title: string
+  values: Values
+  change(all: All, values: Values): All
+  saved(limits: Limits): void
+  close(): void
+  children: ComponentChildren
+}) {
+  return (
+    <Dialog title={title} close={close}>
+      <Form
+        values={values}
+        action="Save"
+        submit={async (given) => {
+          const { budgets, limits } = await api.limits.read()
+          const all = {
+            budgets: budgets.map(({ project_id, monthly_micros }) => ({ project_id, monthly_micros })),
+            limits: limits.map(({ meter, daily_records, monthly_records }) => ({
+              ...{ meter, daily_records, monthly_records },
+            })),
+          }
+          const now = await api.limits.replace(change(all, given))
+          say('Saved')
+          saved(now)
+        }}
+        cancel={close}
+      >
+        {children}
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,149 @@
+import { useState } from 'preact/hooks'
+import { api, type Limits as LimitsState, type OwnProject } from '../../api.ts'
+import { useLoad } from '../../load.ts'
+import { Await } from '../../parts/await.tsx'
+import { Section } from '../../parts/page.tsx'
+import { money, nameOfMeter, records } from './amounts.ts'
+import { BudgetDialog, LimitDialog } from './limitDialogs.tsx'
+
+/** What a month may cost and how many records may be read, and how much of it is used. */
+export function Limits({ projects }: { projects: OwnProject[] }) {
+  const limits = useLoad(api.limits.read)
+  return (
+    <Await loaded={limits}>
+      {(found) => <Found projects={projects} found={found} changed={limits.set} />}
+    </Await>
+  )
+}
+
+function Found({
+  projects,
+  found,
+  changed,
+}: {
+  projects: OwnProject[]
+  found: LimitsState
+  changed(limits: LimitsState): void
+}) {
+  const [open, setOpen] = useState<'budget' | 'limit' | null>(null)
+  const close = () => setOpen(null)
+  const saved = (now: LimitsState) => {
+    close()
+    changed(now)
+  }
+  const nameOf = (projectId: string | null) =>
+    projectId === null
+      ? 'The whole organization'
+      : (projects.find(({ project_id }) => project_id === projectId)?.name ?? projectId)
+  return (
+    <>
+      {found.shut_off && (
+        <div class="notice danger" role="alert">
+          <p>
+            <strong>Usage is paused for this account.</strong> Reads that cost something are refused until
+            whoever runs the service turns it on again.
+          </p>
+        </div>
+      )}
+      <Section
+        title="Budgets"
+        lead="Most that a calendar month may cost. A project’s budget binds the project’s own keys."
+        actions={
+          <button type="button" onClick={() => setOpen('budget')}>
+            Set a budget
+          </button>
+        }
+      >
+        {found.budgets.length === 0 ? (
+          <div class="empty">
+            <p>No budget: a month may cost any amount.</p>
+          </div>
+        ) : (
+          <ul class="rows">
+            {found.budgets.map(({ project_id, monthly_micros, spent_micros }) => (
+              <Used
+                key={project_id}
+                name={nameOf(project_id)}
+                used={spent_micros}
+                most={monthly_micros}
+                say={money}
+                period="this month"
+              />
+            ))}
+          </ul>
+        )}
+      </Section>
+      <Section
+        title="Limits"
+        lead="Most records of a meter that may be read in a day or a month, UTC."
+        actions={
+          <button type="button" onClick={() => setOpen('limit')}>
+            Set a limit
+          </button>
+        }
+      >
+        {found.limits.length === 0 ? (
+          <div class="empty">
+            <p>No limit: any number of records may be read.</p>
+          </div>
+        ) : (
+          <ul class="rows">
+            {found.limits.flatMap(({ meter, daily_records, monthly_records, used_today, used_this_month }) =>
+              [
+                { period: 'today', most: daily_records, used: used_today },
+                { period: 'this month', most: monthly_records, used: used_this_month },
+              ].map(
+                ({ period, most, used }) =>
+                  most !== null && (
+                    <Used
+                      key={`${meter} ${period}`}
+                      name={nameOfMeter(meter)}
+                      {...{ used, most, period }}
+                      say={records}
+                    />
+                  ),
+              ),
+            )}
+          </ul>
+        )}
+      </Section>
+      {open === 'budget' && (
+        <BudgetDialog projects={projects} budgets={found.budgets} saved={saved} close={close} />
+      )}
+      {open === 'limit' && <LimitDialog limits={found.limits} saved={saved} close={close} />}
+    </>
+  )
+}
+
+function Used({
+  name,
+  used,
+  most,
+  say,
+  period,
+}: {
+  name: string
+  used: number
+  most: number
+  say(amount: number): string
+  period: string
+}) {
+  return (
+    <li>
+      <div>
+        <span class="name">{name}</span>
+        {used >= most && <span class="badge">Used up</span>}
+        <p class="meta">
+          {say(used)} of {say(most)} {period}
+        </p>
+      </div>
+      <meter
+        aria-label={`${name}, ${period}`}
+        value={used}
+        max={Math.max(most, 1)}
+        high={most * 0.8}
+        optimum={0}
+      />
+    </li>
+  )
+}

@@ -1,0 +1,81 @@
+import { parseArgs } from 'node:util'
+import { type ClickHouse, ClickHouseRefused } from '../clickhouse/client.ts'
+import { StartError } from '../errors.ts'
+import { writeGraph } from './generate/files.ts'
+import { load } from './load/load.ts'
+import { loadUsage, readLoadRequest } from './load/options.ts'
+import { openProgressBar } from './load/progressBar.ts'
+
+export const identityUsage = `${loadUsage}
+footfall identity generate --out DIR    make up an identity graph: files to load
+    --profiles N --cookies N --companies N --seed N    default 10000, 20000, 500, 1`
+
+/** `npx footfall identity …`. Throws StartError, which says in one line what is wrong; false when there is no such command. */
+export async function runIdentityCommand(
+  openStore: () => ClickHouse,
+  name: string | undefined,
+  args: readonly string[],
+): Promise<boolean> {
+  if (name === 'load') await loadFiles(openStore, args)
+  else if (name === 'generate') await generate(args)
+  else return false
+  return true
+}
+
+async function loadFiles(openStore: () => ClickHouse, args: readonly string[]): Promise<void> {
+  const request = await readLoadRequest(args)
+  const sizes = request.sources.map(({ bytes }) => bytes)
+  const totalBytes = sizes.includes(null) ? null : sizes.reduce<number>((sum, bytes) => sum + bytes!, 0)
+  const clickhouse = openStore()
+  const bar = openProgressBar(process.stderr, totalBytes)
+  const startedAtMs = Date.now()
+  try {
+    const { rows, rejected, isResumed } = await load(clickhouse, request, bar.show).finally(bar.clear)
+    const seconds = (Date.now() - startedAtMs) / 1_000
+    console.log(
+      `${rows.toLocaleString('en')} rows loaded into ${request.target.table}${isResumed ? ', part of them before' : ''}, in ${seconds.toFixed(1)} s`,
+    )
+    if (rejected > 0) {
+      console.log(`${rejected.toLocaleString('en')} rows rejected, see ${request.rejectedPath}`)
+    }
+  } catch (error) {
+    if (!(error instanceof ClickHouseRefused)) throw error
+    throw new StartError(`ClickHouse refuses it: ${error.message.split('\n')[0]}`)
+  } finally {
+    await clickhouse.close()
+  }
+}
+
+async function generate(args: readonly string[]): Promise<void> {
+  const { values } = parse(args)
+  if (!values.out) throw new StartError('--out is the directory to write to')
+  const whole = (name: 'profiles' | 'cookies' | 'companies' | 'seed') => {
+    const value = Number(values[name])
+    if (!Number.isSafeInteger(value) || value < 1) throw new StartError(`--${name} is a whole number above 0`)
+    return value
+  }
+  const files = await writeGraph(values.out, whole('seed'), {
+    profiles: whole('profiles'),
+    cookies: whole('cookies'),
+    companies: whole('companies'),
+  })
+  for (const [target, path] of Object.entries(files))
+    console.log(`npx footfall identity load --into ${target} ${path}`)
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        out: { type: 'string' },
+        profiles: { type: 'string', default: '10000' },
+        cookies: { type: 'string', default: '20000' },
+        companies: { type: 'string', default: '500' },
+        seed: { type: 'string', default: '1' },
+      },
+    })
+  } catch (error) {
+    throw new StartError((error as Error).message)
+  }
+}

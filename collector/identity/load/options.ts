@@ -1,0 +1,67 @@
+import { parseArgs } from 'node:util'
+import { isUuid } from '../../../schemas/uuid.ts'
+import { StartError } from '../../errors.ts'
+import type { LoadRequest } from './load.ts'
+import { readMapping } from './mapping.ts'
+import { type Format, formats, openFile, openStdin } from './source.ts'
+import { targets } from './targets.ts'
+
+export const loadUsage = `footfall identity load FILE…     load files, or standard input (-), into the identity store
+    --into ${Object.keys(targets).join('|')}   what the rows are, default profiles
+    --format ${formats.join('|')}    what the files are, where their names do not tell; gzip and Zstandard are seen
+    --map column=field,…           which columns give which fields, where they are not named alike
+    --ignore-unknown               leave out columns that no field is named like
+    --organization ID              links that only this organization may see; default: the operator’s graph
+    --replace                      what is loaded becomes all there is; default: rows with the same key replace those before
+    --rejected FILE                where rows go that cannot be taken, and why; default FILE.rejected.ndjson`
+
+const everybody = '00000000-0000-0000-0000-000000000000'
+
+/** Reads the arguments of `footfall identity load`. Throws StartError, which says in one line what is wrong. */
+export async function readLoadRequest(args: readonly string[]): Promise<LoadRequest> {
+  const { values, positionals } = parse(args)
+  const target = targets[values.into]
+  if (!target) throw new StartError(`--into is one of ${Object.keys(targets).join(', ')}`)
+  const format = (values.format ?? null) as Format | null
+  if (format !== null && !formats.includes(format)) {
+    throw new StartError(`--format is one of ${formats.join(', ')}`)
+  }
+  const { organization } = values
+  if (organization !== undefined && !isUuid(organization)) throw new StartError('--organization is a uuid')
+  if (organization !== undefined && !target.isScoped) {
+    throw new StartError(`--organization is for links: everybody sees ${values.into}`)
+  }
+  const [first] = positionals
+  if (first === undefined) throw new StartError('which FILE? - for standard input')
+  return {
+    target,
+    sources: await Promise.all(
+      positionals.map((path) => (path === '-' ? openStdin(process.stdin, format) : openFile(path, format))),
+    ),
+    mapping: readMapping(values.map ?? '', target.fields),
+    ignoreUnknown: values['ignore-unknown'],
+    organization: organization ?? everybody,
+    replace: values.replace,
+    rejectedPath: values.rejected ?? `${first === '-' ? 'stdin' : first}.rejected.ndjson`,
+  }
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        into: { type: 'string', default: 'profiles' },
+        format: { type: 'string' },
+        map: { type: 'string' },
+        'ignore-unknown': { type: 'boolean', default: false },
+        organization: { type: 'string' },
+        replace: { type: 'boolean', default: false },
+        rejected: { type: 'string' },
+      },
+    })
+  } catch (error) {
+    throw new StartError((error as Error).message)
+  }
+}

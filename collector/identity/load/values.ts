@@ -1,0 +1,108 @@
+/** SQL that turns the texts of a file into the values of a table, and says what is wrong with those that are none. */
+import type { Field } from '../../../schemas/fields.ts'
+
+/** A column of the table that is loaded. */
+export interface Value {
+  readonly column: string
+  readonly sql: string
+  /** A condition under which the row cannot be taken, and SQL of the reason, which begins with the field's name. */
+  readonly wrong?: { readonly when: string; readonly reason: string }
+}
+
+const shownMost = 80
+
+/** The reason why a field's text, SQL `raw`, is wrong. */
+export const reasonOf = (field: string, raw: string, what: string): string =>
+  `concat('${field}: "', substringUTF8(${raw}, 1, ${shownMost}), '" ${what}')`
+
+/** The value of a field of the field table. The empty text is null; `raw` is SQL of a String. */
+export function fieldValue(field: Field, raw: string): Value {
+  const value = (sql: string, isWrong: string, what: string): Value => ({
+    column: field.name,
+    sql,
+    wrong: { when: `(${raw} != '' AND ${isWrong})`, reason: reasonOf(field.name, raw, what) },
+  })
+  const plain: Value = { column: field.name, sql: `nullIf(${raw}, '')` }
+  switch (field.dataType) {
+    case 'Utf8':
+      return field.values
+        ? value(
+            plain.sql,
+            `${raw} NOT IN (${field.values.map(quoted).join(', ')})`,
+            'is not in the field’s list',
+          )
+        : plain
+    case 'Int64':
+      return value(wholeNumber(raw), `isNull(${wholeNumber(raw)})`, 'is not a whole number')
+    case 'Float64':
+      return value(
+        `toFloat64OrNull(${raw})`,
+        `NOT ifNull(isFinite(toFloat64OrNull(${raw})), false)`,
+        'is not a number',
+      )
+    case 'Boolean':
+      return value(truth(raw), `isNull(${truth(raw)})`, 'is not true or false')
+    case 'Timestamp':
+      return value(time(raw), `isNull(${time(raw)})`, 'is not a time')
+  }
+}
+
+/** Programs that know no whole numbers with gaps write 7.0. */
+const wholeNumber = (raw: string): string =>
+  `ifNull(toInt64OrNull(${raw}), accurateCastOrNull(toFloat64OrNull(${raw}), 'Int64'))`
+
+const truth = (raw: string): string =>
+  `transform(lower(${raw}), ['true', 'yes', 't', 'y', '1', 'false', 'no', 'f', 'n', '0'], [true, true, true, true, true, false, false, false, false, false]::Array(Nullable(Bool)), NULL)`
+
+/** A text as a time, null where it is none; UTC where it does not say. */
+export const time = (raw: string): string => `parseDateTime64BestEffortOrNull(${raw}, 3, 'UTC')`
+
+/** A text of ours as SQL. */
+const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+
+/** A text without white space at its ends, as browsers trim it. */
+const trimmed = (raw: string): string => `trimBoth(${raw}, ' \\t\\n\\r')`
+
+/** The hem of a row, from one of these texts; the empty text where there is none. */
+export function hemValue(hem: string, email: string): Value {
+  const address = trimmed(email)
+  const given = `lower(${trimmed(hem)})`
+  const ofAddress = `lower(hex(SHA256(lowerUTF8(${address}))))`
+  return {
+    column: 'hem',
+    sql: `if(${hem} != '', ${given}, ${ofAddress})`,
+    wrong: {
+      when: `NOT if(${hem} != '', match(${given}, '^[0-9a-f]{64}$'), match(${address}, '^[^@\\\\s]+@[^@\\\\s]+$'))`,
+      reason: `multiIf(${hem} != '', ${reasonOf('hem', hem, 'is not a SHA-256 in hexadecimal digits')}, ${email} != '', ${reasonOf('email', email, 'is not an address')}, 'neither hem nor email')`,
+    },
+  }
+}
+
+/** A company's domain, without www. */
+export function domainValue(raw: string): Value {
+  const domain = `replaceRegexpOne(lower(${trimmed(raw)}), '^www\\\\.', '')`
+  return {
+    column: 'company_domain',
+    sql: domain,
+    wrong: {
+      when: `NOT match(${domain}, '^[^\\\\s@/:.]+(\\\\.[^\\\\s@/:.]+)+$')`,
+      reason: reasonOf('company_domain', raw, 'is not a domain'),
+    },
+  }
+}
+
+/** A network in CIDR notation; an address alone is a network of one. */
+export function networkValue(raw: string): Value {
+  const address = `splitByChar('/', ${trimmed(raw)})[1]`
+  const bits = `splitByChar('/', ${trimmed(raw)})[2]`
+  const most = `if(isIPv4String(${address}), 32, 128)`
+  const hasBits = `position(${raw}, '/') > 0`
+  return {
+    column: 'network',
+    sql: `concat(lower(${address}), '/', if(${hasBits}, ${bits}, toString(${most})))`,
+    wrong: {
+      when: `NOT ((isIPv4String(${address}) OR isIPv6String(${address})) AND (NOT ${hasBits} OR (match(${raw}, '^[^/]+/[0-9]{1,3}\\\\s*$') AND toUInt16OrZero(${bits}) <= ${most})))`,
+      reason: reasonOf('network', raw, 'is not a network in CIDR notation'),
+    },
+  }
+}

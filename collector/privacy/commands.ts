@@ -1,0 +1,84 @@
+import { isUuid } from '../../schemas/uuid.ts'
+import { StartError } from '../errors.ts'
+import type { Postgres } from '../postgres/pool.ts'
+import { inTransaction } from '../postgres/transaction.ts'
+import { readErasure, requestErasure } from './erasures.ts'
+import { addOptOut, removeOptOut } from './optOuts.ts'
+import { readSubjectText, type Subject } from './subject.ts'
+
+interface Command {
+  does: string
+  run(postgres: Postgres, organizationId: string | null, subject: Subject): Promise<void>
+}
+
+/** `npx footfall privacy …`: what operators do for one organization, or for all and their own graph. */
+const commands: Record<string, Command> = {
+  erase: {
+    does: 'erase a person or a browser, and opt them out; the service carries it out',
+    async run(postgres, organizationId, subject) {
+      const { erasure_id } = await inTransaction(postgres, async (client) => {
+        await addOptOut(client, organizationId, subject)
+        return requestErasure(client, organizationId, subject)
+      })
+      console.log(`erasure ${erasure_id} is under way: footfall privacy status ${erasure_id}`)
+    },
+  },
+  'opt-out': {
+    does: 'take nothing more of theirs in, and show nobody who they are',
+    async run(postgres, organizationId, subject) {
+      await addOptOut(postgres, organizationId, subject)
+      console.log('done')
+    },
+  },
+  'opt-in': {
+    does: 'take them off the list again',
+    async run(postgres, organizationId, subject) {
+      if (!(await removeOptOut(postgres, organizationId, subject))) {
+        throw new StartError('they are not on that list')
+      }
+      console.log('done')
+    },
+  },
+}
+
+const takes = 'EMAIL|HEM|COOKIE_ID ORGANIZATION_ID|everywhere'
+
+export const privacyUsage = [
+  ...Object.entries(commands).map(([name, { does }]) => `footfall privacy ${name} ${takes}    ${does}`),
+  'footfall privacy status ERASURE_ID    whether an erasure is complete',
+].join('\n')
+
+/** Runs a command. Throws StartError, which says in one line what is wrong; false when there is no such command. */
+export async function runPrivacyCommand(
+  postgres: Postgres,
+  name: string | undefined,
+  args: readonly string[],
+): Promise<boolean> {
+  if (name === 'status' && args.length === 1) {
+    await showStatus(postgres, args[0]!)
+    return true
+  }
+  const command = name === undefined ? undefined : commands[name]
+  const [whom, where] = args
+  if (!command || whom === undefined || where === undefined || args.length > 2) return false
+  const subject = readSubjectText(whom)
+  if (!subject) throw new StartError(`"${whom}" is no e-mail address, no hem and no cookie id`)
+  await command.run(postgres, await readOrganization(postgres, where), subject)
+  return true
+}
+
+async function showStatus(postgres: Postgres, erasureId: string): Promise<void> {
+  const erasure = isUuid(erasureId) ? await readErasure(postgres, erasureId) : undefined
+  if (!erasure) throw new StartError(`there is no erasure ${erasureId}`)
+  const { finished_at } = erasure
+  console.log(finished_at ? `complete since ${finished_at.toISOString()}` : 'not complete yet')
+}
+
+async function readOrganization(postgres: Postgres, where: string): Promise<string | null> {
+  if (where === 'everywhere') return null
+  const { rowCount } = isUuid(where)
+    ? await postgres.query('SELECT 1 FROM organizations WHERE organization_id = $1', [where])
+    : { rowCount: 0 }
+  if (rowCount === 0) throw new StartError(`there is no organization ${where}`)
+  return where
+}

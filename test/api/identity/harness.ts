@@ -1,0 +1,115 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { inject } from 'vitest'
+import { openClickHouse } from '../../../collector/clickhouse/client.ts'
+import { migrateClickHouse } from '../../../collector/clickhouse/migrate.ts'
+import { packageRoot } from '../../../collector/paths.ts'
+import type { Row } from '../../harness/api.ts'
+import { randomName } from '../../harness/databases.ts'
+
+export const cli = join(packageRoot, 'dist/collector/cli.js')
+
+/** What a command did. */
+export interface Ended {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+/** An identity store of a test's own, and the directory of files to load into it. */
+export async function openIdentityStore() {
+  const url = inject('clickhouseUrl')
+  const database = randomName()
+  await migrateClickHouse(url, database)
+  const clickhouse = openClickHouse(url, database)
+  const directory = mkdtempSync(join(tmpdir(), 'footfall-load-'))
+  const facts = { clickhouse_url: url, clickhouse_database: database, postgres_url: '' }
+  writeFileSync(join(directory, 'stores.json'), JSON.stringify(facts))
+  const env = { ...process.env, FOOTFALL_DATA_DIR: directory }
+
+  const rows = <T = Row>(sql: string, params: Record<string, unknown> = {}): Promise<T[]> =>
+    clickhouse.rows<T>({ sql, params })
+
+  /** What ClickHouse answers, byte by byte; packed with Zstandard where that is asked for. */
+  const bytes = (sql: string, params: Record<string, string> = {}, encoding?: 'zstd'): Promise<Buffer> =>
+    new Promise((resolve, reject) => {
+      const address = new URL(url)
+      const search = new URLSearchParams({ database, ...(encoding && { enable_http_compression: '1' }) })
+      for (const [name, value] of Object.entries(params)) search.set(`param_${name}`, value)
+      const outgoing = request(
+        {
+          ...{ method: 'POST', hostname: address.hostname, port: address.port, path: `/?${search}` },
+          auth: `${address.username}:${address.password}`,
+          headers: encoding ? { 'accept-encoding': encoding } : {},
+        },
+        (answer) => {
+          buffer(answer).then((body) => {
+            if (answer.statusCode === 200) resolve(body)
+            else reject(new Error(body.toString()))
+          }, reject)
+        },
+      )
+      outgoing.on('error', reject)
+      outgoing.end(sql)
+    })
+
+  return {
+    clickhouse,
+    directory,
+    env,
+    rows,
+    bytes,
+    /** Packs bytes as the program of that name does, which Node 20 cannot. */
+    zstd: (content: Buffer) =>
+      bytes(`SELECT base64Decode('${content.toString('base64')}') FORMAT RawBLOB`, {}, 'zstd'),
+    /** Writes a file to load and answers its path. */
+    write(name: string, content: string | Buffer): string {
+      const path = join(directory, name)
+      writeFileSync(path, content)
+      return path
+    },
+    /** Runs `npx footfall identity …` as an operator would. */
+    identity: (args: readonly string[], stdin?: Buffer): Promise<Ended> =>
+      new Promise((resolve) => {
+        const child = execFile(
+          process.execPath,
+          [cli, 'identity', ...args],
+          { env, cwd: directory },
+          (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
+        )
+        child.stdin!.end(stdin)
+      }),
+    /** Tables that loads left behind. */
+    leftovers: async () =>
+      (
+        await rows<{ name: string }>(
+          "SELECT name FROM system.tables WHERE database = currentDatabase() AND name LIKE 'load!_%' ESCAPE '!'",
+        )
+      ).map(({ name }) => name),
+    async close() {
+      await clickhouse.command({ sql: `DROP DATABASE ${database}`, params: {} })
+      await clickhouse.close()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+export type IdentityStore = Awaited<ReturnType<typeof openIdentityStore>>
+
+/** Rows as lines of JSON. */
+export const ndjson = (rows: readonly object[]): string =>
+  rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+
+/** Rows as CSV with a header: every text in quotes, null empty. */
+export function csv(rows: readonly Row[]): string {
+  const names = Object.keys(rows[0]!)
+  const cell = (value: unknown) =>
+    value === null || value === undefined ? '' : `"${String(value).replaceAll('"', '""')}"`
+  return [names, ...rows.map((row) => names.map((name) => row[name]))]
+    .map((cells) => `${cells.map(cell).join(',')}\n`)
+    .join('')
+}

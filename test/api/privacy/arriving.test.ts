@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { type ClickHouse, openClickHouse } from '../../../collector/clickhouse/client.ts'
+import { migrateClickHouse } from '../../../collector/clickhouse/migrate.ts'
+import { migratePostgres } from '../../../collector/postgres/migrate.ts'
+import { openPostgres, type Postgres } from '../../../collector/postgres/pool.ts'
+import { carryOutErasures, readErasure, requestErasure } from '../../../collector/privacy/erasures.ts'
+import { newPostgresDatabase, randomName } from '../../harness/databases.ts'
+import { waitFor } from '../../harness/service.ts'
+
+let postgres: Postgres
+let clickhouse: ClickHouse
+let deadLetterDirectory: string
+
+beforeAll(async () => {
+  postgres = openPostgres(await newPostgresDatabase(), () => {})
+  await migratePostgres(postgres)
+  const database = randomName()
+  await migrateClickHouse(inject('clickhouseUrl'), database)
+  clickhouse = openClickHouse(inject('clickhouseUrl'), database)
+  deadLetterDirectory = mkdtempSync(join(tmpdir(), 'footfall-test-'))
+})
+afterAll(async () => {
+  await Promise.all([postgres.end(), clickhouse.close()])
+  rmSync(deadLetterDirectory, { recursive: true })
+})
+
+const store = (sql: string, params: Record<string, unknown>) => clickhouse.command({ sql, params })
+
+const eventsOf = async (cookie: string): Promise<number> => {
+  const [found] = await clickhouse.rows<{ n: number }>({
+    sql: 'SELECT count() AS n FROM events WHERE cookie_id = {cookie:UUID}',
+    params: { cookie },
+  })
+  return Number(found!.n)
+}
+
+test('an event that was still in the spool when its person was erased goes as soon as it arrives', async () => {
+  const [organization, cookie, hem] = [randomUUID(), randomUUID(), 'c'.repeat(64)]
+  let oldestWaitingAt = Date.now() - 60 * 60_000
+  const carryOut = () =>
+    carryOutErasures({ postgres, clickhouse, deadLetterDirectory, oldestWaitingAt: () => oldestWaitingAt })
+  const isFinished = async () => (await readErasure(postgres, erasure_id))!.finished_at !== null
+
+  await store(
+    `INSERT INTO identity_links (organization_id, cookie_id, hem, observed_at)
+     VALUES ({organization:UUID}, {cookie:UUID}, {hem:String}, now())`,
+    { organization, cookie, hem },
+  )
+  const { erasure_id } = await requestErasure(postgres, organization, { hem })
+  await postgres.query(`UPDATE erasures SET requested_at = requested_at - interval '11 minutes'`)
+  // The link goes with the first round; the second finds nothing left, and waits for the spool.
+  await carryOut()
+  await carryOut()
+  expect(await isFinished()).toBe(false)
+
+  await store(
+    `INSERT INTO events (organization_id, project_id, event_id, event_type, ts_millis, cookie_id)
+     VALUES ({organization:UUID}, generateUUIDv4(), generateUUIDv4(), 'custom', {now:Int64}, {cookie:UUID})`,
+    { organization, cookie, now: Date.now() },
+  )
+  oldestWaitingAt = Number.POSITIVE_INFINITY
+  await carryOut()
+  expect(await isFinished()).toBe(false)
+  await waitFor('the event to go', async () => (await eventsOf(cookie)) === 0, 20_000)
+  await carryOut()
+  expect(await isFinished()).toBe(true)
+})
