@@ -20,7 +20,7 @@ export interface ListQuery extends Query {
  */
 export type OutputFormat =
   | NamedFormat
-  | { readonly row: string; readonly as: Exclude<NamedFormat, 'CSVWithNames'> }
+  | { readonly row: string; readonly as?: Exclude<NamedFormat, 'CSVWithNames'> }
 export type NamedFormat = 'JSONEachRow' | 'JSONArray' | 'CSVWithNames'
 
 /** A finished answer: ClickHouse had the whole of it before the first byte came. */

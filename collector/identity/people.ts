@@ -36,7 +36,7 @@ export async function readPeople(
   const ofProfile = fields?.filter((field) => field !== hem) ?? null
   const { body } = await clickhouse.stream(
     { sql: peopleQuery(ofProfile), params: { organization: organizationId }, lists: { [askedHems]: hems } },
-    { row: `\${hem:Raw}${fields === null ? wholePerson : personOf(fields)}`, as: 'JSONEachRow' },
+    { row: `\${hem:Raw}${fields === null ? wholePerson : personOf(fields)}` },
     signal,
   )
   return byHem(await buffer(body))
