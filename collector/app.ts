@@ -24,6 +24,7 @@ import { healthRoutes } from './health.ts'
 import type { IngestDeps } from './ingest/intake.ts'
 import { rejectedRoutes } from './ingest/rejectedRoutes.ts'
 import { ingestRoutes } from './ingest/routes.ts'
+import { companyLookupRoute } from './lookup/company.ts'
 import { lookupRoutes } from './lookup/routes.ts'
 import { describeRoutes } from './openapi.ts'
 import { privacyRoutes } from './privacy/routes.ts'
@@ -99,6 +100,7 @@ export async function createApp({
     await app.register(visitorsRoutes(read))
     await app.register(earlierRoutes(read))
     await app.register(lookupRoutes(read))
+    await app.register(companyLookupRoute(read))
     await app.register(contactRoutes(read))
     await app.register(statisticsRoutes(read))
     await app.register(rejectedRoutes(read))

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { companyFields } from '../../schemas/fields.ts'
 import { rowOf } from '../events/description.ts'
 import { personFields } from '../identity/people.ts'
 import { exactly, Nullable } from '../schemaParts.ts'
@@ -84,5 +85,25 @@ export const describeBatch = {
       matched: Type.Integer({ description: 'Items with a person.' }),
       charged: Type.Integer({ description: 'Records charged.' }),
     }),
+  },
+}
+
+/** Which of them is there is checked where they are read. */
+export const CompanyQuery = exactly({
+  ip: Type.Optional(Type.String({ description: 'An IPv4 or IPv6 address that the company uses.' })),
+  domain: Type.Optional(Type.String({ description: 'The domain of its website, with or without www.' })),
+  email: Type.Optional(Type.String({ description: 'An e-mail address at its domain.' })),
+})
+
+/** GET /api/v1/lookup/company: an addition. */
+export const describeCompany = {
+  tags,
+  summary: 'Which company this address, domain or e-mail address belongs to',
+  description:
+    'Give one of the three. An address belongs to the smallest network around it. A company is charged as one record on ' +
+    'the meter lookup, a miss is free.',
+  querystring: CompanyQuery,
+  response: {
+    200: Type.Object({ matched: Type.Boolean(), company: Nullable(Type.Unsafe(rowOf(companyFields))) }),
   },
 }

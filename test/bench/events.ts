@@ -2,6 +2,10 @@ import { openClickHouse } from '../../collector/clickhouse/client.ts'
 import type { Demo } from '../../collector/demo/demo.ts'
 import { chrome } from '../harness/api.ts'
 import type { Store } from './pages.ts'
+import { send } from './recorded.ts'
+
+/** What ClickHouse makes within a request's time. */
+const rowsPerInsert = 2_000_000
 
 export interface MadeEvents {
   rows: number
@@ -15,6 +19,19 @@ export interface MadeEvents {
 /** The id of the cookie of that number. */
 export const cookieSql = (number: string): string => `reinterpretAsUUID(sipHash128(toUInt64(${number})))`
 
+/** Merges a table's parts into as few as there can be, however long that takes. */
+export async function optimize(
+  { url, database }: Pick<Store, 'url' | 'database'>,
+  table: string,
+): Promise<void> {
+  const { username, password, origin } = new URL(url)
+  const credentials = Buffer.from(`${username}:${decodeURIComponent(password)}`).toString('base64')
+  const address = new URL(`/?${new URLSearchParams({ database })}`, origin)
+  await send(address, 'POST', { authorization: `Basic ${credentials}` }, [
+    Buffer.from(`OPTIMIZE TABLE ${table} FINAL`),
+  ])
+}
+
 /** Makes events of the demo project. */
 export async function makeEvents(
   { url, database }: Store,
@@ -22,8 +39,9 @@ export async function makeEvents(
   { rows, newestMs, spanMs, cookie }: MadeEvents,
 ): Promise<void> {
   const clickhouse = openClickHouse(url, database)
-  await clickhouse.command({
-    sql: `
+  for (let from = 0; from < rows; from += rowsPerInsert) {
+    await clickhouse.command({
+      sql: `
       INSERT INTO events (organization_id, project_id, pixel_id, event_id, event_type, ts_millis, event_data,
         cookie_id, user_agent, referrer_url, client_ip, page_url, page_host, page_path, browser, browser_version, os,
         os_version, device_type, is_bot, received_at, spool_id, seq)
@@ -36,17 +54,20 @@ export async function makeEvents(
         concat('https://shop.example/p/', toString(number % 500)), 'shop.example',
         concat('/p/', toString(number % 500)), 'Chrome', '140.0.0.0', 'Linux', NULL, 'desktop', false,
         fromUnixTimestamp64Milli(ts, 'UTC'), generateUUIDv4(), number
-      FROM numbers({rows:Int64})`,
-    params: {
-      organization: demo.organization_id,
-      project: demo.project_id,
-      pixel: demo.pixel_id,
-      newest: newestMs,
-      span: spanMs,
-      rows,
-      userAgent: chrome,
-    },
-  })
-  await clickhouse.command({ sql: 'OPTIMIZE TABLE events FINAL', params: {} })
+      FROM numbers({from:UInt64}, least({rowsPerInsert:UInt64}, {rows:UInt64} - {from:UInt64}))`,
+      params: {
+        organization: demo.organization_id,
+        project: demo.project_id,
+        pixel: demo.pixel_id,
+        newest: newestMs,
+        span: spanMs,
+        rows,
+        from,
+        rowsPerInsert,
+        userAgent: chrome,
+      },
+    })
+  }
   await clickhouse.close()
+  await optimize({ url, database }, 'events')
 }

@@ -1,5 +1,8 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { access } from './access.ts'
+import { identity } from './identity.ts'
 import { ack, ackPinned, batch, latency } from './ingest.ts'
 import { lookup } from './lookup.ts'
 import { charges, metering } from './metering.ts'
@@ -22,6 +25,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   readable,
   read,
   tiers,
+  identity,
   visitors,
   lookup,
   access,
@@ -40,13 +44,17 @@ const { values: flags, positionals } = parseArgs({
     events: { type: 'string', default: '1000000' },
     cookies: { type: 'string', default: '100000' },
     profiles: { type: 'string', default: '50000' },
+    data: { type: 'string', default: join(tmpdir(), 'footfall-bench-identity') },
+    'identity-events': { type: 'string', default: '20000000' },
     help: { type: 'boolean', default: false },
   },
 })
 
 if (flags.help) {
   console.log(`Usage: npm run bench -- [--repeats 3] [--seconds 5] [--connections 64]
-       [--events 1000000] [--cookies 100000] [--profiles 50000] [row …]
+       [--events 1000000] [--cookies 100000] [--profiles 50000]
+       [--data DIR] [--identity-events 20000000] [row …]
+The row identity keeps its data in DIR, and finds it there the next time.
 Rows: ${Object.keys(measurements).join(', ')}`)
 } else await main()
 
@@ -61,6 +69,7 @@ async function main(): Promise<void> {
       cookies: Number(flags.cookies),
       profiles: Number(flags.profiles),
     },
+    identity: { directory: flags.data, events: Number(flags['identity-events']) },
     log: (line) => console.error(`+${((Date.now() - startedAt) / 1000).toFixed(0)} s ${line}`),
   }
   const unknown = positionals.find((name) => !(name in measurements))

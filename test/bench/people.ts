@@ -4,7 +4,7 @@ import { openClickHouse } from '../../collector/clickhouse/client.ts'
 import type { Demo } from '../../collector/demo/demo.ts'
 import { type Graph, profileAt } from '../../collector/identity/generate.ts'
 import { reloadIdentity } from '../../collector/identity/refresh.ts'
-import { cookieSql } from './events.ts'
+import { cookieSql, optimize } from './events.ts'
 import type { Store } from './pages.ts'
 
 const graph: Graph = { seed: 1, companies: 20_000 }
@@ -33,8 +33,7 @@ export async function makePeople(
       JOIN (SELECT hem, rowNumberInAllBlocks() AS at FROM profiles) AS people USING at`,
     params: { organization: demo.organization_id, profiles, linked: Math.ceil(cookies / 2) },
   })
-  for (const table of ['profiles', 'profile_rows', 'identity_links'])
-    await clickhouse.command({ sql: `OPTIMIZE TABLE ${table} FINAL`, params: {} })
+  for (const table of ['profiles', 'profile_rows', 'identity_links']) await optimize({ url, database }, table)
   await reloadIdentity(clickhouse)
   await clickhouse.close()
 }

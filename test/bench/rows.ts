@@ -7,6 +7,8 @@ export interface Bench {
   connections: number
   /** How much data to read from, where that can be chosen. */
   sizes: { events: number; cookies: number; profiles: number }
+  /** Where row identity keeps its data, and how many events that has; a tenth of them are cookies, a twentieth profiles. */
+  identity: { directory: string; events: number }
   log: (line: string) => void
 }
 

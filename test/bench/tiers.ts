@@ -1,4 +1,5 @@
 import { type ClickHouse, openClickHouse } from '../../collector/clickhouse/client.ts'
+import type { Demo } from '../../collector/demo/demo.ts'
 import { countsQuery } from '../../collector/events/countsQuery.ts'
 import { readCountsRequest } from '../../collector/events/plan.ts'
 import { seededRandom } from '../../collector/random.ts'
@@ -74,26 +75,37 @@ export function tiers(bench: Bench): Promise<Row[]> {
 
 async function fill({ sizes, log }: Bench, store: Store, service: Service, newestMs: number): Promise<void> {
   const { events, cookies, profiles } = sizes
+  log(`making ${events} events`)
+  await makeVisits(store, service.demo, { events, cookies }, newestMs)
+  log(`making ${profiles} profiles, ${cookies / 2} links`)
+  await makePeople(store, service.demo, { profiles, cookies })
+}
+
+/** Makes events of thirty days before `newestMs`, visit by visit, and some before, each of another visitor. */
+export async function makeVisits(
+  store: Store,
+  demo: Demo,
+  { events, cookies }: { events: number; cookies: number },
+  newestMs: number,
+): Promise<void> {
   const spanMs = days * dayMs
   const visitors = Math.max(1, Math.round((events / spanMs) * (visitMs / eventsPerVisit)))
-  log(`making ${events} events, ${visitors} visitors at a time`)
-  await makeEvents(store, service.demo, {
+  await makeEvents(store, demo, {
     rows: events,
     newestMs,
     spanMs,
     cookie: `cityHash64(cityHash64(number) % ${visitors}, intDiv(number, ${visitors * eventsPerVisit})) % ${cookies}`,
   })
-  await makeEvents(store, service.demo, {
+  await makeEvents(store, demo, {
     rows: Math.min(events, 200_000),
     newestMs: newestMs - spanMs,
     spanMs: scatteredDays * dayMs,
     cookie: `cityHash64(number) % ${cookies}`,
   })
-  log(`making ${profiles} profiles, ${cookies / 2} links`)
-  await makePeople(store, service.demo, { profiles, cookies })
 }
 
-async function pages(
+/** A page of each tier, and the first byte of one. */
+export async function pages(
   { repeats, log }: Bench,
   store: Store,
   service: Service,
@@ -141,7 +153,8 @@ async function pages(
   ]
 }
 
-async function counts(
+/** Counts of all events by type, those that `filter` lets through. */
+export async function counts(
   { repeats, sizes }: Bench,
   { url, database }: Store,
   service: Service,

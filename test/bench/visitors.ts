@@ -27,11 +27,21 @@ export function visitors({ repeats, sizes, log }: Bench): Promise<Row[]> {
     })
     await makePeople(store, service.demo, sizes)
     log('reading visitors')
-    const tiers = ['resolution_hem', 'resolution_full_profile'] as const
-    const rows: Row[] = []
-    for (const tier of tiers) rows.push(...(await measure(service, store, tier, newestMs, repeats)))
-    return rows
+    return measureVisitors(service, store, newestMs, repeats)
   })
+}
+
+/** The visitors of the thirty days before `newestMs`. */
+export async function measureVisitors(
+  service: Service,
+  store: Store,
+  newestMs: number,
+  repeats: number,
+): Promise<Row[]> {
+  const tiers = ['resolution_hem', 'resolution_full_profile'] as const
+  const rows: Row[] = []
+  for (const tier of tiers) rows.push(...(await measure(service, store, tier, newestMs, repeats)))
+  return rows
 }
 
 async function measure(

@@ -61,6 +61,7 @@ export const samples: Record<string, Sample> = {
   'POST /api/v1/lookup/batch': {
     body: () => ({ items: [{ id: 'a', email: 'somebody@known.example' }, { hem: 'not one' }] }),
   },
+  'GET /api/v1/lookup/company': { query: () => ({ domain: 'nowhere.example' }) },
   'POST /api/v1/contact/query': { body: () => ({ filter: 'first_name:eq:Somebody' }) },
   'GET /api/v1/resolution/statistics': byProject,
   'GET /api/v1/rejected_events': byProject,

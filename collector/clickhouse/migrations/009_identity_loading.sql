@@ -37,7 +37,7 @@ CREATE TABLE IF NOT EXISTS identity_loads
     target LowCardinality(String),
     -- The version of its rows, the same however often it is broken off.
     started_at DateTime64(3, 'UTC'),
-    -- staging: rows go into tables of its own. publishing: they are being moved. done: all is as it should be.
+    -- staging: rows go into tables of its own. publishing: they are being handed over. done: all is as it should be.
     phase LowCardinality(String),
     -- Which of the files is read, and how many of its bytes (unpacked) and lines are done.
     file UInt32,

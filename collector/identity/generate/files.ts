@@ -13,6 +13,7 @@ export interface GraphSize {
 }
 
 const linesPerWrite = 500
+const hemBytes = 32
 
 /**
  * Writes a made-up identity graph as NDJSON, ready to be loaded: profiles, the links of their cookies, companies and
@@ -25,11 +26,19 @@ export async function writeGraph(
 ): Promise<Record<string, string>> {
   mkdirSync(directory, { recursive: true })
   const graph: Graph = { seed, companies }
+  // Somebody is made up once: that takes a while.
+  const hems = Buffer.alloc(profiles * hemBytes)
+  const keptProfileAt = (index: number) => {
+    const profile = profileAt(graph, index)
+    hems.write(profile.hem, index * hemBytes, 'hex')
+    return profile
+  }
+  const hemAt = (index: number) => hems.toString('hex', index * hemBytes, (index + 1) * hemBytes)
   const makers: Record<string, { count: number; at: (index: number) => object }> = {
     companies: { count: companies, at: (index) => companyAt(graph, index) },
     networks: { count: companies, at: (index) => networkAt(graph, index) },
-    profiles: { count: profiles, at: (index) => profileAt(graph, index) },
-    links: { count: cookies, at: (index) => linkAt(graph, index, profiles) },
+    profiles: { count: profiles, at: keptProfileAt },
+    links: { count: cookies, at: (index) => linkAt(graph, index, hemAt(index % profiles)) },
   }
   const files: Record<string, string> = {}
   for (const [name, { count, at }] of Object.entries(makers)) {
@@ -55,11 +64,11 @@ const observedFromMs = Date.UTC(2026, 0, 1)
 const dayMs = 86_400_000
 
 /** The link of the cookie number `index`: everybody has one before anybody has two. */
-function linkAt(graph: Graph, index: number, profiles: number): object {
+function linkAt(graph: Graph, index: number, hem: string): object {
   const random = seededRandom(graph.seed + index)
   return {
     cookie_id: cookieAt(graph, index),
-    hem: profileAt(graph, index % profiles).hem,
+    hem,
     confidence: random.integer(50, 100) / 100,
     observed_at: new Date(observedFromMs + random.integer(0, 89) * dayMs).toISOString(),
   }

@@ -14,12 +14,6 @@ export interface Stage {
   readonly countedAs: number
 }
 
-/** How a load of one target is published. */
-interface Move {
-  readonly from: string
-  readonly to: string
-}
-
 const run = (clickhouse: ClickHouse, sql: string, params: Record<string, string> = {}) =>
   clickhouse.command({ sql, params })
 
@@ -52,8 +46,8 @@ export async function dropStage(clickhouse: ClickHouse, loadId: string): Promise
 }
 
 /**
- * Has readers see the load: each table changes at once, by links to the files that are there. Can be done again when
- * it was broken off.
+ * Has readers see the load: each table changes at once, by links to the files that are there. It can be done again
+ * when it was broken off: rows that are there twice are one.
  */
 export async function publish(
   clickhouse: ClickHouse,
@@ -64,15 +58,16 @@ export async function publish(
   const { table, isScoped } = target
   if (table === 'profiles') await fillCompanies(clickhouse, name)
   const partition = isScoped ? '{organization:String}' : 'tuple()'
-  const moves: Move[] = [
+  const copies = [
     ...(table === 'profiles' ? [{ from: `${name}_rows`, to: 'profile_rows' }] : []),
     { from: name, to: table },
   ]
-  for (const { from, to } of moves) {
-    const sql = replace
-      ? `ALTER TABLE ${to} REPLACE PARTITION ${partition} FROM ${from}`
-      : `ALTER TABLE ${from} MOVE PARTITION ${partition} TO TABLE ${to}`
-    await run(clickhouse, sql, isScoped ? { organization } : {})
+  for (const { from, to } of copies) {
+    await run(
+      clickhouse,
+      `ALTER TABLE ${to} ${replace ? 'REPLACE' : 'ATTACH'} PARTITION ${partition} FROM ${from}`,
+      isScoped ? { organization } : {},
+    )
   }
 }
 

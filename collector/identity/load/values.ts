@@ -63,7 +63,7 @@ const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').repla
 /** A text without white space at its ends, as browsers trim it. */
 const trimmed = (raw: string): string => `trimBoth(${raw}, ' \\t\\n\\r')`
 
-/** The hem of a row, from one of these texts; the empty text where there is none. */
+/** The hem of a row, from one of these texts, by the rules of identity/hem.ts. */
 export function hemValue(hem: string, email: string): Value {
   const address = trimmed(email)
   const given = `lower(${trimmed(hem)})`
@@ -72,7 +72,7 @@ export function hemValue(hem: string, email: string): Value {
     column: 'hem',
     sql: `if(${hem} != '', ${given}, ${ofAddress})`,
     wrong: {
-      when: `NOT if(${hem} != '', match(${given}, '^[0-9a-f]{64}$'), match(${address}, '^[^@\\\\s]+@[^@\\\\s]+$'))`,
+      when: `NOT if(${hem} != '', match(${given}, '^[0-9a-f]{64}$'), (length(${address}) <= 254 AND match(${address}, '^[^@\\\\s]+@[^@.\\\\s]+([.][^@.\\\\s]+)*$')))`,
       reason: `multiIf(${hem} != '', ${reasonOf('hem', hem, 'is not a SHA-256 in hexadecimal digits')}, ${email} != '', ${reasonOf('email', email, 'is not an address')}, 'neither hem nor email')`,
     },
   }

@@ -1,0 +1,53 @@
+import { isIP } from 'node:net'
+import type { FastifyPluginAsync } from 'fastify'
+import type { Static } from 'typebox'
+import type { ReadDeps } from '../deps.ts'
+import { invalidParameter } from '../errors.ts'
+import { untilClosed } from '../events/routes.ts'
+import { type CompanyKey, companyQuery } from '../identity/companySql.ts'
+import { isEmail } from '../identity/hem.ts'
+import { type CompanyQuery, describeCompany } from './declarations.ts'
+
+/** Company lookup: address, domain or e-mail address → company. Charged as one record; a miss is free. */
+export const companyLookupRoute =
+  (deps: ReadDeps): FastifyPluginAsync =>
+  async (app) => {
+    app.get<{ Querystring: Static<typeof CompanyQuery> }>(
+      '/api/v1/lookup/company',
+      {
+        schema: describeCompany,
+        config: { access: { to: 'key', projectKeys: 'as organization', limit: 'data' }, charged: true },
+        exposeHeadRoute: false,
+      },
+      async (request, reply) => {
+        const key = readCompanyKey(request.query)
+        const signal = untilClosed(reply)
+        const charge = await deps.billing.admit(request, { meter: 'lookup', projectId: null, signal })
+        const [company] = await deps.clickhouse[request.principal.mode].rows(companyQuery(key))
+        reply.header('x-footfall-charged', await charge.settle(company ? 1 : 0))
+        return { matched: company !== undefined, company: company ?? null }
+      },
+    )
+  }
+
+/** Exactly one of the three. Throws 400, which names what is wrong. */
+function readCompanyKey({ ip, domain, email }: Static<typeof CompanyQuery>): CompanyKey {
+  const given = Object.entries({ ip, domain, email }).filter(([, value]) => value !== undefined)
+  if (given.length === 0) throw invalidParameter('ip', 'is missing: give ip, domain or email')
+  if (given.length > 1) throw invalidParameter(given[1]![0], `cannot be combined with ${given[0]![0]}`)
+  if (ip !== undefined) {
+    if (isIP(ip) === 0) throw invalidParameter('ip', 'must be an IPv4 or IPv6 address')
+    return { address: ip }
+  }
+  if (domain !== undefined) {
+    const named = domain
+      .trim()
+      .toLowerCase()
+      .replace(/^www\./, '')
+    if (!/^[^\s@/:.]+(\.[^\s@/:.]+)+$/.test(named)) throw invalidParameter('domain', 'must be a domain')
+    return { domain: named }
+  }
+  const address = email!.trim()
+  if (!isEmail(address)) throw invalidParameter('email', 'must be an e-mail address')
+  return { domain: address.slice(address.lastIndexOf('@') + 1).toLowerCase() }
+}
