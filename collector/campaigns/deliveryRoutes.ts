@@ -78,7 +78,7 @@ async function deliver(
   const rejected: Static<typeof Receipt>['rejected'] = []
   const valid: ValidDelivery[] = []
   const isOptedOut = ({ cookie_id }: ValidDelivery) =>
-    cookie_id !== undefined && optOuts.has(principal.organizationId, cookie_id.toLowerCase(), undefined)
+    cookie_id !== undefined && optOuts.has(principal.organizationId, cookie_id.toLowerCase())
   events.forEach((event, index) => {
     const checked = checkDelivery(event, projects, nowMs)
     if ('tsMillis' in checked) valid.push(isOptedOut(checked) ? withoutVisitor(checked) : checked)

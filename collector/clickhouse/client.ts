@@ -14,8 +14,14 @@ export interface ListQuery extends Query {
   readonly lists: Readonly<Record<string, readonly string[]>>
 }
 
-/** How rows leave ClickHouse. `row` is a row of JSON Lines with `${column:JSON}` and `${column:Raw}` in it. */
-export type OutputFormat = 'JSONEachRow' | 'CSVWithNames' | { readonly row: string }
+/**
+ * How rows leave ClickHouse: as lines of JSON, one array of JSON, or CSV. `row` is a row of JSON with `${column:JSON}` and
+ * `${column:Raw}` in it.
+ */
+export type OutputFormat =
+  | NamedFormat
+  | { readonly row: string; readonly as?: Exclude<NamedFormat, 'CSVWithNames'> }
+export type NamedFormat = 'JSONEachRow' | 'JSONArray' | 'CSVWithNames'
 
 /** A finished answer: ClickHouse had the whole of it before the first byte came. */
 export interface ResultStream {

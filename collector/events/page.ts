@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { isProfileField } from '../../schemas/fields.ts'
-import type { ClickHouse, OutputFormat } from '../clickhouse/client.ts'
+import type { ClickHouse, NamedFormat, OutputFormat } from '../clickhouse/client.ts'
 import { memberColumns } from '../identity/profileSql.ts'
 import type { Format } from './accept.ts'
 import type { RowKey } from './cursor.ts'
@@ -38,7 +38,7 @@ export async function readPage(
   const hasMembers = comesAsMembers(plan, format)
   const { body, rows } = await clickhouse.stream(
     eventsQuery(named, { leadsWithNext, hasMembers }),
-    outputOf(plan, format, { leadsWithNext, hasMembers }),
+    outputOf(plan, format === 'csv' ? 'CSVWithNames' : 'JSONEachRow', { leadsWithNext, hasMembers }),
     signal,
   )
   signal.addEventListener('abort', () => body.destroy(), { once: true })
@@ -58,18 +58,21 @@ export const comesAsMembers = ({ columns, hasAllColumns }: Columns, format: Form
 
 type Columns = Pick<EventsPlan, 'columns' | 'hasAllColumns'>
 
-/** How ClickHouse writes rows of this form; JSON comes as lines. */
+/** How ClickHouse writes rows of this form. */
 export function outputOf(
   { columns }: Pick<Columns, 'columns'>,
-  format: Format,
+  as: NamedFormat,
   { leadsWithNext, hasMembers }: RowForm,
 ): OutputFormat {
-  if (!hasMembers) return format === 'csv' ? 'CSVWithNames' : 'JSONEachRow'
+  if (!hasMembers || as === 'CSVWithNames') return as
   const names = columns.filter((field) => !isProfileField(field)).map(({ name }) => name)
   const members = [...(leadsWithNext ? [nextColumn] : []), ...names].map(
     (name) => `"${name}":\${${name}:JSON}`,
   )
-  return { row: `{${members.join(',')}${memberColumns.map((name) => `\${${name}:Raw}`).join('')}}` }
+  return {
+    row: `{${members.join(',')}${memberColumns.map((name) => `\${${name}:Raw}`).join('')}}`,
+    as,
+  }
 }
 
 /** JSONEachRow escapes newlines, so each one ends a row. */

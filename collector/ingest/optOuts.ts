@@ -3,8 +3,8 @@ import type { Postgres } from '../postgres/pool.ts'
 
 /** Who wants to be left alone, in memory, so that a beacon asks no database. */
 export interface OptOuts {
-  /** Whether the person or the browser has opted out of this organization, or of all. */
-  has(organizationId: string, cookieId: string, hem: string | undefined): boolean
+  /** Whether any of these people (hems) and browsers (cookie ids) has opted out of this organization, or of all. */
+  has(organizationId: string, ...subjects: readonly string[]): boolean
   close(): Promise<void>
 }
 
@@ -34,9 +34,8 @@ export async function openOptOuts(postgres: Postgres, url: string): Promise<OptO
     },
   })
   return {
-    has(organizationId, cookieId, hem) {
+    has(organizationId, ...subjects) {
       if (keys.size === 0) return false
-      const subjects = hem === undefined ? [cookieId] : [cookieId, hem]
       return subjects.some((subject) => keys.has(`${organizationId} ${subject}`) || keys.has(` ${subject}`))
     },
     close: () => following.close(),

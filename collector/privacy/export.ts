@@ -15,7 +15,7 @@ export async function* exportSubject(
   for (const [kind, query] of Object.entries(queriesOf(organizationId, subject))) {
     const { body, rows } = await clickhouse.stream(
       query,
-      { row: `{"kind":"${kind}","data":\${data:Raw}}` },
+      { row: `{"kind":"${kind}","data":\${data:Raw}}`, as: 'JSONEachRow' },
       signal,
     )
     signal.addEventListener('abort', () => body.destroy(), { once: true })

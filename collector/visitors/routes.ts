@@ -4,7 +4,6 @@ import { meterOfTier } from '../billing/meters.ts'
 import type { ReadDeps } from '../deps.ts'
 import { chooseFormat, type Format, formats } from '../events/accept.ts'
 import { streaming, untilClosed } from '../events/routes.ts'
-import { joinRows } from '../events/rows.ts'
 import { describeVisitors } from './description.ts'
 import { readVisitorsRequest, visitorTiers } from './plan.ts'
 import { readVisitors } from './visitors.ts'
@@ -61,8 +60,8 @@ function answer(reply: FastifyReply, { body, rows, hasPartialData }: VisitorsAns
   return reply.send(Readable.from(body, streaming))
 
   async function* jsonBody() {
-    yield '{"visitors":['
-    yield* joinRows(body, { separator: Buffer.from('\n'), joint: Buffer.from(','), rows }, [])
-    yield `],"count":${rows},"has_partial_data":${hasPartialData}}`
+    yield '{"visitors":'
+    yield* body
+    yield `,"count":${rows},"has_partial_data":${hasPartialData}}`
   }
 }

@@ -2,6 +2,7 @@
 import Ajv2020 from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { visitorTiers } from '../../collector/visitors/plan.ts'
 import { samples } from './samples.ts'
 import { openTenants, withKey } from './tenants.ts'
 
@@ -43,6 +44,18 @@ test('every route is described, with a summary, a tag and what it answers', () =
       Object.keys(operation!.responses).some((status) => status.startsWith('2')),
       name,
     ).toBe(true)
+  }
+})
+
+test('answers with people in them are among those that are checked below', async () => {
+  const key = withKey(service.ours.key)
+  for (const name of [
+    ...visitorTiers.map((tier) => `GET /api/v3/events/${tier}/visitors`),
+    ...['GET /api/v1/lookup', 'POST /api/v1/lookup/batch', 'POST /api/v1/contact/query'],
+    'GET /api/v1/resolution/statistics',
+  ]) {
+    const { text } = await service.ask(name, service.ours, key)
+    expect({ name, text }).toEqual({ name, text: expect.stringMatching(/"hem":"[0-9a-f]{64}"|"people":1/) })
   }
 })
 

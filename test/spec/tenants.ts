@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { inject } from 'vitest'
 import { createAuthenticate, sessionCookie, sha256 } from '../../collector/access/authenticate.ts'
 import { createRecordScopeOf } from '../../collector/access/recordScope.ts'
@@ -10,14 +11,16 @@ import { createTokens } from '../../collector/access/tokens.ts'
 import { type ApiCredentials, newApiCredentials, storeApiKey } from '../../collector/accounts/apiKeys.ts'
 import { createApp } from '../../collector/app.ts'
 import { createBilling } from '../../collector/billing/billing.ts'
-import { openClickHouse } from '../../collector/clickhouse/client.ts'
+import { type ClickHouse, openClickHouse } from '../../collector/clickhouse/client.ts'
 import { migrateClickHouse } from '../../collector/clickhouse/migrate.ts'
 import { readConfig } from '../../collector/config.ts'
 import { hemOf } from '../../collector/identity/hem.ts'
+import { reloadIdentity } from '../../collector/identity/refresh.ts'
 import { openLog } from '../../collector/log.ts'
 import { migratePostgres } from '../../collector/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../../collector/postgres/pool.ts'
 import { Spool } from '../../collector/spool/spool.ts'
+import { eventOf, linkOf } from '../api/events/harness.ts'
 import { newPostgresDatabase, randomName } from '../harness/databases.ts'
 import { samples } from './samples.ts'
 
@@ -101,14 +104,12 @@ export async function openTenants() {
     return { cookie: `${sessionCookie}=${session}`, 'sec-fetch-site': 'same-origin' }
   }
 
+  const [ours, theirs] = [await newTenant(postgres, 'Alder'), await newTenant(postgres, 'Birch')]
+  for (const tenant of [ours, theirs]) await storeVisit(clickhouse, tenant)
+  await reloadIdentity(clickhouse)
+
   return {
-    app,
-    postgres,
-    tokens,
-    ask,
-    withSession,
-    ours: await newTenant(postgres, 'Alder'),
-    theirs: await newTenant(postgres, 'Birch'),
+    ...{ app, postgres, tokens, ask, withSession, ours, theirs },
     async close() {
       await app.close()
       await spool.close()
@@ -123,6 +124,24 @@ export const withKey = ({ apiKey, apiSecret }: ApiCredentials) => ({
   'x-api-key': apiKey,
   'x-api-secret': apiSecret,
 })
+
+/** An event of a moment ago in the tenant's first project, by somebody who is known. */
+async function storeVisit(
+  clickhouse: ClickHouse,
+  { organizationId, projects, pixels }: Tenant,
+): Promise<void> {
+  const [owner, cookie_id] = [{ organization_id: organizationId }, randomUUID()]
+  const at = Date.now() - 1_000
+  const insert = (table: string, row: object) =>
+    clickhouse.insertLines(
+      table,
+      Readable.from([`${JSON.stringify(row)}\n`], { objectMode: false }),
+      randomUUID(),
+    )
+  const place = { project_id: projects[0], pixel_id: pixels[0] }
+  await insert('events', eventOf(at, 0, { ...owner, ...place, cookie_id }))
+  await insert('identity_links', linkOf(cookie_id, hemOf('somebody@known.example'), owner))
+}
 
 async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
   const tenant: Tenant = {

@@ -98,7 +98,7 @@ test('nor of visitors', async () => {
     fc.asyncProperty(visitorsRequest, (asked) =>
       expectNothingAbove(`events/${asked.tier}/visitors`, asked, scope),
     ),
-    { numRuns: 200 },
+    { numRuns: 100 },
   )
 })
 
