@@ -1,55 +1,39 @@
 import type { PixelSettings } from '../schemas/beacon.ts'
 
 /**
- * What the pixel runs by: a list, because names would travel twice. Its places are named in src/config.ts; the
- * collector bakes it into the script, the module makes it from the options of init().
+ * What the pixel runs by, read as `config.masked` in src/: the collector puts the values themselves into the script,
+ * the module makes them from the options of init().
  */
-export type PixelConfig = [
-  pixelId: string,
+export interface PixelConfig {
+  pixelId: string
+  /** Where events wait in the page's storage. */
+  queueName: string
   /** Where events go: absolute, or as seen from where the page got the script. */
-  endpoint: string,
+  endpoint: string
   /** Where the script is served, for pages that do not say where they got it. */
-  scriptUrl: string,
+  scriptUrl: string
   /** What may be done before the page says more; see `level` in src/consent.ts. */
-  consentLevel: 0 | 1 | 2 | 3,
-  honoursGpc: boolean,
-  textLengthMax: number,
+  consentLevel: 0 | 1 | 2 | 3
+  /** The same where consent is denied. */
+  deniedLevel: 0 | 2
+  honoursGpc: 0 | 1
+  textLengthMax: number
   /** Selector of what the page masks. */
-  masked: string,
-  /** Selector of that, and of where people write: their text is nobody's business. */
-  unread: string,
-  secrets: RegExp,
-  searchParameters: RegExp,
-  downloads: RegExp,
+  masked: string
+  /** Selector of that, of what it ignores, and of where people write: their text is nobody's business. */
+  unread: string
+  /** Finds the fields whose value is a search by their name, type and autocomplete, a space between them. */
+  searchField: RegExp
   /** What of a URL does not make it another page. */
-  fragment: RegExp,
-]
+  fragment: RegExp
+}
 
 /** Where people write. Inputs that are buttons show a label. */
-const written = [
-  'input:not([type=submit],[type=button],[type=reset])',
-  'textarea',
-  'select',
-  '[contenteditable]',
-]
-
-/** Parameters that hold secrets, in any spelling of a name that ends in one of the first, or is one of the second. */
-const secretEndings = 'token|secret|passwo?r?d|pwd|(?:api|[_-])key|e-?mail|jwt|signature|credential'
-const secretNames = 'key|code|auth|authorization|pass|pin|otp|sid|session(?:_?id)?|sig|ssn|phone'
-
-/**
- * Finds query parameters that must not be kept, in URLs wherever they stand in a text; replace with "$1". The
- * collector looks for them again.
- */
-export const secretParameters = (ignored: readonly string[]): RegExp =>
-  RegExp(
-    `([?&#;])(?:(?:[\\w.%[\\]-]*(?:${secretEndings})|${[secretNames, ...ignored.map(escaped)].join('|')})(?:\\]|%5d)*=[^&#;"\\\\\\s]*[&;]?)+`,
-    'gi',
-  )
+const written = ['input:not([type=submit],[type=button])', 'textarea', 'select', '[contenteditable]']
 
 const escaped = (name: string) => name.replace(/[.-]/g, '\\$&')
 
-/** The list for one pixel. */
+/** The configuration of one pixel. */
 export const pixelConfig = (
   pixelId: string,
   endpoint: string,
@@ -57,18 +41,33 @@ export const pixelConfig = (
   settings: PixelSettings,
 ): PixelConfig => {
   const masked = ['[data-footfall-mask]', ...settings.mask_selectors]
-  return [
+  return {
     pixelId,
+    queueName: `footfall_${pixelId}`,
     endpoint,
     scriptUrl,
-    (['off', 'hold', 'cookieless', 'granted'] as const).indexOf(settings.consent) as PixelConfig[3],
-    settings.honour_gpc,
-    settings.text_length_max,
-    masked.join(),
-    [...masked, ...written].join(),
-    secretParameters(settings.ignore_query_parameters),
-    RegExp(`^(${settings.search_parameters.map(escaped).join('|')})$`),
-    RegExp(`\\.(${settings.download_extensions.join('|')})$`, 'i'),
-    settings.track_hash ? /$^/ : /#.*/,
-  ]
+    consentLevel: (['off', 'hold', 'cookieless', 'granted'] as const).indexOf(
+      settings.consent,
+    ) as PixelConfig['consentLevel'],
+    deniedLevel: ['granted', 'cookieless'].includes(settings.consent) ? 2 : 0,
+    honoursGpc: settings.honour_gpc ? 1 : 0,
+    textLengthMax: settings.text_length_max,
+    masked: masked.join(),
+    unread: [...masked, '[data-footfall-ignore]', ...written].join(),
+    searchField: RegExp(`^(${settings.search_parameters.map(escaped).join('|')}) [st]|^\\S* search `),
+    fragment: settings.track_hash ? /$^/ : /#.*/,
+  }
+}
+
+/** What stands in the built script for a value of its configuration. */
+export const placeholderOf = (key: string): string => `__FOOTFALL_${key}__`
+
+/** The built script with the configuration of one pixel in it. */
+export const bake = (template: string, config: PixelConfig): string => {
+  let script = template
+  for (const [key, value] of Object.entries(config))
+    script = script
+      .split(placeholderOf(key))
+      .join(value instanceof RegExp ? `${value}` : JSON.stringify(value))
+  return script
 }

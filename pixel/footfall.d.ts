@@ -12,12 +12,14 @@ export interface Settings {
   text_length_max: number
   /** CSS selectors of elements whose text is masked, as data-footfall-mask does. */
   mask_selectors: string[]
-  /** Query parameters taken out of every URL, besides those that hold secrets. */
+  /** Query parameters that are not stored, besides those that hold secrets. */
   ignore_query_parameters: string[]
   /** Query parameters whose value is a search on this site. */
   search_parameters: string[]
   /** File name extensions, in lower case, whose links are downloads. */
   download_extensions: string[]
+  /** Link a visitor to the e-mail addresses sent in forms, hashed in the page; only with consent. */
+  identify_forms: boolean
   /** Count a page view for each change of the fragment, as sites with hash routes need. */
   track_hash: boolean
   /** Also watch YouTube and Vimeo players. */
@@ -41,6 +43,8 @@ export interface Footfall {
   (command: 'identify', person: { email: string } | { hem: string }): void
   /** What the visitor decided; to be said on each page load. */
   (command: 'consent', choice: 'granted' | 'denied'): void
+  /** The visitor wants nothing noted: on no page of this site, whatever it says; until opt_in. */
+  (command: 'opt_out' | 'opt_in'): void
   /** Properties for every later custom event of this page; an event's own win over them. */
   (command: 'set', properties: object): void
   /** Sends what waits, now. */

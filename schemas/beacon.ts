@@ -1,19 +1,23 @@
 import { type Static, Type } from 'typebox'
 import { Create } from 'typebox/value'
 import type { EventData, EventType } from './events/index.ts'
+import type { NotedEvent } from './noted.ts'
 
 /** What `POST /e` takes: one batch of one visitor's events. Checked by collector/ingest. */
 export interface Beacon {
   pixel_id: string
-  /** The id the page keeps for this browser; the collector's own cookie wins over it. */
-  cookie_id?: string
+  /** The id the page keeps for this browser; the collector's own cookie wins over it. Null: as consent false. */
+  cookie_id?: string | null
   /** Who this cookie belongs to: SHA-256, hex, of the trimmed, lower-cased e-mail address. */
   hem?: string
+  /** How that came to be known: the site said so, or it was written into a form. */
+  hem_source?: 'identify' | 'form'
   /** False: set no cookie, keep no id. Absent: granted, unless the pixel's settings wait for consent. */
   consent?: boolean
   /** The sender's clock when it sent, ISO 8601; the measure of how far that clock is off. */
   sent_at: string
-  events: BeaconEvent[]
+  /** As they are stored, or as the pixel noted them. */
+  events: (BeaconEvent | NotedEvent)[]
 }
 
 export interface BeaconEvent<T extends EventType = EventType> {
@@ -26,6 +30,7 @@ export interface BeaconEvent<T extends EventType = EventType> {
 export interface BeaconReceipt {
   /** The id the events were stored under; the page keeps it, unless there is no consent. */
   cookie_id: string
+  /** Events stored, derived ones among them. */
   accepted: number
   rejected: RejectedEvent[]
 }
@@ -96,7 +101,7 @@ export const pixelSettingsSchema = Type.Object(
       maxItems: 100,
       default: [],
       description:
-        'Query parameters taken out of every URL before it leaves the page; those that hold secrets (token, key, email, password, code, …) always are.',
+        'Query parameters taken out of every URL before anything is stored; those that hold secrets (token, key, email, password, code, …) always are.',
     }),
     search_parameters: Type.Array(ParameterName, {
       maxItems: 20,
@@ -110,6 +115,11 @@ export const pixelSettingsSchema = Type.Object(
         ...['rpm', 'apk', 'gz', 'tar', 'rar', '7z', 'mp3', 'wav', 'epub', 'txt'],
       ],
       description: 'File name extensions, in lower case, whose links are downloads.',
+    }),
+    identify_forms: Type.Boolean({
+      default: false,
+      description:
+        'Hash e-mail addresses that visitors send in forms, in their browser, and link them to the visitor. The address itself never leaves the page; nothing is done without consent.',
     }),
     track_hash: Type.Boolean({
       default: false,
@@ -126,6 +136,3 @@ export const pixelSettingsSchema = Type.Object(
 export type PixelSettings = Static<typeof pixelSettingsSchema>
 
 export const defaultPixelSettings: PixelSettings = Create(pixelSettingsSchema)
-
-/** What stands in the built pixel until the collector bakes in a pixel's id and settings. */
-export const pixelConfigPlaceholder = '__FOOTFALL_PIXEL_CONFIG__'

@@ -1,47 +1,91 @@
-import type { EventData, EventType } from './events/index.ts'
+import type { EventType } from './events/index.ts'
 
 /**
- * What the pixel notes, where that is less than what is stored: it sends what only the page can know, and the
- * collector derives the rest (collector/ingest/derive.ts). Events that come complete are taken as they are.
+ * An event as the pixel sends it: only what the page alone can know. The collector makes one or more events of it, or
+ * none (collector/ingest/derive.ts); POST /e takes it beside events that come complete. What the page listens to, or
+ * the command that was called, is its type.
  */
+export type NotedEvent<T extends NotedType = NotedType> = NotedData<T> & {
+  type: T
+  /** Math.random(): with the time it makes the event's id, the same however often it is sent. */
+  id: number
+  url: string
+  /** When it happened, ISO 8601 with milliseconds. */
+  at: string
+  /** What footfall('set', …) gave, for custom events. */
+  properties?: object | undefined
+}
+
 export interface Noted {
-  page_view: Own<'page_view'>
+  /** A page view, with what the page shows of a search; the page's own fields win. */
+  page: {
+    title: string
+    referrer: string
+    /** Width and height of the screen, then of the window. */
+    sizes: [number, number, number, number]
+    /** What was last searched for by a form of this page, and is counted with that. */
+    searched: string | undefined
+    results: string | undefined
+  }
   click: {
-    /** The clicked element and up to four around it, from the inside out. */
-    path: Description[]
-    elementText: string
-    coordinates: { x: number; y: number }
-    /** Clicks in a row at this place, as the browser counts them. */
-    clicks: number
+    /** The clicked element and some around it, from the inside out; false further out, but for marked ones. */
+    path: (Description | false | undefined)[]
+    text: string
+    clientX: number
+    clientY: number
+    /** Clicks in a row at this place. */
+    detail: number
     /** The page did something within the moments after. */
     reacted: boolean
   }
-  scroll_depth: Own<'scroll_depth'>
-  copy: Own<'copy'>
-  form_submission: { form: Description; fields: string[] }
-  search: { query: string; results_count: string | undefined }
-  video: {
-    element: Description
-    src: string
-    /** play, pause, timeupdate or ended. */
-    action: string
-    position: number
-    duration: number
+  scroll: { percentage: number; threshold: number }
+  copy: { text: string; textLength: number }
+  submit: {
+    form: Description
+    /** Of each field "name type autocomplete" and, where it is searched by, what for. */
+    fields: [string, string | false][]
+    /** The page itself handles it. */
+    prevented: boolean
   }
-  download: { element: Description }
-  custom: Own<'custom'> | { element: Description; properties: object }
+  play: Playing
+  pause: Playing
+  timeupdate: Playing
+  ended: Playing
+  track: { name: string; properties: object }
+  /** Who this browser belongs to; nothing without consent. */
+  identify: { hem?: string; hem_source?: 'form' }
 }
 
-/** The data of a type as the pixel gives it: where and when are added for it. */
-export type NotedData<T extends EventType> = Noted[T]
+interface Playing {
+  element: Description
+  currentSrc: string
+  currentTime: number
+  duration: number
+  ended: boolean
+}
 
-type Own<T extends EventType, Changes = unknown> = Omit<EventData<T>, 'url' | 'timestamp' | keyof Changes> &
-  Changes
+export type NotedType = keyof Noted
+export type NotedData<T extends NotedType> = Noted[T]
+
+/** The event that each type is, whatever else is derived from it. */
+export const eventTypeOf: Record<NotedType, EventType | 'identify'> = {
+  page: 'page_view',
+  click: 'click',
+  scroll: 'scroll_depth',
+  copy: 'copy',
+  submit: 'form_submission',
+  play: 'video',
+  pause: 'video',
+  timeupdate: 'video',
+  ended: 'video',
+  track: 'custom',
+  identify: 'identify',
+}
 
 /** An element, by its attributes that are harmless. */
 export interface Description {
   tag: string
-  /** Its place among its siblings of that tag, from 0. */
+  /** Its place among its siblings of that tag, from 1. */
   nth?: number | undefined
   /** Of a link, absolute. */
   href?: unknown

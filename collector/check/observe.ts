@@ -1,4 +1,5 @@
 import type { Browser, Page, Request } from 'playwright-core'
+import { eventTypeOf, type NotedType } from '../../schemas/noted.ts'
 
 /** What loading one page showed of the pixel. */
 export interface Observation {
@@ -63,7 +64,7 @@ export function pixelIdOf(url: string): string | null {
   if (!URL.canParse(url)) return null
   const id = scriptPath.exec(new URL(url).pathname)?.[1]
   // The pixel's own chunks live beside it.
-  return id === undefined || ['vitals', 'embeds', 'debug'].includes(id) ? null : id
+  return id === undefined || ['vitals', 'embeds', 'forms', 'identify', 'debug'].includes(id) ? null : id
 }
 
 /** Loads the page as a visitor would and watches until the pixel has sent something, or `patienceMs` have passed. */
@@ -137,6 +138,19 @@ function scriptSeen(seen: Observation, url: string): ScriptSeen {
   return script
 }
 
+interface SentEvent {
+  type: string
+  name?: string
+  event_type?: string
+  event_data?: { name?: string }
+}
+
+/** An event as the pixel notes it, or as others send it. */
+function eventSeen({ type, name, event_type, event_data }: SentEvent): BeaconSeen['events'][number] {
+  const of = event_type ?? eventTypeOf[type as NotedType] ?? type
+  return { type: of, name: of === 'custom' ? (event_data?.name ?? name ?? null) : null }
+}
+
 /** The endpoint may have any name: a beacon is known by its body. */
 function beaconOf(request: Request): BeaconSeen | null {
   if (request.method() !== 'POST') return null
@@ -146,10 +160,7 @@ function beaconOf(request: Request): BeaconSeen | null {
     return {
       url: request.url(),
       pixelId: pixel_id,
-      events: events.map(({ event_type, event_data }) => ({
-        type: event_type,
-        name: event_type === 'custom' ? (event_data?.name ?? null) : null,
-      })),
+      events: events.map(eventSeen),
       answer: null,
     }
   } catch {

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { isUuid } from '../../schemas/uuid.ts'
 import { malformed } from '../errors.ts'
+import { isHem, type Person } from './derive.ts'
 import { isObject } from './validate.ts'
 
 /** Most events one beacon may carry. */
@@ -10,7 +11,8 @@ export const beaconEventsMax = 500
 export interface Envelope {
   pixel_id: string
   cookie_id?: string | undefined
-  hem?: string | undefined
+  /** Who the cookie belongs to. */
+  person?: Person | undefined
   consent?: boolean | undefined
   events: unknown[]
   /** sent_at in epoch milliseconds. */
@@ -19,20 +21,18 @@ export interface Envelope {
   mayHoldProtoKey: boolean
 }
 
-const hem = /^[0-9a-f]{64}$/
-
 /** Reads the body of `POST /e` (design: The ingest contract). Throws 400 "malformed", naming what is wrong. */
 export function parseBeacon(body: Buffer): Envelope {
   if (!isUtf8(body)) throw malformed('The body is not valid UTF-8.')
   const text = body.toString()
   const beacon = parseJson(text)
   if (!isObject(beacon)) throw malformed('The body must be a JSON object.')
-  const { pixel_id, cookie_id, hem: givenHem, consent, sent_at, events } = beacon
+  const { pixel_id, cookie_id, hem, hem_source = 'identify', consent, sent_at, events } = beacon
   if (!isUuid(pixel_id)) throw malformed('pixel_id must be a uuid.')
-  if (cookie_id !== undefined && !isUuid(cookie_id)) throw malformed('cookie_id must be a uuid.')
-  if (givenHem !== undefined && !(typeof givenHem === 'string' && hem.test(givenHem))) {
-    throw malformed('hem must be 64 lower-case hexadecimal characters.')
-  }
+  if (cookie_id != null && !isUuid(cookie_id)) throw malformed('cookie_id must be a uuid or null.')
+  if (hem !== undefined && !isHem(hem)) throw malformed('hem must be 64 lower-case hexadecimal characters.')
+  if (hem_source !== 'identify' && hem_source !== 'form')
+    throw malformed('hem_source must be identify or form.')
   if (consent !== undefined && typeof consent !== 'boolean') throw malformed('consent must be true or false.')
   const sentAtMillis = typeof sent_at === 'string' ? Date.parse(sent_at) : Number.NaN
   if (Number.isNaN(sentAtMillis)) throw malformed('sent_at must be an ISO 8601 time.')
@@ -40,9 +40,9 @@ export function parseBeacon(body: Buffer): Envelope {
   if (events.length > beaconEventsMax) throw malformed(`events must hold at most ${beaconEventsMax} events.`)
   return {
     pixel_id: pixel_id.toLowerCase(),
-    cookie_id,
-    hem: givenHem as string | undefined,
-    consent,
+    cookie_id: cookie_id ?? undefined,
+    person: hem === undefined ? undefined : { hem, source: hem_source },
+    consent: cookie_id === null ? false : consent,
     events,
     sentAtMillis,
     mayHoldProtoKey: text.includes('__proto__') || text.includes('\\u005f'),

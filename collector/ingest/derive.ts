@@ -1,176 +1,148 @@
 import type { PixelSettings } from '../../schemas/beacon.ts'
-import type { Description } from '../../schemas/noted.ts'
-import { identifierOf } from './identifier.ts'
-import { stripSecrets } from './secrets.ts'
+import { type EventType, eventTypes } from '../../schemas/events/index.ts'
+import { eventTypeOf, type NotedType } from '../../schemas/noted.ts'
+import { clickFrom, downloadFrom, formFrom, markedFrom, stepsOf } from './describe.ts'
+import { searchOfForm, searchOfPage } from './search.ts'
+import { stripSecrets, stripUrlSecrets } from './secrets.ts'
+import { clean, cut } from './text.ts'
 import { isObject } from './validate.ts'
 
-type Data = Record<string, unknown>
+export type Data = Record<string, unknown>
+
+/** An event made of what the pixel noted. */
+interface Derived {
+  event_id: string | undefined
+  event_type: string
+  event_data: Data
+}
 
 /**
- * Completes an event's data where the pixel sent only what the page alone can know (schemas/noted.ts), and takes
- * secrets out of its URLs. Data that came complete stays as it is. Whatever a sender made up, this throws nothing:
- * what cannot be completed is left for the event's schema to refuse.
+ * The events that one member of a beacon's `events` stands for. One that came complete stays as it is, without the
+ * secrets in its URLs; of what the pixel noted (schemas/noted.ts) come its event and those that follow from it: a
+ * search from a page view or a form, a download and a marked element's own event from a click. Whatever a sender made
+ * up, this throws nothing: what makes no event is left for the schemas to refuse.
  */
-export function derive(event: unknown, settings: PixelSettings): void {
-  if (!isObject(event) || !isObject(event.event_data)) return
-  const complete = completers[event.event_type as keyof typeof completers]
-  if (complete) event.event_data = complete(event.event_data, settings)
-  stripSecrets(event.event_data as Data, settings)
+export function derive(event: unknown, settings: PixelSettings): unknown[] {
+  if (!isObject(event)) return [event]
+  const { type, id, url, at, event_type, ...noted } = event
+  if (event_type !== undefined || typeof type !== 'string') {
+    if (isObject(event.event_data)) stripUrlSecrets(event.event_data, settings)
+    return [event]
+  }
+  const parts = isNotedType(type) ? makers[type]({ ...noted, url }, settings, type) : { [type]: noted }
+  return Object.entries(parts).flatMap(([event_type, data]): Derived[] => {
+    if (!data) return []
+    const event_data = stripSecrets({ url, ...data, timestamp: at }, settings)
+    return [{ event_id: idOf(at, id, event_type), event_type, event_data }]
+  })
 }
 
-const completers = {
-  page_view: (data: Data): Data =>
-    `${data.title}`.length > titleLengthMax ? { ...data, title: cut(data.title, titleLengthMax) } : data,
+const isNotedType = (type: string): type is NotedType => Object.hasOwn(eventTypeOf, type)
 
-  click(data: Data, { text_length_max }: PixelSettings): Data {
-    if (!Array.isArray(data.path)) return data
-    const { path, clicks, reacted, coordinates, elementText, ...rest } = data
-    const steps = path.filter(isDescription)
-    const [element] = steps
-    if (!element) return data
-    const href = urlOf(element.href)
-    const link = linkKind(href, data.url)
-    return {
-      ...rest,
-      element: {
-        ariaLabel: cut(element['aria-label'], text_length_max) ?? null,
-        className: cut(element.class, classLengthMax) ?? '',
-        tagName: element.tag.toUpperCase(),
-        id: text(element.id) ?? null,
-        href,
-      },
-      elementIdentifier: identifierOf(steps),
-      // What stands in a field is nobody's business; of a field that is needless to say.
-      elementText: isControl(element) && elementText === mask ? '' : cut(clean(elementText), text_length_max),
-      coordinates,
-      ...(link && { link }),
-      ...(typeof clicks === 'number' && clicks >= rageClicks && { rage: true }),
-      ...(reacted === false && !href && !isControl(element) && { dead: true }),
-    }
-  },
-
-  copy: (data: Data): Data => ({ ...data, text: cut(data.text, Number.POSITIVE_INFINITY) }),
-
-  form_submission(data: Data): Data {
-    const { form, fields } = data
-    if (!isDescription(form)) return data
-    return {
-      ...data,
-      form: {
-        id: text(form.id) ?? null,
-        name: text(form.name) ?? null,
-        action: absolute(form.action, data.url),
-        method: (text(form.method) || 'get').toLowerCase(),
-      },
-      fields: Array.isArray(fields) ? [...new Set(fields.filter(Boolean))].slice(0, 500) : fields,
-    }
-  },
-
-  search(data: Data, { search_parameters, text_length_max }: PixelSettings): Data {
-    const { query, results_count } = data
-    if (results_count !== undefined && typeof results_count !== 'string') return data
-    // The page says how many it found; where the URL does not show this search, it says so of another.
-    const isShown = queries(data.url, search_parameters).includes(`${query}`)
-    const count = isShown ? Number.parseInt(`${results_count}`, 10) : Number.NaN
-    return { ...data, query: cut(clean(query), text_length_max), results_count: count >= 0 ? count : null }
-  },
-
-  video(data: Data): Data {
-    if (!isDescription(data.element)) return data
-    const { element, action, position, duration, src, ...rest } = data
-    const percent = Math.min(100, (100 * Number(position)) / Number(duration)) || 0
-    return {
-      ...rest,
-      src: cut(src, srcLengthMax),
-      title: text(element.title) || text(element['aria-label']) || null,
-      action: action === 'timeupdate' ? 'progress' : action,
-      position,
-      duration,
-      // A quarter is reported by the first time past it.
-      percent: action === 'timeupdate' ? Math.floor(percent / 25) * 25 : Math.floor(percent),
-    }
-  },
-
-  download(data: Data): Data {
-    if (!isDescription(data.element)) return data
-    const { element, ...rest } = data
-    const href = urlOf(element.href)
-    const filename = text(element.download) || decoded(/[^/]*$/.exec((href ?? '').split(/[?#]/)[0]!)![0])
-    const extension = (/\.([^.]{1,100})$/.exec(filename)?.[1] ?? '').toLowerCase()
-    return { ...rest, href, filename, extension }
-  },
-
-  custom(data: Data): Data {
-    if (!isDescription(data.element) || data.name !== undefined) return data
-    const { element, properties, ...rest } = data
-    const own = Object.entries(element)
-      .filter(([name]) => name.startsWith(propertyPrefix))
-      .map(([name, value]) => [name.slice(propertyPrefix.length), value])
-    return {
-      ...rest,
-      name: cut(element['data-footfall-event'], 100),
-      properties: { ...(isObject(properties) ? properties : {}), ...Object.fromEntries(own) },
-    }
-  },
+/**
+ * The uuid (version 8) of an event that the pixel noted: its time, the 52 bits its page threw, and the place of its
+ * type among all, for several may be made of one. The same however often it is sent; undefined without a number.
+ */
+function idOf(at: unknown, thrown: unknown, event_type: string): string | undefined {
+  if (typeof thrown !== 'number' || !(thrown >= 0 && thrown < 1)) return
+  const time = hex(Math.max(0, Date.parse(`${at}`) || 0), 12)
+  const bits = hex(Math.floor(thrown * 2 ** 52), 13)
+  const type = hex(eventTypes.indexOf(event_type as EventType) + 1, 2)
+  const groups = [time.slice(0, 8), time.slice(8), `8${bits.slice(0, 3)}`, `8${bits.slice(3, 6)}`]
+  return [...groups, `${bits.slice(6)}000${type}`].join('-')
 }
 
-/** What the pixel sends in place of a text that is masked. */
-const mask = '***'
-const propertyPrefix = 'data-footfall-prop-'
-const titleLengthMax = 1000
-const classLengthMax = 1000
-const srcLengthMax = 2048
-const urlLengthMax = 8192
-/** So many clicks in a row at one place are an angry visitor's. */
-const rageClicks = 3
+const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0').slice(-digits)
 
-/** Fields and players answer a click by themselves, without a change of the page. */
-const isControl = ({ tag }: Description) =>
-  ['input', 'select', 'option', 'textarea', 'label', 'video', 'audio'].includes(tag)
+/** What an event's data are made of by the type the pixel notes; undefined where it makes none of a type. */
+type Make = (data: Data, settings: PixelSettings, type: string) => { [T in EventType]?: Data | undefined }
 
-const isDescription = (value: unknown): value is Description =>
-  isObject(value) && typeof value.tag === 'string'
+const video: Make = (data, _settings, type) => ({ video: videoFrom(data, type) })
 
-const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+const makers: Record<NotedType, Make> = {
+  page: (data, settings) => {
+    const { title, referrer, sizes, searched, results, properties, ...own } = data
+    const [screenWidth, screenHeight, width, height] = Array.isArray(sizes) ? sizes : []
+    const view = {
+      title: cut(title, titleLengthMax),
+      referrer: referrer || null,
+      screen: { height: screenHeight, width: screenWidth },
+      viewport: { height, width },
+      ...own,
+    }
+    return { page_view: view, search: searchOfPage(data, settings) }
+  },
 
-/** At most so many characters; half a surrogate pair at the end would not survive as UTF-8. */
-const cut = (value: unknown, length: number): string | undefined =>
-  text(value)
-    ?.slice(0, length)
-    .replace(/[\ud800-\udbff]$/, '')
+  click: (data, settings) => ({
+    click: clickFrom(data, settings),
+    download: downloadFrom(data, settings),
+    // A form's turn comes when it is submitted.
+    custom: markedFrom(
+      stepsOf(data.path).filter(({ tag }) => tag !== 'form'),
+      data.properties,
+    ),
+  }),
 
-const clean = (value: unknown) => text(value)?.replace(/\s+/g, ' ').trim()
+  scroll: ({ percentage, threshold }) => ({
+    scroll_depth: { percentage: Math.min(100, Math.floor(Number(percentage))), threshold },
+  }),
 
-/** An address, cut to what is stored of one. A link inside an SVG has an object in its place. */
-const urlOf = (value: unknown): string | null => text(value)?.slice(0, urlLengthMax) || null
+  copy: ({ text, textLength }) => ({
+    copy: { text: cut(text, Number.POSITIVE_INFINITY), textLength },
+  }),
 
-const absolute = (value: unknown, base: unknown): string | null => {
-  const [url, from] = [text(value), text(base)]
-  return url && from && URL.canParse(url, from) ? urlOf(new URL(url, from).href) : null
+  submit: (data, settings) => ({
+    form_submission: formFrom(data),
+    search: searchOfForm(data, settings),
+    custom: markedFrom([data.form], data.properties),
+  }),
+
+  play: video,
+  pause: video,
+  timeupdate: video,
+  ended: video,
+
+  track: ({ name, properties }) => ({ custom: name ? { name, properties } : undefined }),
+
+  // Makes a link (personIn), no event.
+  identify: () => ({}),
 }
 
-const decoded = (name: string): string => {
-  try {
-    return decodeURIComponent(name)
-  } catch {
-    return name
+/** Only of videos and embedded players: audio is none. Browsers pause a video that ends, too. */
+function videoFrom(data: Data, action: string): Data | undefined {
+  const { element, currentSrc, currentTime, duration, ended } = data
+  if (!isObject(element) || !['video', 'iframe'].includes(`${element.tag}`)) return
+  if (action === 'pause' && ended) return
+  const percent = Math.min(100, (100 * Number(currentTime)) / Number(duration)) || 0
+  const isProgress = action === 'timeupdate'
+  const title = element['data-footfall-title'] ?? element.title ?? element['aria-label']
+  return {
+    src: cut(currentSrc, srcLengthMax),
+    title: clean(cut(title, titleLengthMax)) || null,
+    action: isProgress ? 'progress' : action,
+    position: currentTime,
+    duration,
+    // A quarter is reported by the first time past it.
+    percent: isProgress ? Math.floor(percent / 25) * 25 : Math.floor(percent),
   }
 }
 
-/** What a link does that does not lead to another page of the same site; undefined for one that does. */
-function linkKind(href: string | null, url: unknown): 'outbound' | 'tel' | 'mailto' | undefined {
-  if (!href || !URL.canParse(href)) return
-  const { protocol, hostname } = new URL(href)
-  if (protocol === 'tel:') return 'tel'
-  if (protocol === 'mailto:') return 'mailto'
-  const page = text(url)
-  const isWeb = protocol === 'http:' || protocol === 'https:'
-  if (isWeb && page && URL.canParse(page) && new URL(page).hostname !== hostname) return 'outbound'
+const titleLengthMax = 1000
+const srcLengthMax = 2048
+
+/** Who a browser belongs to. */
+export interface Person {
+  /** SHA-256 of the normalised e-mail address, hex. */
+  hem: string
+  /** identify: the site said so. form: it was written into a form. */
+  source: 'identify' | 'form'
 }
 
-/** What a URL searches for, by the parameters of this site. */
-function queries(url: unknown, parameters: readonly string[]): string[] {
-  if (typeof url !== 'string' || !URL.canParse(url)) return []
-  const { searchParams } = new URL(url)
-  return parameters.flatMap((name) => searchParams.getAll(name))
+/** Whom one member of a beacon's `events` names; undefined when it names nobody. */
+export function personIn(event: unknown): Person | undefined {
+  if (!isObject(event) || event.type !== 'identify' || !isHem(event.hem)) return
+  return { hem: event.hem, source: event.hem_source === 'form' ? 'form' : 'identify' }
 }
+
+export const isHem = (value: unknown): value is string =>
+  typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)

@@ -33,7 +33,7 @@ function roleAndName(step: Description): string | undefined {
 }
 
 const placeOf = ({ tag, nth }: Description): string =>
-  typeof nth === 'number' && nth > 0 ? `${tag}:nth-of-type(${nth + 1})` : tag
+  typeof nth === 'number' && nth > 1 ? `${tag}:nth-of-type(${nth})` : tag
 
 const selector = (attribute: string, value: string): string =>
   `[${attribute}=${/^[a-z][\w-]*$/i.test(value) ? value : JSON.stringify(value)}]`

@@ -5,7 +5,7 @@ import { acceptedEvents, droppedBotEvents, droppedOptOutEvents, rejectedEvents }
 import { orBusy } from '../spool/orBusy.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Envelope } from './beacon.ts'
-import { derive } from './derive.ts'
+import { derive, type Person, personIn } from './derive.ts'
 import { knownDevice } from './device.ts'
 import type { IngestLimits } from './limits.ts'
 import type { OptOuts } from './optOuts.ts'
@@ -74,13 +74,20 @@ export async function takeIn(deps: IngestDeps, request: FastifyRequest, envelope
   const eventRows: string[] = []
   const rejectedRows: string[] = []
   const rejected: RejectedEvent[] = []
-  envelope.events.forEach((event, index) => {
-    const checked = check(event, context, pixel, envelope.mayHoldProtoKey)
-    if ('path' in checked) {
-      rejected.push({ index, event_id: givenText(event, 'event_id'), ...checked })
-      rejectedEvents.inc({ part: partOf(checked) })
-      rejectedRows.push(rejectedRow(event, checked, context))
-    } else eventRows.push(eventRow(checked.event, shared, checked.tsMillis))
+  const people = envelope.person ? [envelope.person] : []
+  envelope.events.forEach((sent, index) => {
+    const person = personIn(sent)
+    if (person) people.push(person)
+    const protoKey = envelope.mayHoldProtoKey ? findProtoKey(sent) : null
+    for (const event of protoKey === null ? derive(sent, pixel.settings) : [sent]) {
+      const checked =
+        protoKey === null ? check(event, context) : { path: protoKey, message: 'must not be a key' }
+      if ('path' in checked) {
+        rejected.push({ index, event_id: givenText(event, 'event_id'), ...checked })
+        rejectedEvents.inc({ part: partOf(checked) })
+        rejectedRows.push(rejectedRow(event, checked, context))
+      } else eventRows.push(eventRow(checked.event, shared, checked.tsMillis))
+    }
   })
   if (device.isBot && pixel.settings.drop_bots) {
     droppedBotEvents.inc(eventRows.length)
@@ -98,8 +105,8 @@ export async function takeIn(deps: IngestDeps, request: FastifyRequest, envelope
   const commits: Promise<void>[] = []
   if (eventRows.length > 0) commits.push(spools.events.append(eventRows))
   if (rejectedRows.length > 0) commits.push(spools.rejected_events.append(rejectedRows))
-  if (envelope.hem && visitor.consented && !isOptedOut)
-    commits.push(spools.identity_links.append([linkRow(envelope.hem, context)]))
+  if (people.length > 0 && visitor.consented && !isOptedOut)
+    commits.push(spools.identity_links.append(people.map((person) => linkRow(person, context))))
   await orBusy(Promise.all(commits))
   acceptedEvents.inc(eventRows.length)
   return { receipt: { cookie_id: visitor.cookieId, accepted: eventRows.length, rejected }, visitor }
@@ -130,15 +137,7 @@ function originOf(request: FastifyRequest): string | null {
   return referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : null
 }
 
-function check(
-  event: unknown,
-  context: BeaconContext,
-  { settings }: Pixel,
-  mayHoldProtoKey: boolean,
-): { event: ValidEvent; tsMillis: number } | Fault {
-  const protoKey = mayHoldProtoKey ? findProtoKey(event) : null
-  if (protoKey !== null) return { path: protoKey, message: 'must not be a key' }
-  derive(event, settings)
+function check(event: unknown, context: BeaconContext): { event: ValidEvent; tsMillis: number } | Fault {
   const valid = validateEvent(event)
   if ('path' in valid) return valid
   const tsMillis = eventMillis(valid, context)
@@ -163,11 +162,16 @@ function rejectedRow(event: unknown, fault: Fault, context: BeaconContext): stri
   })
 }
 
-function linkRow(hem: string, context: BeaconContext): string {
+/** How sure a link is: addresses in forms have errors, and may be somebody else's. */
+const confidenceOf = { identify: 1, form: 0.9 }
+
+function linkRow({ hem, source }: Person, context: BeaconContext): string {
   return JSON.stringify({
     organization_id: context.organizationId,
     cookie_id: context.cookieId,
     hem,
+    source,
+    confidence: confidenceOf[source],
     pixel_id: context.pixelId,
     observed_at: new Date(context.receivedMillis).toISOString(),
   })

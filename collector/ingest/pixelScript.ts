@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { pixelConfig } from '../../pixel/config.ts'
-import { type PixelSettings, pixelConfigPlaceholder } from '../../schemas/beacon.ts'
+import { bake, pixelConfig } from '../../pixel/config.ts'
+import type { PixelSettings } from '../../schemas/beacon.ts'
 import { packageRoot } from '../paths.ts'
 
 /** A script in every encoding that it is served in. */
@@ -19,7 +19,7 @@ export interface Script {
 }
 
 /** What pages load besides the pixel: measures and players where the settings ask for them, the fault finder. */
-export const chunkNames = ['vitals', 'embeds', 'debug'] as const
+export const chunkNames = ['vitals', 'embeds', 'forms', 'identify', 'debug'] as const
 export type ChunkName = (typeof chunkNames)[number]
 
 export interface PixelScripts {
@@ -44,7 +44,8 @@ export async function createPixelScripts(publicUrl: string): Promise<PixelScript
     chunks,
     of(pixelId, settings) {
       const scriptUrl = `${publicUrl}/p/${pixelId}.js`
-      const source = bake(template, pixelId, scriptUrl, settings) + loadChunks(settings, scriptUrl, chunks)
+      const source =
+        scriptFor(template, pixelId, scriptUrl, settings) + loadChunks(settings, scriptUrl, chunks)
       let script = cache.get(source)
       if (!script) {
         script = compress(source)
@@ -56,18 +57,20 @@ export async function createPixelScripts(publicUrl: string): Promise<PixelScript
   }
 }
 
-/** Puts one pixel's configuration into the built script. Events go to `e` beside the folder of the script. */
-export function bake(template: string, pixelId: string, scriptUrl: string, settings: PixelSettings): string {
-  const config = pixelConfig(pixelId, '../e', scriptUrl, settings)
-  const literals = config.map((value) => (value instanceof RegExp ? `${value}` : JSON.stringify(value)))
-  return template.replace(pixelConfigPlaceholder, () => `[${literals}]`)
-}
+/** The built script for one pixel. Events go to `e` beside the folder of the script, which is all it needs of its URL. */
+export const scriptFor = (
+  template: string,
+  pixelId: string,
+  scriptUrl: string,
+  settings: PixelSettings,
+): string => bake(template, pixelConfig(pixelId, '../e', scriptUrl.replace(/[^/]*$/, ''), settings))
 
 /** The end of a script whose settings ask for more: loaded in idle time, and done without where it is blocked. */
 function loadChunks(settings: PixelSettings, scriptUrl: string, chunks: PixelScripts['chunks']): string {
   const names: ChunkName[] = []
   if (settings.web_vitals) names.push('vitals')
   if (settings.video_embeds) names.push('embeds')
+  if (settings.identify_forms) names.push('forms')
   if (names.length === 0) return ''
   const urls = names.map((name) => `${name}.${chunks[name].version}.js`)
   return `

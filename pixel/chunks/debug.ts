@@ -3,12 +3,10 @@
  * the page's URL has footfall_debug, or localStorage does; the pixel waits for it before it sends.
  */
 import type { BeaconReceipt } from '../../schemas/beacon.ts'
+import type { NotedEvent } from '../../schemas/noted.ts'
 
-interface Sent {
-  event_id: string
-  event_type: string
-  event_data: Record<string, unknown>
-}
+/** What is shown first of an event: its type, its name where it has one, and the rest. */
+type Sent = Pick<NotedEvent, 'type' | 'url' | 'at'> & { name?: string }
 
 const host = document.createElement('div')
 host.dataset.footfallIgnore = ''
@@ -62,9 +60,9 @@ const show = (event: Sent, way: string) => {
   const details = document.createElement('details')
   const summary = document.createElement('summary')
   const data = document.createElement('pre')
-  const title = `${event.event_type} ${event.event_data.name ?? ''} · ${size} bytes · ${way}`
+  const title = `${event.type} ${event.name ?? ''} · ${size} bytes · ${way}`
   summary.textContent = title
-  data.textContent = JSON.stringify(event.event_data, null, 1)
+  data.textContent = JSON.stringify(event, null, 1)
   details.append(summary, data)
   item.append(details)
   list.prepend(item)

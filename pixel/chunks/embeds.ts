@@ -1,13 +1,14 @@
-/** Watches YouTube and Vimeo players, where the settings ask for it: they tell by postMessage what they play. */
+/**
+ * Watches YouTube and Vimeo players, where the settings ask for it: they tell by postMessage what they play, and their
+ * frames are made to tell it as `<video>` elements do.
+ */
+
+/** A frame with what the pixel reads of videos. */
+type Frame = HTMLIFrameElement & { currentSrc?: string; currentTime?: number; duration?: number }
 
 interface Player {
-  frame: HTMLIFrameElement
-  title: string | null
-  duration: number
-  position: number
+  frame: Frame
   isPlaying: boolean
-  /** The last quarter reported. */
-  quarter: number
 }
 
 /** Of what the players say, what is read here. */
@@ -34,14 +35,10 @@ interface Provider {
 
 const players = new Map<Window, Player & { provider: Provider }>()
 
-const tell = (player: Player, action: 'play' | 'pause' | 'timeupdate' | 'ended') =>
-  window.footfall!('note', 'video', {
-    element: { tag: 'iframe', title: player.title || player.frame.title },
-    src: player.frame.src,
-    action,
-    position: player.position,
-    duration: player.duration,
-  })
+const tell = ({ frame }: Player, action: 'play' | 'pause' | 'timeupdate' | 'ended') => {
+  frame.currentSrc = frame.src
+  frame.dispatchEvent(new Event(action))
+}
 
 const play = (player: Player) => {
   if (player.isPlaying) return
@@ -52,17 +49,17 @@ const play = (player: Player) => {
 const stop = (player: Player, action: 'pause' | 'ended') => {
   if (!player.isPlaying) return
   player.isPlaying = false
-  if (action === 'ended') player.quarter = 0
   tell(player, action)
 }
 
 const move = (player: Player, position: number, duration: number) => {
-  player.position = position
-  player.duration = duration
-  const quarter = Math.floor((4 * position) / duration)
-  if (!player.isPlaying || quarter > 3 || !(quarter > player.quarter)) return
-  player.quarter = quarter
-  tell(player, 'timeupdate')
+  player.frame.currentTime = position
+  player.frame.duration = duration
+  if (player.isPlaying) tell(player, 'timeupdate')
+}
+
+const title = ({ frame }: Player, text: string | undefined) => {
+  if (text) frame.dataset.footfallTitle = text
 }
 
 const vimeoCall = (event: string) => ({ method: 'addEventListener', value: event })
@@ -75,10 +72,10 @@ const providers: Provider[] = [
     hello: [{ event: 'listening', id: 1, channel: 'widget' }],
     hear(player, { info }) {
       if (!info) return
-      if (info.videoData?.title) player.title = info.videoData.title
+      title(player, info.videoData?.title)
       // YouTube's states: 0 ended, 1 playing, 2 paused.
       if (info.playerState === 1) play(player)
-      move(player, info.currentTime ?? player.position, info.duration ?? player.duration)
+      move(player, info.currentTime ?? player.frame.currentTime!, info.duration ?? player.frame.duration!)
       if (info.playerState === 2) stop(player, 'pause')
       if (info.playerState === 0) stop(player, 'ended')
     },
@@ -89,11 +86,11 @@ const providers: Provider[] = [
     hello: [...['play', 'pause', 'ended', 'timeupdate'].map(vimeoCall), { method: 'getVideoTitle' }],
     hear(player, { event, method, value, data }) {
       if (event === 'ready') greet(player.frame)
-      if (method === 'getVideoTitle') player.title = value || null
+      if (method === 'getVideoTitle') title(player, value)
       if (event === 'play') play(player)
       if (data) move(player, data.seconds, data.duration)
       // A player that ends says that it paused, too.
-      if (event === 'pause' && player.position < player.duration) stop(player, 'pause')
+      if (event === 'pause' && player.frame.currentTime! < player.frame.duration!) stop(player, 'pause')
       if (event === 'ended') stop(player, 'ended')
     },
   },
@@ -105,8 +102,8 @@ function greet(frame: HTMLIFrameElement): void {
   const { contentWindow } = frame
   if (!provider || !contentWindow || frame.closest('[data-footfall-ignore]')) return
   if (!players.has(contentWindow)) {
-    const player = { title: null, duration: NaN, position: 0, isPlaying: false, quarter: 0 }
-    players.set(contentWindow, { ...player, frame, provider })
+    Object.assign(frame, { currentTime: 0, duration: NaN })
+    players.set(contentWindow, { frame, isPlaying: false, provider })
   }
   for (const message of provider.hello) {
     contentWindow.postMessage(JSON.stringify(message), new URL(frame.src).origin)

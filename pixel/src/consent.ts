@@ -1,54 +1,48 @@
-import { consentLevel, honoursGpc } from './config.ts'
-import { forgetId, id, keepId, readId } from './identity.ts'
-import { dropAll, forgetParked, unpark } from './queue.ts'
+import { store } from './guard.ts'
+import { keepId, readId } from './identity.ts'
+import { dropAll, parked } from './queue.ts'
 import { schedule } from './send.ts'
 
 /**
  * What may be done now. 0: nothing is noted. 1: events wait in the page. 2: they go, without an id. 3: an id is
  * kept. The page says its choice on each load; until then the settings hold.
  */
-export let level: number = consentLevel
+export let level: number = config.consentLevel
 
 /** In the id's place: a visitor who wants nothing noted, on any page of this site. */
 const out = 'out'
-let isOut: boolean | undefined
-/** The visitor's own word, as a GPC or DNT signal where it is honoured: the page can't turn it. */
-let isFinal: boolean | undefined
 
-/** Asks the browser what it keeps; once, and in idle time, for cookies come from another process. */
-export const decide = (again?: boolean): void => {
-  if (isOut !== undefined && !again) return
-  isOut = (id || readId()) === out
-  isFinal =
+/** Asked what the browser keeps: once, and in idle time, for cookies come from another process. */
+export let isDecided: boolean | undefined
+
+/** A visitor's own word, an opt-out or a GPC or DNT signal where that is honoured, the page can't turn. */
+export const decide = (isGranted?: boolean): void => {
+  const isOut = readId() === out
+  const isDenied =
     isOut ||
-    (honoursGpc && (navigator.globalPrivacyControl || (navigator.doNotTrack as unknown as number) > 0))
-  level = consentLevel
-  if (isFinal) deny()
-}
-
-/** Where consent comes first, what waited for it is dropped, too. */
-const deny = () => {
-  if (!isOut) forgetId()
-  forgetParked()
-  level = !isOut && consentLevel > 1 ? 2 : 0
+    isGranted === false ||
+    (config.honoursGpc && (navigator.globalPrivacyControl || (navigator.doNotTrack as unknown as number) > 0))
+  level = isOut ? 0 : isDenied ? config.deniedLevel : isGranted ? 3 : config.consentLevel
+  if (isDenied) {
+    if (!isOut) keepId()
+    store(parked)
+  }
+  // Where consent comes first, what waited for it is dropped, too.
   if (!level) dropAll()
+  isDecided = true
 }
 
 export const consent = (choice: string): void => {
-  decide()
-  // What is parked in storage is for this visit to send; without consent it may not stay there.
-  unpark()
-  if (isFinal || choice !== 'granted') deny()
-  else level = 3
+  decide(choice === 'granted')
   schedule()
 }
 
 export const optOut = (): void => {
   keepId(out)
-  decide(true)
+  decide()
 }
 
 export const optIn = (): void => {
-  forgetId()
-  decide(true)
+  keepId()
+  decide()
 }

@@ -1,31 +1,33 @@
 import type { Description } from '../../schemas/noted.ts'
 
-/** The page asks for silence in here. */
-export const ignored = '[data-footfall-ignore]'
 export const mask = '***'
+export const masked = config.masked
+export const unread = config.unread
 
 /** The innermost of an event's path that a selector takes: unlike Element.closest, out of shadow roots too. */
 export const find = (path: EventTarget[], selector: string): Element | undefined =>
   (path as Element[]).find((element) => element.matches?.(selector))
 
+/** Beginnings of id, class, name, role, action, method, download and the like; labels where "true" follows. */
+const harmless = /^(id|cl|na|ro|ac|me|do|data-(test|cy|qa|footfall)|(aria-label|title)true)/
+
 /**
  * What the collector reads identifiers, links and names from: attributes, not properties, for a form's `id` may be an
- * input of that name and an SVG's `className` is an object. Never a value.
+ * input of that name and an SVG's `className` is an object. Never a value; labels where nothing masks them. A step of
+ * a path may be a shadow root or the document: these have no attributes.
  */
-export const describe = (element: Element, showsLabels?: boolean, parent?: Element): Description => {
+export const describe = (element: Element, path: EventTarget[]): Description => {
   const tag = element.localName
+  let nth = 0
+  for (let sibling: Element | null = element; sibling; sibling = sibling.previousElementSibling)
+    nth += (sibling.localName === tag) as unknown as number
+  const showsLabels = !find(path, masked)
   const description: Description = {
     tag,
     href: (element as HTMLAnchorElement).href,
-    nth: parent && [...parent.children].filter(({ localName }) => localName === tag).indexOf(element),
+    nth,
   }
-  for (const { name, value } of element.attributes) {
-    if (
-      /^(id|class|name|role|action|method|download|data-(test|cy|qa|footfall))/.test(name) ||
-      (showsLabels && /^(aria-label|title)/.test(name))
-    ) {
-      description[name] = value
-    }
-  }
+  for (const { name, value } of element.attributes || [])
+    if (harmless.test(name + showsLabels)) description[name] = value
   return description
 }

@@ -1,6 +1,10 @@
+import type { PixelConfig } from '../config.ts'
 import type { Footfall } from '../footfall.d.ts'
 
 declare global {
+  /** In the script the collector puts its values in place; the module has it as a parameter (build.mjs). */
+  const config: PixelConfig
+
   interface Window {
     /** The stub, with the calls it keeps in q, or the pixel, marked by `on`. */
     footfall?: ((...call: unknown[]) => void) & Partial<Footfall> & { q?: unknown[][]; on?: 1 }

@@ -11,9 +11,9 @@ export const configOf = ({ pixel_id, endpoint, ...options }: Options): PixelConf
 const absolute = (url: string) => new URL(url, location.href).href
 
 /** In idle time, what the options ask for besides; a page where it is blocked goes on without. */
-export const loadChunks = ({ endpoint, web_vitals, video_embeds }: Options): void => {
+export const loadChunks = ({ endpoint, web_vitals, video_embeds, identify_forms }: Options): void => {
   const load = () => {
-    for (const name of [web_vitals && 'vitals', video_embeds && 'embeds']) {
+    for (const name of [web_vitals && 'vitals', video_embeds && 'embeds', identify_forms && 'forms']) {
       const url = new URL(`p/${name}.js`, absolute(endpoint)).href
       if (name) import(/* webpackIgnore: true */ /* @vite-ignore */ url).catch(() => {})
     }

@@ -1,106 +1,106 @@
 import type { BeaconReceipt } from '../../schemas/beacon.ts'
-import { endpoint, pixelId, scriptUrl } from './config.ts'
-import { decide, level } from './consent.ts'
+import { decide, isDecided, level } from './consent.ts'
+import { readScroll } from './events/scroll_depth.ts'
 import { attempt } from './guard.ts'
 import { id, keepId, readId, uuid } from './identity.ts'
-import { encode, lines, putBack, take, unpark } from './queue.ts'
+import { encode, putBack, queue, unpark } from './queue.ts'
+import { reacted } from './reaction.ts'
 
 /** Beside the script, under whatever path it is served. Script optimisers inline it: then none is current. */
-const collector = new URL(endpoint, (document.currentScript as HTMLScriptElement | null)?.src || scriptUrl)
+const collector = new URL(
+  config.endpoint,
+  (document.currentScript as HTMLScriptElement | null)?.src || config.scriptUrl,
+)
 
 /** Events of one moment share a request: a click and what it led to. */
-const batchMs = 500
+const batchMs = 600
+/** Browsers let 64 KiB leave a page that closes: so many characters are less, whatever they are. */
+const bodyCharsMax = 20_000
 /** The wait before the next request: more than batchMs since the collector last refused one. */
 let waitMs = batchMs
 let timer: ReturnType<typeof setTimeout> | undefined
-let isSending = false
-/** Who this browser belongs to, until the collector has been told. */
-let hem: string | undefined
+/** In the timer's place while a request is under way. */
+const sending = -1 as never
 /** The page is hidden or on its way out: nothing may wait. */
 let isLeaving = false
 
-/** Sends before long, when the page has nothing better to do. */
-export const schedule = (delayMs = waitMs): void => {
+/** Sends before long. */
+export const schedule = (): void => {
   timer =
     timer ||
-    (isLeaving
-      ? (queueMicrotask as (work: () => void) => undefined)(flush)
-      : setTimeout(
-          // Safari has no requestIdleCallback; setTimeout takes the options for a delay of 0.
-          () => (window.requestIdleCallback || setTimeout)(flush, { timeout: 1000 } as never),
-          delayMs,
-        ))
+    (isLeaving ? (queueMicrotask as (work: () => void) => undefined)(flush) : setTimeout(flush, waitMs))
 }
 
-export const tellHem = (value: string): void => {
-  hem = value
-  schedule()
-}
-
-/** For who looks for a fault: shows every event and what became of it (chunks/debug.ts). Awaited, to miss none. */
-const loadFaultFinder = () =>
-  attempt(
-    () =>
-      (/footfall_debug/.test(location.search) || localStorage.footfall_debug) &&
-      import(new URL('p/debug.js', collector) as unknown as string).catch(() => {}),
-  )
+/** What few pages need, from beside the script; a page where it is blocked goes on without. */
+export const load = (name: 'debug' | 'identify', argument?: object): Promise<object | undefined> =>
+  import(new URL(`p/${name}.js`, collector) as unknown as string)
+    .then((chunk) => chunk.default(argument))
+    .catch(() => {})
 
 /** Sends what waits; by beacon, which outlives the page, when that is leaving. */
 export const flush = async (): Promise<void> => {
   timer = clearTimeout(timer) as undefined
-  const leaves = isLeaving
-  decide()
   // What a leaving page parks is the next page's to send.
-  if (!leaves) {
-    await loadFaultFinder()
+  if (!isLeaving) {
+    // Safari has no requestIdleCallback; Chromium may never call back without a timeout.
+    await new Promise((resolve) =>
+      (window.requestIdleCallback || setTimeout)(resolve, { timeout: 300 } as never),
+    )
+    // For who looks for a fault: shows every event and what became of it (chunks/debug.ts). Awaited, to miss none.
+    await attempt(
+      () =>
+        /footfall_debug/.test((location as unknown as string) + Object.keys(localStorage)) && load('debug'),
+    )
     unpark()
   }
+  if (!isDecided) decide()
+  if (level < 2) return
   encode()
-  const sentHem = level > 2 ? hem : undefined
-  // One at a time: the requests that may outlive a page carry 64 KiB in all.
-  if (level < 2 || !(lines[0] || sentHem) || (isSending && !leaves)) return
-  const batch = take()
+  if (!queue[0]) return
+  if (level > 2) keepId(readId() || uuid())
+  let size = 500
+  let body: string
+  do {
+    body = JSON.stringify({
+      pixel_id: config.pixelId,
+      // Null: no consent.
+      cookie_id: id || null,
+      sent_at: new Date(),
+      events: queue.slice(0, size),
+    })
+  } while (body.length > bodyCharsMax && (size >>= 1))
+  const batch = queue.splice(0, size || 1)
   // Unless an answer says otherwise: offline, blocked, over the browser's budget, or someone patched fetch.
   let isRefused = true
   try {
-    const body = bodyOf(batch, sentHem)
-    if (leaves) {
+    if (isLeaving) {
       // No answer will come. Where none is likely to arrive, the next page sends it again.
       isRefused = !navigator.sendBeacon(collector, body) || waitMs > batchMs || !navigator.onLine
     } else {
-      isSending = true
-      const answer = await fetch(collector, { method: 'POST', body, keepalive: true, credentials: 'include' })
-      isRefused = /429|5../.test(answer.status as unknown as string)
-      const { cookie_id } = (await answer.json()) as BeaconReceipt
-      if (level > 2) keepId(cookie_id)
+      // One at a time: the requests that may outlive a page carry 64 KiB in all.
+      timer = sending
+      const answer = await fetch(collector, {
+        method: 'POST',
+        body,
+        keepalive: size > 0,
+        credentials: 'include',
+      })
+      isRefused = answer.status > 428
+      if (level > 2) keepId(((await answer.json()) as BeaconReceipt).cookie_id)
     }
   } catch {}
   if (isRefused) putBack(batch)
-  else if (hem === sentHem) hem = undefined
-  // The rest is more than browsers let leave at once.
-  if (leaves) return putBack([])
-  isSending = false
-  waitMs = isRefused ? (waitMs * 2) % 61_000 : batchMs
-  schedule()
+  timer = undefined
+  waitMs = isRefused ? waitMs * 2 : batchMs
+  if (!(isLeaving && isRefused)) schedule()
 }
 
 /** The page leaves, or is back. */
 export const leave = (leaves: boolean): void => {
+  // A click that leads away is no dead one.
+  reacted()
+  readScroll()
   unpark()
   isLeaving = leaves
-  if (leaves) flush()
-  else schedule()
-}
-
-/** A string goes as text/plain, which needs no preflight. */
-const bodyOf = (batch: string[], sentHem: string | undefined): string => {
-  if (level > 2) keepId(id || readId() || uuid())
-  const head = {
-    pixel_id: pixelId,
-    cookie_id: id,
-    hem: sentHem,
-    consent: level > 2,
-    sent_at: new Date(),
-  }
-  return `${JSON.stringify(head).slice(0, -1)},"events":[${batch}]}`
+  flush()
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { type Browser, chromium } from 'playwright-core'
-import { bake } from '../../collector/ingest/pixelScript.ts'
+import { scriptFor } from '../../collector/ingest/pixelScript.ts'
 import { packageRoot } from '../../collector/paths.ts'
 import { defaultPixelSettings } from '../../schemas/beacon.ts'
 import { chrome } from '../harness/api.ts'
@@ -123,7 +123,7 @@ const round = (value: number) => Number(value.toPrecision(value < 100 ? 2 : 6))
 async function buildScripts(): Promise<Record<Tracker, string>> {
   const template = readFileSync(join(packageRoot, 'dist/pixel/pixel.js'), 'utf8')
   const scripts: Partial<Record<Tracker, string>> = {
-    footfall: bake(template, pixelId, `/p/${pixelId}.js`, defaultPixelSettings),
+    footfall: scriptFor(template, pixelId, `/p/${pixelId}.js`, defaultPixelSettings),
   }
   for (const [tracker, contents] of Object.entries(setups)) {
     const { outputFiles } = await build({

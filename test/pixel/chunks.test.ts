@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest'
+import { createHash } from 'node:crypto'
+import { expect, it, vi } from 'vitest'
 import { usePixel } from './harness.ts'
 import { pixelId } from './receiver.ts'
 
@@ -98,6 +99,45 @@ it('players of Vimeo, those that come later too', async () => {
   expect(videos[4]).toMatchObject({ title: 'Glazing', percent: 100 })
 })
 
+const signUp = `<form id="join" onsubmit="return false"><input type="email" name="contact"><button>Join</button></form>
+  <form id="quiet" data-footfall-ignore onsubmit="return false">
+    <input type="email" name="contact" value="eve@example.org"><button>Send</button></form>
+  <form id="plain" onsubmit="return false"><input name="city" value="bob@example.org"><button>Send</button></form>`
+
+const hems = () =>
+  pixel.receiver.state.received.flatMap(({ beacon }) => (beacon.hem ? [[beacon.hem, beacon.hem_source]] : []))
+
+it('an address sent in a form is told by its hash where the settings ask for it, and only with consent', async () => {
+  await pixel.visit({ body: signUp, settings: { consent: 'cookieless' } })
+  await pixel.page.waitForFunction('footfall.on')
+  await loadChunk('forms')
+  const send = async (address: string, name: string) => {
+    await pixel.page.fill('#join input', address)
+    for (const form of ['join', 'quiet', 'plain']) await pixel.page.click(`#${form} button`)
+    await vi.waitFor(() => expect(pixel.receiver.state.requests).toContain('GET /p/identify.js'))
+    await pixel.page.evaluate(`import('${pixel.receiver.collectorOrigin}/p/identify.js').then(() => {})`)
+    await pixel.settled(name)
+    await pixel.settled(`${name} again`)
+  }
+  await send('ann@example.org', 'without')
+  expect(hems()).toEqual([])
+  await pixel.page.evaluate(`footfall('consent', 'granted')`)
+  await send(' Ann@Example.org ', 'with')
+  expect(hems()).toEqual([[createHash('sha256').update('ann@example.org').digest('hex'), 'form']])
+  expect(JSON.stringify(pixel.receiver.state.received)).not.toMatch(/@example/i)
+})
+
+it('without the setting nothing is told of addresses in forms', async () => {
+  await pixel.visit({ body: signUp })
+  await pixel.page.waitForFunction('footfall.on')
+  await pixel.page.fill('#join input', 'ann@example.org')
+  await pixel.page.click('#join button')
+  await pixel.events('form_submission', 1)
+  await pixel.settled()
+  expect(pixel.receiver.state.requests.filter((request) => /forms|identify/.test(request))).toEqual([])
+  expect(JSON.stringify(pixel.receiver.state.received)).not.toMatch(/[0-9a-f]{64}|@example/i)
+})
+
 it('who looks for a fault sees every event, how it went, and why it was rejected; others load nothing', async () => {
   await pixel.visit()
   await pixel.events('page_view', 1)
@@ -107,13 +147,13 @@ it('who looks for a fault sees every event, how it went, and why it was rejected
   await pixel.events('page_view', 2)
   expect(pixel.receiver.state.requests).toContain('GET /p/debug.js')
   const overlay = pixel.page.locator('div[data-footfall-ignore]')
-  await overlay.getByText(/page_view .*200 accepted/).waitFor()
+  await overlay.getByText(/page .*200 accepted/).waitFor()
   pixel.receiver.state.statuses = [403]
   await pixel.page.evaluate(`footfall('track', 'refused')`)
-  await overlay.getByText(/custom refused .*403/).waitFor()
+  await overlay.getByText(/track refused .*403/).waitFor()
   await pixel.page.evaluate(`footfall('track', 'last')`)
   await pixel.hide()
-  await overlay.getByText(/custom last .*left with the page/).waitFor()
+  await overlay.getByText(/track last .*left with the page/).waitFor()
   // The overlay itself is not tracked.
   await overlay.getByText('close').click()
   await pixel.settled()

@@ -51,7 +51,7 @@ it('what could not be sent waits in storage, and the next page sends it', async 
   pixel.receiver.state.statuses = [503]
   await pixel.visit()
   await vi.waitFor(() => expect(posts()).toBe(1))
-  await vi.waitFor(async () => expect(await parked()).toContain('page_view'), { timeout: 4000 })
+  await vi.waitFor(async () => expect(await parked()).toContain('"type":"page"'), { timeout: 4000 })
   await pixel.page.evaluate('navigator.sendBeacon = () => false; window.fetch = () => Promise.reject()')
   await pixel.page.evaluate(`footfall('track', 'refused')`)
   await pixel.page.reload()
@@ -118,7 +118,7 @@ for (const patch of [
   it(`with window.fetch = ${patch} events go when the page does`, async () => {
     await pixel.page.addInitScript(`window.fetch = ${patch}`)
     await pixel.visit()
-    await vi.waitFor(async () => expect(await parked()).toContain('page_view'), { timeout: 4000 })
+    await vi.waitFor(async () => expect(await parked()).toContain('"type":"page"'), { timeout: 4000 })
     await pixel.hide()
     // Twice is right here: nobody can know whether a beacon arrived while fetch fails. The id is the same.
     await vi.waitFor(() => {

@@ -1,26 +1,16 @@
 /** One browser for a test file; a fresh profile and receiver for each test. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest'
 import { buildPixel } from '../../pixel/build.mjs'
 import { snippet } from '../../pixel/stub.mjs'
 import { defaultPixelSettings, type PixelSettings } from '../../schemas/beacon.ts'
+import { launchChromium } from '../harness/chromium.ts'
 import { pixelId, startReceiver } from './receiver.ts'
 
-const executablePath = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/google-chrome'].find(
-  (path) => path && existsSync(path),
-)
-
 const flags = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--no-first-run',
-  '--disable-blink-features=AutomationControlled',
   '--autoplay-policy=no-user-gesture-required',
   // Names of a customer's site and of its sub-domains, all of them here.
   '--host-resolver-rules=MAP *.example.test 127.0.0.1',
@@ -50,8 +40,7 @@ export function usePixel() {
 
   beforeAll(async () => {
     await buildPixel({ outDir: directory })
-    browser = await chromium.launch({
-      ...(executablePath && { executablePath }),
+    browser = await launchChromium({
       args: flags,
       // Playwright turns this cache off; a visitor's browser has it.
       ignoreDefaultArgs: ['--disable-back-forward-cache'],
@@ -109,7 +98,7 @@ export function usePixel() {
         () => {
           expect(receiver.events(type).length).toBeGreaterThanOrEqual(count)
         },
-        { timeout: 8000, interval: 20 },
+        { timeout: 15_000, interval: 20 },
       )
       const events = receiver.events(type as NonNullable<T>)
       expect(events).toHaveLength(count)
@@ -130,6 +119,7 @@ export function usePixel() {
     async hide() {
       await page.evaluate(`
         Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true })
+        Object.defineProperty(document, 'hidden', { value: true, configurable: true })
         document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`)
     },
   }

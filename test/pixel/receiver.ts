@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { derive } from '../../collector/ingest/derive.ts'
-import { bake } from '../../collector/ingest/pixelScript.ts'
+import { derive, personIn } from '../../collector/ingest/derive.ts'
+import { scriptFor } from '../../collector/ingest/pixelScript.ts'
 import {
   type Beacon,
   type BeaconEvent,
@@ -23,8 +23,13 @@ const validators = new Map(
   Object.entries(eventDataSchemas).map(([type, schema]) => [type, Compile(schema as TSchema)]),
 )
 
+/** A beacon as the collector understands it. */
+interface Understood extends Omit<Beacon, 'events'> {
+  events: BeaconEvent[]
+}
+
 export interface Reception {
-  beacon: Beacon
+  beacon: Understood
   headers: IncomingMessage['headers']
   bytes: number
 }
@@ -33,6 +38,17 @@ const textOf = async (request: IncomingMessage) => {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
   return Buffer.concat(chunks)
+}
+
+function understood({ cookie_id, events, ...rest }: Beacon, settings: PixelSettings): Understood {
+  const person = events.map(personIn).find(Boolean)
+  return {
+    ...rest,
+    consent: cookie_id !== null,
+    ...(cookie_id && { cookie_id }),
+    ...(person && { hem: person.hem, hem_source: person.source }),
+    events: events.flatMap((event) => derive(event, settings) as BeaconEvent[]),
+  }
 }
 
 export async function startReceiver(builtDirectory: string) {
@@ -66,7 +82,7 @@ export async function startReceiver(builtDirectory: string) {
       if (!pathname.includes(pixelId))
         return response.end(readFileSync(join(builtDirectory, basename(pathname))))
       const collectorOrigin = `http://${request.headers.host}`
-      return response.end(bake(script, pixelId, `${collectorOrigin}${pathname}`, state.settings))
+      return response.end(scriptFor(script, pixelId, `${collectorOrigin}${pathname}`, state.settings))
     }
     if (pathname === '/index.js') {
       response.setHeader('content-type', 'text/javascript')
@@ -75,18 +91,16 @@ export async function startReceiver(builtDirectory: string) {
     if (pathname === '/e') {
       state.requests.push(`${request.method} ${pathname}`)
       const body = await textOf(request)
-      const status = state.statuses.shift() ?? 200
+      const status = state.statuses.shift() ?? (body.length > beaconBytesMax ? 413 : 200)
       if (state.answerDelayMs) await new Promise((answer) => setTimeout(answer, state.answerDelayMs))
       response.statusCode = status
       if (status !== 200) return response.end('{}')
-      const beacon: Beacon = JSON.parse(body.toString())
+      const beacon = understood(JSON.parse(body.toString()), state.settings)
       state.received.push({ beacon, headers: request.headers, bytes: body.length })
       for (const event of beacon.events) {
-        derive(event, state.settings)
         const validator = validators.get(event.event_type)
         if (!validator?.Check(event.event_data)) state.invalid.push(JSON.stringify(event))
       }
-      if (body.length > beaconBytesMax) state.invalid.push(`a body of ${body.length} bytes`)
       return response.end(
         JSON.stringify({
           cookie_id: state.cookieId ?? beacon.cookie_id ?? randomUUID(),

@@ -45,7 +45,7 @@ it('mask_selectors mask as the attribute does: texts, labels, copies', async () 
   expect(JSON.stringify(pixel.receiver.state.received)).not.toMatch(/Ann|ann@x/)
 })
 
-it('secrets leave the page in no URL: not in page, referrer, links, forms, videos or properties', async () => {
+it('secrets are kept in no URL: not in page, referrer, links, forms, videos or properties', async () => {
   pixel.put({
     path: '/next',
     settings: { ignore_query_parameters: ['customer'] },

@@ -1,20 +1,29 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { scriptFor } from '../../collector/ingest/pixelScript.ts'
 import { buildPixel } from '../../pixel/build.mjs'
-import { stub } from '../../pixel/stub.mjs'
-import { pixelConfigPlaceholder } from '../../schemas/beacon.ts'
+import { budget, history } from '../../pixel/sizes.mjs'
+import { snippet, stub } from '../../pixel/stub.mjs'
+import { defaultPixelSettings } from '../../schemas/beacon.ts'
 
-/** A ceiling that may only come down. */
-const brotliBytesMax = 4150
-
-it('the script stays within its budget and has one place for its configuration', async () => {
+it('every file stays within its budget, and the script has its whole configuration in it', async () => {
   const outDir = mkdtempSync(join(tmpdir(), 'footfall-size-'))
   try {
-    const { brotli } = (await buildPixel({ outDir }))['pixel.js']!
-    expect(brotli).toBeLessThanOrEqual(brotliBytesMax)
-    expect(readFileSync(join(outDir, 'pixel.js'), 'utf8').split(pixelConfigPlaceholder)).toHaveLength(2)
+    const sizes = await buildPixel({ outDir })
+    expect(Object.keys(sizes).sort()).toEqual(Object.keys(budget).sort())
+    for (const [file, bytesMax] of Object.entries(budget))
+      expect(sizes[file]!.brotli, file).toBeLessThanOrEqual(bytesMax)
+    expect(budget['pixel.js']).toBeLessThan(history.at(-1)!.brotli + 10)
+    const script = scriptFor(
+      readFileSync(join(outDir, 'pixel.js'), 'utf8'),
+      randomUUID(),
+      'https://c.example/p/x.js',
+      defaultPixelSettings,
+    )
+    expect(script).not.toMatch(/__FOOTFALL|\bconfig\b|\bvar\b/)
     expect(readFileSync(join(outDir, 'index.d.ts'), 'utf8')).not.toMatch(/\bimport\b/)
   } finally {
     rmSync(outDir, { recursive: true })
@@ -25,4 +34,14 @@ it('the stub takes at most 200 bytes, and the example has it', () => {
   expect(stub.length).toBeLessThanOrEqual(200)
   const example = readFileSync(new URL('../../examples/plain.html', import.meta.url), 'utf8')
   expect(example).toContain(`<script>${stub}</script>`)
+})
+
+it('the snippet takes a nonce, a pinned version, and goes without anything inline', () => {
+  const url = 'https://collector.example/p/x.js'
+  expect(snippet(url, { nonce: 'n0' })).toBe(
+    `<script nonce="n0">${stub}</script>\n<script nonce="n0" async src="${url}"></script>`,
+  )
+  expect(snippet(url, { inline: false, integrity: 'sha384-x' })).toBe(
+    `<script async src="${url}" integrity="sha384-x" crossorigin></script>`,
+  )
 })

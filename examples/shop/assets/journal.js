@@ -28,27 +28,34 @@
   const update = (ids, change) =>
     keep(entries().map((entry) => (ids.includes(entry.id) ? { ...entry, ...change(entry) } : entry)))
 
+  /** What is stored of what the pixel notes. */
+  const storedTypes = {
+    page: 'page_view',
+    scroll: 'scroll_depth',
+    submit: 'form_submission',
+    track: 'custom',
+    ...{ play: 'video', pause: 'video', timeupdate: 'video', ended: 'video' },
+  }
+  /** As the collector counts them (schemas/events). */
+  const numbers = ['page_view', 'click', 'scroll_depth', 'copy', 'form_submission', 'search', 'video']
+  const numberOf = (type) => numbers.indexOf(type) + 1 || 9
+
+  /** The id under which an event is stored: its time, the number its page threw, the number of its type. */
+  const idOf = ({ at, id }, type) => {
+    const hex = (value, digits) => value.toString(16).padStart(digits, '0')
+    const time = hex(Date.parse(at), 12)
+    const bits = hex(Math.floor(id * 2 ** 52), 13)
+    const last = `${bits.slice(6)}000${hex(numberOf(type), 2)}`
+    return `${time.slice(0, 8)}-${time.slice(8)}-8${bits.slice(0, 3)}-8${bits.slice(3, 6)}-${last}`
+  }
+
   /** Notes the events of one body, newest first; what is sent again is no new event. Returns the entries' ids. */
   const note = (body) => {
-    const { events, hem, consent, sent_at } = JSON.parse(body)
     const left = Date.now()
-    const sent = events.map(({ event_id, event_type, event_data }) => ({
-      id: event_id,
-      type: event_type,
-      data: event_data,
-      happened: Date.parse(event_data.timestamp),
-      left,
-      state: 'left',
-    }))
-    if (hem)
-      sent.push({
-        id: `${hem} ${sent_at}`,
-        type: 'identify',
-        data: { hem, consent },
-        happened: left,
-        left,
-        state: 'left',
-      })
+    const sent = JSON.parse(body).events.map((event) => {
+      const type = storedTypes[event.type] ?? event.type
+      return { id: idOf(event, type), type, data: event, happened: Date.parse(event.at), left, state: 'left' }
+    })
     const known = new Set(entries().map(({ id }) => id))
     keep([...sent.filter(({ id }) => !known.has(id)).reverse(), ...entries()])
     return sent.map(({ id }) => id)
@@ -64,7 +71,7 @@
   }
 
   const noteReceipt = (ids, { rejected }) => {
-    const faults = new Map(rejected.map((fault) => [fault.event_id, `${fault.path} ${fault.message}`]))
+    const faults = new Map(rejected.map((fault) => [ids[fault.index], `${fault.path} ${fault.message}`]))
     update(ids, ({ id, state }) => {
       if (faults.has(id)) return { state: 'rejected', fault: faults.get(id) }
       return state === 'left' ? { state: 'accepted', accepted: Date.now() } : {}

@@ -37,23 +37,19 @@ const words = ({ type, data }) => {
     case 'page_view':
       return pathOf(data.url)
     case 'click':
-      return data.elementText || data.element.ariaLabel || data.elementIdentifier
+      return data.text || data.path[0]['aria-label'] || data.path[0].id || data.path[0].tag
     case 'scroll_depth':
       return `${data.threshold} % of ${pathOf(data.url)}`
     case 'copy':
       return `“${data.text}”`
     case 'form_submission':
       return data.form.name ?? data.form.id ?? 'a form'
-    case 'search':
-      return `“${data.query}”`
     case 'video':
-      return `${data.action} at ${data.position.toFixed(1)} s`
-    case 'download':
-      return data.filename
+      return `${data.type} at ${data.currentTime.toFixed(1)} s`
     case 'custom':
       return data.name
     default:
-      return `this browser belongs to ${data.hem.slice(0, 8)}…`
+      return data.hem ? `this browser belongs to ${data.hem.slice(0, 8)}…` : 'nothing, for want of consent'
   }
 }
 
@@ -121,11 +117,7 @@ const fill = (item, entry) => {
   setText(item.querySelector('.entry-state'), state)
   item.querySelector('.entry-state').className = `entry-state ${className}`
   setText(item.querySelector('.left h3'), `As it left, after ${seconds(entry.left - entry.happened)}`)
-  const sent =
-    entry.type === 'identify'
-      ? entry.data
-      : { event_id: entry.id, event_type: entry.type, event_data: entry.data }
-  setText(item.querySelector('.left pre'), JSON.stringify(sent, null, 2))
+  setText(item.querySelector('.left pre'), JSON.stringify(entry.data, null, 2))
   setText(
     item.querySelector('.row h3'),
     entry.readAt

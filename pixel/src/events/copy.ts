@@ -1,15 +1,14 @@
-import { textLengthMax, unread } from '../config.ts'
-import { find, ignored, mask } from '../element.ts'
-import { note } from '../queue.ts'
+import type { NotedData } from '../../../schemas/noted.ts'
+import { find, mask, unread } from '../element.ts'
 
-export const copy = (_: Event, path: Element[]): void => {
+export const copy = (_: Event, path: Element[]): (() => NotedData<'copy'>) | '' => {
   const selection = getSelection()!
   const text = `${selection}`
   // Where people write, what they copy is their own.
   const isMasked =
     find(path, unread) ||
-    [...document.querySelectorAll(`${unread},${ignored}`)].some((part) => selection.containsNode(part, true))
-  if (text) {
-    note('copy', { text: isMasked ? mask : text.slice(0, textLengthMax), textLength: text.length }, path)
-  }
+    [...document.querySelectorAll(unread)].some((part) => selection.containsNode(part, true))
+  return (
+    text && (() => ({ text: isMasked ? mask : text.slice(0, config.textLengthMax), textLength: text.length }))
+  )
 }

@@ -1,0 +1,143 @@
+import type { PixelSettings } from '../../schemas/beacon.ts'
+import type { Description } from '../../schemas/noted.ts'
+import type { Data } from './derive.ts'
+import { identifierOf } from './identifier.ts'
+import { clean, cut, textOf } from './text.ts'
+import { isObject } from './validate.ts'
+
+/** What the pixel sends in place of a text that is masked. */
+const mask = '***'
+const propertyPrefix = 'data-footfall-prop-'
+const classLengthMax = 1000
+const urlLengthMax = 8192
+/** So many clicks in a row at one place are an angry visitor's. */
+const rageClicks = 3
+/** Of a path, the steps nearest to what was clicked; those after them are there for their marks. */
+const nearSteps = 6
+
+/** The data of a click from what was noted of it; undefined where scripts made one without an element. */
+export function clickFrom(data: Data, { text_length_max }: PixelSettings): Data | undefined {
+  const { path, text, clientX, clientY, detail, reacted } = data
+  const steps = stepsOf(Array.isArray(path) && path.slice(0, nearSteps))
+  const [element] = steps
+  if (!element) return
+  const href = linkIn(path)?.href
+  const link = linkKind(urlOf(href), data.url)
+  return {
+    element: {
+      ariaLabel: cut(element['aria-label'], text_length_max) ?? null,
+      className: cut(element.class, classLengthMax) ?? '',
+      tagName: element.tag.toUpperCase(),
+      id: textOf(element.id) ?? null,
+      href: urlOf(element.href),
+    },
+    elementIdentifier: identifierOf(steps),
+    // What stands in a field is nobody's business; of a field that is needless to say.
+    elementText: isControl(element) && text === mask ? '' : cut(clean(text), text_length_max),
+    coordinates: { x: clientX, y: clientY },
+    ...(link && { link }),
+    ...(typeof detail === 'number' && detail >= rageClicks && { rage: true }),
+    ...(reacted === false && !href && !isControl(element) && { dead: true }),
+  }
+}
+
+/** The download that a click is, too: on a link that says so, or leads to a file. */
+export function downloadFrom({ path }: Data, { download_extensions }: PixelSettings): Data | undefined {
+  const link = linkIn(path)
+  const href = urlOf(link?.href)
+  if (!link || !href) return
+  const filename = textOf(link.download) || decoded(/[^/]*$/.exec(href.split(/[?#]/)[0]!)![0])
+  const extension = (/\.([^.]{1,100})$/.exec(filename)?.[1] ?? '').toLowerCase()
+  const isFile = URL.canParse(href) && download_extensions.includes(extensionOf(new URL(href).pathname))
+  return link.download === undefined && !isFile ? undefined : { href, filename, extension }
+}
+
+/** The custom event that the innermost of some elements asks for by data-footfall-event. */
+export function markedFrom(path: unknown, common: unknown): Data | undefined {
+  const element = stepsOf(path).find((step) => 'data-footfall-event' in step)
+  const name = element && cut(element['data-footfall-event'], 100)
+  if (!name) return
+  const own = Object.entries(element)
+    .filter(([key]) => key.startsWith(propertyPrefix))
+    .map(([key, value]) => [key.slice(propertyPrefix.length), value])
+  return { name, properties: { ...(isObject(common) && common), ...Object.fromEntries(own) } }
+}
+
+/** The data of a form's submission; undefined where scripts made one without a form. */
+export function formFrom({ form, fields, url }: Data): Data | undefined {
+  if (!isDescription(form)) return
+  return {
+    form: {
+      id: textOf(form.id) ?? null,
+      name: textOf(form.name) ?? null,
+      action: absolute(form.action, url),
+      method: (textOf(form.method) || 'get').toLowerCase(),
+    },
+    fields: [...new Set(fieldsIn(fields).map(({ name }) => name))].slice(0, 500),
+  }
+}
+
+export interface Field {
+  name: string
+  /** What was searched for by it. */
+  query: string | undefined
+}
+
+const secretTypes = 'hidden|password'
+const buttonTypes = 'button|fieldset|image|output|reset|submit'
+const fieldTypes =
+  'checkbox|color|date|datetime-local|email|file|month|number|radio|range|search|select-multiple|select-one|tel|text|textarea|time|url|week'
+const fieldPattern = RegExp(`^(.+?) (${secretTypes}|${buttonTypes}|${fieldTypes}) ?(.*)$`, 's')
+const keptPattern = RegExp(`^(${fieldTypes})$`)
+
+/** The fields of a noted form, without the secret ones and those that are none. */
+export const fieldsIn = (fields: unknown): Field[] =>
+  (Array.isArray(fields) ? fields : []).flatMap((field: unknown) => {
+    const [kind, query] = Array.isArray(field) ? field : []
+    const [, name = '', type = '', autocomplete = ''] = fieldPattern.exec(`${kind}`) ?? []
+    return keptPattern.test(type) && !/\bcc-/.test(autocomplete) ? [{ name, query: textOf(query) }] : []
+  })
+
+export const isDescription = (value: unknown): value is Description =>
+  isObject(value) && typeof value.tag === 'string'
+
+/** Fields and players answer a click by themselves, without a change of the page. */
+const isControl = ({ tag }: Description) =>
+  ['input', 'select', 'option', 'textarea', 'label', 'video', 'audio'].includes(tag)
+
+/** The elements of a path; a shadow root on its way is none. */
+export const stepsOf = (path: unknown): Description[] =>
+  Array.isArray(path) ? path.filter(isDescription) : []
+
+/** The innermost link of a path. */
+const linkIn = (path: unknown): Description | undefined =>
+  stepsOf(path).find(({ tag, href }) => tag === 'a' && textOf(href))
+
+/** An address, cut to what is stored of one. A link inside an SVG has an object in its place. */
+const urlOf = (value: unknown): string | null => textOf(value)?.slice(0, urlLengthMax) || null
+
+const extensionOf = (path: string) => /\.([^./]*)$/.exec(path)?.[1]?.toLowerCase() ?? ''
+
+const absolute = (value: unknown, base: unknown): string | null => {
+  const [url, from] = [textOf(value), textOf(base)]
+  return url && from && URL.canParse(url, from) ? urlOf(new URL(url, from).href) : null
+}
+
+const decoded = (name: string): string => {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
+
+/** What a link does that does not lead to another page of the same site; undefined for one that does. */
+function linkKind(href: string | null, url: unknown): 'outbound' | 'tel' | 'mailto' | undefined {
+  if (!href || !URL.canParse(href)) return
+  const { protocol, hostname } = new URL(href)
+  if (protocol === 'tel:') return 'tel'
+  if (protocol === 'mailto:') return 'mailto'
+  const page = textOf(url)
+  const isWeb = protocol === 'http:' || protocol === 'https:'
+  if (isWeb && page && URL.canParse(page) && new URL(page).hostname !== hostname) return 'outbound'
+}
