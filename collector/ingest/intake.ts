@@ -43,8 +43,8 @@ const rejectedEventCharsMax = 4096
 
 /**
  * Takes a beacon in: validates each event, encodes those that pass, and resolves when all that was accepted, and
- * what was turned away, is on disk. Of a visitor who has opted out nothing is kept. Throws 404 "pixel not found", 403 "pixel inactive" or "origin not allowed", 429
- * "rate_limited", and 503 "busy": then the beacon is to be sent again, and what was kept of it is not stored twice.
+ * what was turned away, is on disk. Of a visitor who has opted out nothing is kept. Throws 404 "pixel not found", 403
+ * "pixel inactive" or "origin not allowed", 429 "rate_limited", and 503 "busy": then the beacon is to be sent again, and what was kept of it is not stored twice.
  */
 export async function takeIn(deps: IngestDeps, request: FastifyRequest, envelope: Envelope): Promise<Taken> {
   const pixel = activePixel(deps.pixels, envelope.pixel_id)

@@ -86,7 +86,8 @@ export const flush = async (): Promise<void> => {
         credentials: 'include',
       })
       isRefused = answer.status > 428
-      if (level > 2) keepId(((await answer.json()) as BeaconReceipt).cookie_id)
+      // An answer of another kind names none.
+      if (level > 2) keepId(((await answer.json()) as BeaconReceipt).cookie_id || id)
     }
   } catch {}
   if (isRefused) putBack(batch)

@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { access } from './access.ts'
+import { delivery } from './delivery.ts'
 import { identity } from './identity.ts'
 import { ack, ackPinned, batch, latency } from './ingest.ts'
 import { lookup } from './lookup.ts'
@@ -32,6 +33,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   metering,
   charges,
   pixel,
+  delivery,
   trackers: trackersSideBySide,
 }
 
@@ -46,13 +48,14 @@ const { values: flags, positionals } = parseArgs({
     profiles: { type: 'string', default: '50000' },
     data: { type: 'string', default: join(tmpdir(), 'footfall-bench-identity') },
     'identity-events': { type: 'string', default: '20000000' },
+    departures: { type: 'string', default: '200' },
     help: { type: 'boolean', default: false },
   },
 })
 
 if (flags.help) {
   console.log(`Usage: npm run bench -- [--repeats 3] [--seconds 5] [--connections 64]
-       [--events 1000000] [--cookies 100000] [--profiles 50000]
+       [--events 1000000] [--cookies 100000] [--profiles 50000] [--departures 200]
        [--data DIR] [--identity-events 20000000] [row …]
 The row identity keeps its data in DIR, and finds it there the next time.
 Rows: ${Object.keys(measurements).join(', ')}`)
@@ -70,6 +73,7 @@ async function main(): Promise<void> {
       profiles: Number(flags.profiles),
     },
     identity: { directory: flags.data, events: Number(flags['identity-events']) },
+    departures: Number(flags.departures),
     log: (line) => console.error(`+${((Date.now() - startedAt) / 1000).toFixed(0)} s ${line}`),
   }
   const unknown = positionals.find((name) => !(name in measurements))

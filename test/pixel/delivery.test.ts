@@ -39,11 +39,15 @@ it('a refused batch is sent again with the same events', async () => {
   expect(posts()).toBe(3)
 })
 
-it('a batch the collector calls wrong is dropped', async () => {
+it('a batch the collector calls wrong is dropped, and the visitor’s id stays', async () => {
   pixel.receiver.state.statuses = [400]
   await pixel.visit()
   await vi.waitFor(() => expect(posts()).toBe(1))
+  const id = () => pixel.page.evaluate('localStorage.footfall_id')
+  const before = await id()
   await pixel.settled()
+  expect(before).toMatch(/^[\da-f-]{36}$/)
+  expect(await id()).toBe(before)
   expect(pixel.receiver.events('page_view')).toEqual([])
 })
 

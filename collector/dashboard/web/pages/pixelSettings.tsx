@@ -79,6 +79,12 @@ const settingFields: Record<keyof Settings, SettingField> = {
     label: 'Download extensions',
     hint: 'Links to files that end so are downloads, one on each line.',
   },
+  identify_forms: {
+    group: 'privacy',
+    kind: 'switch',
+    label: 'Link visitors to e-mail addresses they send in forms',
+    hint: 'Hashed in the browser: the address never leaves the page, and nothing does without consent.',
+  },
   track_hash: {
     group: 'capture',
     kind: 'switch',
