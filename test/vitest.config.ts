@@ -6,8 +6,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/setup.ts'],
-    // Real servers and browsers on two cores: more at once only makes each slower.
-    maxWorkers: 2,
+    // Real servers and browsers on two cores: they wait for each other now and then, but more at once only slow each other.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

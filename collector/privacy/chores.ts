@@ -5,7 +5,7 @@ import { deleteExpired } from './retention.ts'
 
 const lookEveryMs = 1_000
 /** How often an erasure is gone over until it is finished. */
-const eraseEveryMs = 10_000
+const eraseEveryMs = 3_000
 const retentionEveryMs = 3_600_000
 
 /** What the primary process does for privacy: the opt-out list, erasures, and how long pixels' events are kept. */

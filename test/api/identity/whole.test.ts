@@ -143,7 +143,7 @@ test('several files are one load', async () => {
 })
 
 test('readers see nothing of a load, or all of it', { timeout: 120_000 }, async () => {
-  const [people, loads, parts] = [300, 4, 5]
+  const [people, loads, parts] = [300, 2, 5]
   // Of several files each, so that there are moments at which a part of a load is there.
   const files = ['old', 'new'].map((first_name) => {
     const rows = Array.from({ length: people }, (_, index) => ({

@@ -37,7 +37,7 @@ async function stored(type: string, noted: object): Promise<Record<string, Recor
 const button = { tag: 'button', nth: 2, class: 'css-1x2y3z', 'aria-label': 'Close' }
 const clicked = { clientX: 1, clientY: 2, detail: 1, reacted: true, text: '' }
 
-test('a click: the fields of the specification, and marks where they say something', async () => {
+test.concurrent('a click: the fields of the specification, and marks where they say something', async () => {
   expect(
     await stored('click', { ...clicked, path: [button, { tag: 'main' }], text: ' Close \n  it ' }),
   ).toEqual({
@@ -68,7 +68,7 @@ test('a click: the fields of the specification, and marks where they say somethi
   expect(field).not.toHaveProperty('dead')
 })
 
-test('a click on a file is a download too, one inside a marked element its event too', async () => {
+test.concurrent('a click on a file is a download too, one inside a marked element its event too', async () => {
   const download = async (link: object) =>
     (await stored('click', { ...clicked, path: [{ tag: 'img' }, { tag: 'a', ...link }] })).download
   const prices = 'https://shop.example/a/price%20list.PDF?v=2#p'
@@ -92,7 +92,7 @@ test('a click on a file is a download too, one inside a marked element its event
   })
 })
 
-test('a form: its fields by name, without secret ones and buttons; a search where nothing else will show it', async () => {
+test.concurrent('a form: its fields by name, without secret ones and buttons; a search where nothing else will show it', async () => {
   const form = { tag: 'form', name: 'f', action: '/join', method: 'POST', class: 'x' }
   const fields = [
     ...['a text ', 'b select-one on', 'a checkbox ', ' text ', 'pin password ', 'csrf hidden ', 'go submit '],
@@ -112,7 +112,7 @@ test('a form: its fields by name, without secret ones and buttons; a search wher
   expect(await search(['term search ', 'red'], false)).toMatchObject({ query: 'red' })
 })
 
-test('a page view is a search too where its URL shows a new one', async () => {
+test.concurrent('a page view is a search too where its URL shows a new one', async () => {
   const page = { title: 'Shop', referrer: '', sizes: [4, 3, 2, 1] }
   const search = async (noted: object) => (await stored('page', { ...page, ...noted })).search
   expect(await stored('page', { ...page, results: '12 results' })).toEqual({
@@ -131,7 +131,7 @@ test('a page view is a search too where its URL shows a new one', async () => {
   })
 })
 
-test('videos and embedded players, never audio, nor the pause that ends one', async () => {
+test.concurrent('videos and embedded players, never audio, nor the pause that ends one', async () => {
   const playing = {
     currentSrc: 'https://shop.example/film.webm',
     currentTime: 5.2,
@@ -157,7 +157,7 @@ test('videos and embedded players, never audio, nor the pause that ends one', as
   expect(receipt).toMatchObject({ accepted: 0, rejected: [] })
 })
 
-test('secrets in URLs are not stored, whoever sent them', async () => {
+test.concurrent('secrets in URLs are not stored, whoever sent them', async () => {
   const secret = 'https://shop.example/a?token=s3cret&page=2&user_email=a%40b.example#access_token=s3cret'
   const click = await stored('click', { ...clicked, path: [{ tag: 'a', href: secret }] })
   const track = await stored('track', { name: 'shared', properties: { on: [`see ${secret}`] } })
@@ -181,7 +181,7 @@ test('secrets in URLs are not stored, whoever sent them', async () => {
   expect(custom).toMatchObject({ properties: { harmless } })
 })
 
-test('who a browser belongs to: by identify, surer than by a form; without consent nothing', async () => {
+test.concurrent('who a browser belongs to: by identify, surer than by a form; without consent nothing', async () => {
   const link = async (hem: string, hem_source: 'form' | undefined, cookie_id: string | null) => {
     const person = { type: 'identify', id: Math.random(), url, at: timestamp, hem, hem_source }
     const view = { type: 'track', id: Math.random(), url, at: timestamp, name: 'seen', properties: {} }
@@ -208,7 +208,7 @@ test('who a browser belongs to: by identify, surer than by a form; without conse
   expect(await hemOf(cookieId)()).toBe('b'.repeat(64))
 })
 
-test('nonsense in place of what the pixel notes costs only itself', async () => {
+test.concurrent('nonsense in place of what the pixel notes costs only itself', async () => {
   const nonsense = [null, 5, 'x', [], {}, { tag: 5 }, [null, { tag: {} }], [{ tag: 'a', href: {}, nth: 'x' }]]
   const types = Object.keys(eventTypeOf)
   const keys = [
