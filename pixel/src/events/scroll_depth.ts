@@ -5,17 +5,18 @@ import { reacted } from '../reaction.ts'
 let reached = 0
 /** The page's height when it was last read. */
 let height = 0
-/** A frame that reads the position, or the wait for one. */
+/** The frame that reads the position, or a wait after which it is read. */
 let pending: number | ReturnType<typeof setTimeout> = 0
 
-/** Reads the layout once per frame however often the page scrolls: listeners only ask for it. */
-const ask = () => {
+/** Reads the layout once per frame however often the page scrolls: the listener only asks for it. */
+export const scroll = (): void => {
+  reacted()
   pending = pending || requestAnimationFrame(readScroll)
 }
 
-export const scroll = (): void => {
-  reacted()
-  ask()
+/** Where nothing scrolls a frame would be drawn for nothing: by then the page has laid itself out. */
+const wait = () => {
+  pending = setTimeout(readScroll, 200)
 }
 
 /**
@@ -35,15 +36,12 @@ export const readScroll = (): void => {
     }
   } else {
     height = scrollHeight
-    pending = setTimeout(() => {
-      pending = 0
-      ask()
-    }, 400)
+    wait()
   }
 }
 
 /** For each page view: depths count anew. */
 export const restartScroll = (): void => {
   reached = height = 0
-  ask()
+  wait()
 }
