@@ -44,8 +44,8 @@ export interface Noted {
     form: Description
     /** Of each field "name type autocomplete" and, where it is searched by, what for. */
     fields: [string, string | false][]
-    /** The page itself handles it. */
-    prevented: boolean
+    /** What it searched for, where the page itself handles it. */
+    prevented: string | false | undefined
   }
   play: Playing
   pause: Playing

@@ -27,7 +27,7 @@ export function searchOfForm(data: Data, settings: PixelSettings): Data | undefi
   if (!field) return
   const method = isObject(form) && `${form.method ?? 'get'}`.toLowerCase()
   const showsItself = method !== 'post' && settings.search_parameters.includes(field.name)
-  if (showsItself && prevented !== true) return
+  if (showsItself && !prevented) return
   return { query: cut(clean(field.query), settings.text_length_max), results_count: null }
 }
 

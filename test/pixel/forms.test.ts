@@ -37,6 +37,22 @@ it('a search form that leads to a results page counts once, with the number of r
   expect(new URL(searches[0]!.url).pathname).toBe('/found')
 })
 
+it.each([
+  ['at once', "history.pushState({}, '', '?q=two')"],
+  ['later', "setTimeout(() => history.pushState({}, '', '?q=two'), 100)"],
+  ['much later', "setTimeout(() => history.pushState({}, '', '?q=two'), 1500)"],
+])('a search form whose page shows the search in the URL %s counts once', async (_when, follow) => {
+  await pixel.visit({
+    body: `<form onsubmit="${follow}; return false"><input name="q" value="two"><button>Search</button></form>`,
+  })
+  await pixel.page.click('button')
+  await pixel.page.waitForURL('**/page?q=two')
+  await pixel.events('page_view', 2)
+  await pixel.settled()
+  const [search] = await pixel.events('search', 1)
+  expect(search).toMatchObject({ query: 'two', results_count: null })
+})
+
 it('a search form the page handles itself counts once, whether or not the URL follows', async () => {
   await pixel.visit({
     body: `<form id="ajax" onsubmit="return false"><input name="q" value="one"><button>1</button></form>

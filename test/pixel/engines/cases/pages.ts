@@ -6,7 +6,10 @@ import type { Stage } from '../stage.ts'
 async function viewedPaths(stage: Stage, count: number): Promise<string[]> {
   await stage.events('page_view', count)
   await stage.settled()
-  const views = await stage.events('page_view', count)
+  // A page that is left and the one after it send at the same time: which arrives first is chance.
+  const views = (await stage.events('page_view', count)).sort((one, other) =>
+    `${one.timestamp}` < `${other.timestamp}` ? -1 : 1,
+  )
   return views.map(({ url }) => (url as string).slice(stage.receiver.pageOrigin.length))
 }
 
