@@ -15,15 +15,12 @@ export interface Series {
 export function Chart({ days, series }: { days: string[]; series: Series[] }) {
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    let remove: (() => void) | null = null
-    let isGone = false
+    let remove: (() => void) | undefined
     void import('./drawBars.ts').then(({ drawBars }) => {
-      if (!isGone) remove = drawBars(place.current!, days, series, records)
+      // The reader may have gone on to another page meanwhile.
+      if (place.current) remove = drawBars(place.current, days, series, records)
     })
-    return () => {
-      isGone = true
-      remove?.()
-    }
+    return () => remove?.()
   }, [])
   return (
     <div
