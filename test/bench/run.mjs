@@ -4,11 +4,21 @@ import { prepare } from '../../collector/start.mjs'
 
 await prepare()
 const { build } = await import('esbuild')
+/** The pixel's build finds its sources beside itself: it stays where it is. */
+const asItIs = {
+  name: 'as-it-is',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /pixel\/build\.mjs$/ }, () => ({
+      path: fileURLToPath(new URL('../../pixel/build.mjs', import.meta.url)),
+      external: true,
+    })),
+}
 await build({
   entryPoints: ['main', 'floor'].map((entry) => fileURLToPath(new URL(`${entry}.ts`, import.meta.url))),
   outdir: fileURLToPath(new URL('../../dist/bench', import.meta.url)),
   bundle: true,
   packages: 'external',
+  plugins: [asItIs],
   platform: 'node',
   format: 'esm',
   target: 'node20',
