@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** `npx footfall …`: commands for operators, run beside the service in the same data directory. */
-import { existsSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { billingUsage, runBillingCommand } from './billing/commands.ts'
@@ -11,7 +11,7 @@ import { StartError } from './errors.ts'
 import { identityUsage, runIdentityCommand } from './identity/commands.ts'
 import { openPostgres } from './postgres/pool.ts'
 import { privacyUsage, runPrivacyCommand } from './privacy/commands.ts'
-import type { DeadLetter } from './spool/deadLetters.ts'
+import { type DeadLetter, readDeadLetters, replaceDeadLetters } from './spool/deadLetters.ts'
 
 const usage = `footfall check URL              loads a page in a headless browser and says whether the pixel works there
 footfall dead-letters list      rows that ClickHouse refused, and why
@@ -23,27 +23,8 @@ ${privacyUsage}`
 const { dataDir, chromiumPath } = readConfig(process.env)
 const directory = join(dataDir, 'dead_letters')
 
-interface LetterFile {
-  path: string
-  letters: DeadLetter[]
-}
-
-function letterFiles(): LetterFile[] {
-  if (!existsSync(directory)) return []
-  return readdirSync(directory)
-    .filter((name) => name.endsWith('.jsonl'))
-    .map((name) => join(directory, name))
-    .map((path) => ({
-      path,
-      letters: readFileSync(path, 'utf8')
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line) as DeadLetter),
-    }))
-}
-
 function list(): void {
-  const letters = letterFiles().flatMap((file) => file.letters)
+  const letters = readDeadLetters(directory).flatMap((file) => file.letters)
   for (const { table, reason, row } of letters) console.log(`${table}: ${reason}\n  ${row}`)
   console.log(`${letters.length} dead letters`)
 }
@@ -78,7 +59,7 @@ async function replay(): Promise<void> {
   const clickhouse = openStore()
   let replayed = 0
   let refused = 0
-  for (const { path, letters } of letterFiles()) {
+  for (const { path, letters } of readDeadLetters(directory)) {
     const still: DeadLetter[] = []
     for (const letter of letters) {
       try {
@@ -90,13 +71,7 @@ async function replay(): Promise<void> {
         refused++
       }
     }
-    if (still.length === 0) unlinkSync(path)
-    else {
-      writeFileSync(`${path}.draft`, still.map((letter) => `${JSON.stringify(letter)}\n`).join(''), {
-        mode: 0o600,
-      })
-      renameSync(`${path}.draft`, path)
-    }
+    replaceDeadLetters(path, still)
   }
   await clickhouse.close()
   console.log(`${replayed} replayed, ${refused} refused again`)

@@ -1,3 +1,4 @@
+import { every } from '../every.ts'
 import { unsentReports } from '../metrics.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import { noteReports, readUnsentReports, sendReports } from './reports.ts'
@@ -18,21 +19,11 @@ export interface ChoresOptions {
  * repeats are not free any more. Several primaries may do it at once.
  */
 export function startBillingChores(options: ChoresOptions): { stop(): Promise<void> } {
-  const { log } = options
-  let running = Promise.resolve()
-  const run = () => {
-    running = running
-      .then(() => doChores(options))
-      .catch((error: Error) => log.warn(`billing chores wait a minute: ${error.message}`))
-  }
-  run()
-  const timer = setInterval(run, everyMs)
-  return {
-    async stop() {
-      clearInterval(timer)
-      await running
-    },
-  }
+  return every(
+    everyMs,
+    () => doChores(options),
+    (error) => options.log.warn(`billing chores wait a minute: ${error.message}`),
+  )
 }
 
 async function doChores({ postgres, tell, now, log }: ChoresOptions): Promise<void> {

@@ -7,7 +7,7 @@ import type { RowKey } from './cursor.ts'
 import { eventsQuery, nextColumn, type RowForm, rowsShowTheirKey } from './eventsQuery.ts'
 import type { EventsPlan } from './plan.ts'
 import { nameProjects } from './projects.ts'
-import { joinRows } from './rows.ts'
+import { joinRows, startingWith } from './rows.ts'
 
 /** A page of events on its way from ClickHouse: the rows are bytes that nothing here parses. */
 export interface Page {
@@ -154,11 +154,6 @@ function findLead(head: Buffer, isCsv: boolean): Lead | undefined {
     end: start + parts[0].length,
     next: { tsMillis: Number(parts[1]), eventId: parts[2]! },
   }
-}
-
-async function* startingWith(first: Buffer, others: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-  yield first
-  yield* { [Symbol.asyncIterator]: () => others }
 }
 
 async function* noRows(): AsyncGenerator<Buffer> {}

@@ -57,3 +57,9 @@ export async function* joinRows(
   if (missing > 0 && !endsWithLastRow) throw new Error('The answer of ClickHouse ended before its last row')
   if (endsWithLastRow) yield held.subarray(0, -1)
 }
+
+/** The bytes that were read to begin with, and all others after them. */
+export async function* startingWith(first: Buffer, others: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  yield first
+  yield* { [Symbol.asyncIterator]: () => others }
+}

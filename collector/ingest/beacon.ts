@@ -5,7 +5,7 @@ import { isHem, type Person } from './derive.ts'
 import { isObject } from './validate.ts'
 
 /** Most events one beacon may carry. */
-export const beaconEventsMax = 500
+const beaconEventsMax = 500
 
 /** A beacon whose envelope is right; its events are still to be checked, one by one. */
 export interface Envelope {

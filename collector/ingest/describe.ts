@@ -98,7 +98,7 @@ export const fieldsIn = (fields: unknown): Field[] =>
     return keptPattern.test(type) && !/\bcc-/.test(autocomplete) ? [{ name, query: textOf(query) }] : []
   })
 
-export const isDescription = (value: unknown): value is Description =>
+const isDescription = (value: unknown): value is Description =>
   isObject(value) && typeof value.tag === 'string'
 
 /** Fields and players answer a click by themselves, without a change of the page. */

@@ -56,8 +56,7 @@ export function eventRow(event: RowEvent, shared: string, tsMillis: number): str
 }
 
 /** A JSON string for a text column. Half a surrogate pair would make ClickHouse refuse the whole row. */
-export const columnText = (text: string): string =>
-  JSON.stringify(text.isWellFormed() ? text : text.toWellFormed())
+const columnText = (text: string): string => JSON.stringify(text.isWellFormed() ? text : text.toWellFormed())
 
 const absoluteUrl = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]*)([^?#]*)/i
 

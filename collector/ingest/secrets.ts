@@ -27,7 +27,7 @@ function patternOf(settings: PixelSettings): RegExp {
 }
 
 /** Takes tokens, keys, addresses and the like, and what the settings name, out of the query of a URL. */
-export function withoutSecrets(url: string, settings: PixelSettings): string {
+function withoutSecrets(url: string, settings: PixelSettings): string {
   if (!url.includes('=')) return url
   const rest = url.replace(patternOf(settings), '$1')
   return rest === url ? url : rest.replace(/[?&;]+(?=#|$)|#$/g, '')

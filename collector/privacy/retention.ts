@@ -27,23 +27,23 @@ export async function deleteExpired(
      FROM pixels WHERE settings->>'retention_days' IS NOT NULL GROUP BY days ORDER BY days`,
   )
   if (groups.length === 0) return
-  const before = (column: string) => expired(groups, column, Math.floor(nowMs / dayMs) * dayMs)
-  await deleteRows(clickhouse, 'events', before('fromUnixTimestamp64Milli(ts_millis)'))
-  await deleteRows(clickhouse, 'rejected_events', before('received_at'))
-  const links = before('observed_at')
-  // Links know no project, and it is only beside the pixel for the primary key's sake.
-  const ofPixels = { ...links, sql: links.sql.replace(/project_id IN \{\w+:Array\(UUID\)\} AND /g, '') }
-  if (await deleteRows(clickhouse, 'identity_links', ofPixels, 'SETTINGS mutations_sync = 1')) {
+  const todayMs = Math.floor(nowMs / dayMs) * dayMs
+  // The project leads these tables' primary keys, so it is named beside the pixel; links know none.
+  const inProjects = (column: string) => expired(groups, column, todayMs, true)
+  await deleteRows(clickhouse, 'events', inProjects('fromUnixTimestamp64Milli(ts_millis)'))
+  await deleteRows(clickhouse, 'rejected_events', inProjects('received_at'))
+  const links = expired(groups, 'observed_at', todayMs, false)
+  if (await deleteRows(clickhouse, 'identity_links', links, 'SETTINGS mutations_sync = 1')) {
     await reloadIdentity(clickhouse)
   }
 }
 
-function expired(groups: readonly Group[], column: string, todayMs: number): Query {
+function expired(groups: readonly Group[], column: string, todayMs: number, namesProject: boolean): Query {
   return {
     sql: groups
       .map(
         (_, n) =>
-          `(project_id IN {projects${n}:Array(UUID)} AND pixel_id IN {pixels${n}:Array(UUID)} AND ${column} < fromUnixTimestamp64Milli({before${n}:Int64}))`,
+          `(${namesProject ? `project_id IN {projects${n}:Array(UUID)} AND ` : ''}pixel_id IN {pixels${n}:Array(UUID)} AND ${column} < fromUnixTimestamp64Milli({before${n}:Int64}))`,
       )
       .join(' OR '),
     params: Object.fromEntries(

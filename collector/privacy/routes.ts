@@ -7,6 +7,8 @@ import { audit } from '../accounts/audit.ts'
 import { NextCursor, pageQuery, readPage } from '../accounts/page.ts'
 import type { ClickHouse } from '../clickhouse/client.ts'
 import { forbidden, notFound } from '../errors.ts'
+import { untilClosed } from '../events/routes.ts'
+import { startingWith } from '../events/rows.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import { exactly, Id, Nullable, Timestamp } from '../schemaParts.ts'
@@ -140,9 +142,8 @@ export const privacyRoutes =
       },
       async ({ principal, query }, reply) => {
         requireAdmin(principal)
-        const gone = new AbortController()
-        reply.raw.once('close', () => gone.abort())
-        const lines = exportSubject(clickhouse, principal.organizationId, readSubject(query), gone.signal)
+        const signal = untilClosed(reply)
+        const lines = exportSubject(clickhouse, principal.organizationId, readSubject(query), signal)
         // Begun before the answer is, so that what fails at once is an error and not a broken answer.
         const { value, done } = await lines.next()
         reply.header('content-type', 'application/x-ndjson; charset=utf-8')
@@ -230,8 +231,3 @@ const publicOptOut = ({ opt_out_id, hem, cookie_id, created_at }: OptOut): Stati
   ...{ opt_out_id, hem, cookie_id },
   created_at: created_at.toISOString(),
 })
-
-async function* startingWith(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  yield first
-  yield* rest
-}

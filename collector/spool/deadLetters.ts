@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  unlinkSync,
   writeFileSync,
   writeSync,
 } from 'node:fs'
@@ -35,15 +36,43 @@ export function keepDeadLetter(directory: string, segment: string, letter: DeadL
   syncDirectory(directory)
 }
 
+/** The dead letters of one segment. */
+export interface LetterFile {
+  path: string
+  letters: DeadLetter[]
+}
+
+/** All dead letters of a directory; none when it is not there. */
+export function readDeadLetters(directory: string): LetterFile[] {
+  if (!existsSync(directory)) return []
+  return readdirSync(directory)
+    .filter((name) => name.endsWith('.jsonl'))
+    .map((name) => join(directory, name))
+    .map((path) => ({
+      path,
+      letters: readFileSync(path, 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as DeadLetter),
+    }))
+}
+
+/** Leaves these letters in a file, and no file when there are none. */
+export function replaceDeadLetters(path: string, letters: readonly DeadLetter[]): void {
+  if (letters.length === 0) {
+    unlinkSync(path)
+    return
+  }
+  writeFileSync(`${path}.draft`, letters.map((letter) => `${JSON.stringify(letter)}\n`).join(''), {
+    mode: 0o600,
+  })
+  renameSync(`${path}.draft`, path)
+}
+
 /** Removes the letters whose row `isAbout` says is to go. */
 export function dropDeadLetters(directory: string, isAbout: (row: string) => boolean): void {
-  if (!existsSync(directory)) return
-  for (const name of readdirSync(directory).filter((file) => file.endsWith('.jsonl'))) {
-    const path = join(directory, name)
-    const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean)
-    const kept = lines.filter((line) => !isAbout((JSON.parse(line) as DeadLetter).row))
-    if (kept.length === lines.length) continue
-    writeFileSync(`${path}.draft`, kept.map((line) => `${line}\n`).join(''), { mode: 0o600 })
-    renameSync(`${path}.draft`, path)
+  for (const { path, letters } of readDeadLetters(directory)) {
+    const kept = letters.filter(({ row }) => !isAbout(row))
+    if (kept.length < letters.length) replaceDeadLetters(path, kept)
   }
 }

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { Nullable, Text, Timestamp, Url } from './common.ts'
 
 export const form_submission = Type.Object({
@@ -13,4 +13,3 @@ export const form_submission = Type.Object({
   fields: Type.Array(Text, { maxItems: 500 }),
   timestamp: Timestamp,
 })
-export type FormSubmission = Static<typeof form_submission>

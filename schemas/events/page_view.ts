@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { Nullable, Size, Text, Timestamp, Url } from './common.ts'
 
 /** One per load, history navigation, bfcache restore or prerender activation. */
@@ -10,4 +10,3 @@ export const page_view = Type.Object({
   viewport: Size,
   timestamp: Timestamp,
 })
-export type PageView = Static<typeof page_view>

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { Timestamp, Url } from './common.ts'
 
 export const scroll_depth = Type.Object({
@@ -8,4 +8,3 @@ export const scroll_depth = Type.Object({
   threshold: Type.Union([Type.Literal(25), Type.Literal(50), Type.Literal(75), Type.Literal(100)]),
   timestamp: Timestamp,
 })
-export type ScrollDepth = Static<typeof scroll_depth>

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { Nullable, Text, Timestamp, Url } from './common.ts'
 
 export const video = Type.Object({
@@ -19,4 +19,3 @@ export const video = Type.Object({
   percent: Type.Number({ minimum: 0, maximum: 100 }),
   timestamp: Timestamp,
 })
-export type Video = Static<typeof video>

@@ -24,8 +24,8 @@ import { eventOf, linkOf } from '../api/events/harness.ts'
 import { newPostgresDatabase, randomName } from '../harness/databases.ts'
 import { samples } from './samples.ts'
 
-export /** An organization with two projects, a pixel and a campaign in each, an owner, a plain member of no project, and keys. */
-interface Tenant {
+/** An organization with two projects, a pixel and a campaign in each, an owner, a plain member of no project, and keys. */
+export interface Tenant {
   organizationId: string
   projects: [string, string]
   pixels: [string, string]

@@ -17,7 +17,7 @@ const rules: Record<string, string[]> = {
   identity: ['clickhouse'],
   billing: ['access', 'accounts', 'postgres'],
   events: ['access', 'billing', 'identity', 'clickhouse'],
-  privacy: ['access', 'accounts', 'clickhouse', 'identity', 'postgres', 'spool'],
+  privacy: ['access', 'accounts', 'clickhouse', 'events', 'identity', 'postgres', 'spool'],
   visitors: ['access', 'billing', 'clickhouse', 'events', 'identity'],
   lookup: ['events', 'identity'],
   contact: ['clickhouse', 'events', 'identity'],

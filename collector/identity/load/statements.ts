@@ -16,7 +16,7 @@ export interface Shape {
   readonly params: { readonly started: string; readonly organization: string }
 }
 
-export const formatNames: Readonly<Record<Format, string>> = {
+const formatNames: Readonly<Record<Format, string>> = {
   csv: 'CSV',
   ndjson: 'JSONEachRow',
   parquet: 'Parquet',

@@ -104,13 +104,13 @@ describe('erasing a person', () => {
     expect(erasures.map(({ erasure_id }: { erasure_id: string }) => erasure_id)).toContain(erasure.erasure_id)
   })
 
-  test('without an opt-out: they are known again when they identify again', async () => {
+  test('without an opt-out: what they do next is taken in', async () => {
     const { hem, cookie } = await it.meet()
     await it.done(it.key, `DELETE ${path}`, { hem, opt_out: false })
     await it.shown(it.key, cookie, [])
     await waitFor('the link to go', async () => (await rowsOf(it.demo.organization_id, cookie))[2] === 0)
-    expect(await it.visit(it.demo.pixel_id, cookie)).toBe(1)
-    expect((await rowsOf(it.stranger.organization, cookie))[0]).toBe(1)
+    await gone(it.demo.organization_id, cookie)
+    expect(await it.visit(it.demo.pixel_id, cookie, { hem })).toBe(1)
   })
 
   test('everywhere, as the operator asks: every organization’s, and the profile', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addOptOut, removeOptOut } from '../../../collector/privacy/optOuts.ts'
+import { beaconOf, customEvent, postBeacon, receiptOf } from '../../harness/api.ts'
 import { waitFor } from '../../harness/service.ts'
 import type { Caller } from '../accounts/harness.ts'
 import { openPrivacy, type Privacy } from './harness.ts'
@@ -102,11 +103,19 @@ test('who opts out everywhere is nobody to anyone', async () => {
   for (const key of [it.key, it.stranger.key]) await it.shown(key, cookie, [hem])
 })
 
-test('an opted-out visitor’s rejected events are not kept, and they may still be told to', async () => {
+test('an opted-out visitor’s rejected events are not kept; the answer still says what was wrong', async () => {
   const { hem, cookie } = await it.meet()
   await it.done(it.key, `POST ${path}`, { hem })
   await takes(it.demo.pixel_id, cookie, 0)
-  expect(await it.countOf('rejected_events', 'cookie_id = {cookie:UUID}', { cookie })).toBe(0)
+  const other = randomUUID()
+  for (const cookie_id of [cookie, other]) {
+    const bad = customEvent({}, { event_type: 'nonsense' })
+    const answer = await postBeacon(it.url, beaconOf(it.service, [bad], { cookie_id }))
+    expect((await receiptOf(answer)).rejected).toHaveLength(1)
+  }
+  const rejectedOf = (of: string) => it.countOf('rejected_events', 'cookie_id = {of:UUID}', { of })
+  await waitFor('the other’s', async () => (await rejectedOf(other)) === 1)
+  expect(await rejectedOf(cookie)).toBe(0)
 })
 
 test('the list names whom it was asked about, each once, newest last, in pages', async () => {
