@@ -46,6 +46,12 @@ export const fieldNamed = (name: string): Field | undefined => byName.get(name)
 /** True when the field is a column of `profiles`, false when it is one of `events`. */
 export const isProfileField = (field: Field): boolean => ofProfiles.has(field)
 
+/** The fields that unbilled counts may be grouped by. */
+export const groupableFields: readonly Field[] = fields.filter(({ counts }) => counts === 'groups')
+
+/** True when the field tells who a visitor is, which only resolution tiers sell. */
+export const isIdentityField = ({ tier }: Field): boolean => tier !== 'web_event'
+
 /** True when routes of `tier` may return `field`. */
 export const isReadableAt = (field: Field, tier: Tier): boolean =>
   tierRank.get(field.tier)! <= tierRank.get(tier)!

@@ -20,9 +20,6 @@ export function countsQuery(plan: CountsPlan): Query {
   const groups = plan.groups.map(({ name, sql }) => (sql === name ? name : `${sql} AS ${name}`))
   const names = plan.groups.map(({ name }) => name)
   const distinct = plan.distinct.map(({ name }) => name).join(', ')
-  const ofProfile = [
-    ...new Set([...plan.groups.flatMap(({ field }) => field ?? []), ...plan.distinct]),
-  ].filter(isProfileField)
   const columns = [
     ...groups,
     'count() AS count',
@@ -30,7 +27,7 @@ export function countsQuery(plan: CountsPlan): Query {
     `sum(count()) OVER () AS ${totalColumn}`,
   ]
   const sql = `SELECT ${columns.join(', ')}
-FROM ${eventsWithProfiles(ofProfile)}
+FROM ${eventsWithProfiles(plan.distinct.filter(isProfileField))}
 WHERE ${where}${names.length > 0 ? `\nGROUP BY ${names.join(', ')}` : ''}
 ORDER BY ${['count DESC', ...names].join(', ')}
 LIMIT ${bind('UInt32', plan.limit + 1)}${distinct ? keepTuples : ''}`

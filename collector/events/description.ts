@@ -1,15 +1,16 @@
 import type { FastifySchema } from 'fastify'
-import { type DataType, type Field, fieldsAt, isProfileField, type Tier } from '../../schemas/fields.ts'
-import { formats } from './accept.ts'
-import { filtersMax, operators } from './filter.ts'
 import {
-  countsParameters,
-  eventsParameters,
-  limitDefault,
-  limitMax,
-  schemaParameters,
-  sources,
-} from './plan.ts'
+  type DataType,
+  type Field,
+  fields,
+  fieldsAt,
+  isProfileField,
+  type Tier,
+} from '../../schemas/fields.ts'
+import { formats } from './accept.ts'
+import { countsParameters, groupings } from './countsPlan.ts'
+import { filtersMax, operators } from './filter.ts'
+import { eventsParameters, limitDefault, limitMax, schemaParameters, sources } from './plan.ts'
 
 /**
  * What OpenAPI says about the events routes. Nothing is validated by these schemas (plan.ts does that), but the
@@ -83,17 +84,28 @@ export const parameters = {
   },
 } as const
 
+const countedFields = fields
+  .filter(({ counts }) => counts === 'number')
+  .map(({ name }) => name)
+  .join(' and ')
+
+/** What of these parameters counts take, which are not billed and so tell nothing that is sold. */
 export const countsOnly = {
+  filter: {
+    ...parameters.filter,
+    description: `${parameters.filter.description} Fields of events alone, resolved among them: who a visitor is, is not free.`,
+  },
   distinct: {
     type: 'string',
     description:
-      'Comma-separated fields whose distinct combinations are counted in each group, as `distinct`.',
+      'Comma-separated fields whose distinct combinations are counted in each group, as `distinct`: fields of events, ' +
+      `and of identity fields ${countedFields}.`,
   },
   group_by: {
     type: 'string',
     description:
-      'Comma-separated: hour, day (both UTC), url (the same as page_url), or any field of the tier. Without it ' +
-      'there is one count.',
+      `Comma-separated: ${groupings.map(({ name }) => name).join(', ')}. Hours and days are UTC, url is the same as ` +
+      'page_url. Without it there is one count.',
   },
   limit: {
     type: 'integer',

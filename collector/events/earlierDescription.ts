@@ -107,7 +107,7 @@ export const describeScanEstimate = (): FastifySchema => ({
     'Takes the parameters of GET /api/v1/events, with a window of any length, and reads no events: this is what the ' +
     'index cannot rule out. A page that fills early needs less.',
   headers,
-  querystring: described(earlierEventsParameters, own),
+  querystring: described(earlierEventsParameters, { ...own, filter: countsOnly.filter }),
   response: answer('The estimate.', {
     estimate: {
       type: 'object',
@@ -134,7 +134,7 @@ export const describeV1Counts = (): FastifySchema => ({
   description: `${scopeText}${windowText}Its end is exclusive, and it may be of any length.`,
   headers,
   querystring: described(earlierCountsParameters, { ...own, ...countsOnly }),
-  response: answer('Counts, largest first.', {
+  response: answer('Counts, largest first, of at most 10,000 groups; has_more says whether there are more.', {
     counts: {
       type: 'array',
       items: {
@@ -160,7 +160,7 @@ export const describeV1Index = (): FastifySchema => ({
   summary: 'Which hours or days have events, and how many of each type; not billed',
   description: `${scopeText}${windowText}Intervals without events are left out.`,
   headers,
-  querystring: described(indexParameters, own),
+  querystring: described(indexParameters, { ...own, filter: countsOnly.filter }),
   response: answer('The index, earliest first.', {
     interval: { type: 'string', enum: Object.keys(intervals) },
     index: {

@@ -3,6 +3,7 @@ import { fields, publicField } from '../../schemas/fields.ts'
 import type { ClickHouse } from '../clickhouse/client.ts'
 import type { ReadDeps } from '../deps.ts'
 import { countsAnswer, indexOf, readCounts } from './counts.ts'
+import { requireFree } from './countsPlan.ts'
 import { type EarlierVersion, readEarlierEvents } from './earlier.ts'
 import {
   describeEarlierEvents,
@@ -90,7 +91,9 @@ export const earlierRoutes =
       '/api/v1/events/scan_estimate',
       { schema: describeScanEstimate(), ...shared },
       async (request) => {
-        const plan = await scoped(request, readEarlierEvents(request, { ...v1, windowMsMax: null }))
+        const read = readEarlierEvents(request, { ...v1, windowMsMax: null })
+        requireFree(read.plan)
+        const plan = await scoped(request, read)
         const { startMs, endMs } = plan.window
         return {
           estimate: await estimateScan(clickhouseOf(request), plan),

@@ -37,8 +37,6 @@ export interface EventsPlan extends Selection {
 export interface Group {
   readonly name: string
   readonly sql: string
-  /** Absent for what is computed. */
-  readonly field?: Field
 }
 
 /** Counts of events. */
@@ -65,16 +63,9 @@ export interface ReadRequest {
 export const limitDefault = { events: 100, counts: 1000 } as const
 export const limitMax = 10_000
 
-/** Groupings that are not fields, and what they are computed from. */
-const groupings: readonly Group[] = [
-  { name: 'hour', sql: 'toStartOfHour(timestamp)' },
-  { name: 'day', sql: 'toDate(timestamp)' },
-  { name: 'url', sql: 'page_url' },
-]
-
 export const scopeParameters = ['project_id', 'pixel_id', 'campaign_id'] as const
 export const windowParameters = ['start_ms', 'end_ms', 'start_time', 'end_time'] as const
-const selectionParameters = [
+export const selectionParameters = [
   ...scopeParameters,
   ...windowParameters,
   'source',
@@ -84,7 +75,6 @@ const selectionParameters = [
 ] as const
 
 export const eventsParameters = [...selectionParameters, 'select', 'cursor'] as const
-export const countsParameters = [...selectionParameters, 'group_by'] as const
 export const schemaParameters = [...scopeParameters, 'source'] as const
 
 /** Reads a request for a page of events at `tier`. Throws 400 that names the parameter. */
@@ -102,20 +92,6 @@ export function readEventsRequest(request: ReadRequest, tier: Tier, nowMs: numbe
       limit: readLimit(given.limit, limitDefault.events),
       offset: 0,
       cursor,
-    },
-  }
-}
-
-/** Reads a request for counts of events at `tier`. Throws 400 that names the parameter. */
-export function readCountsRequest(request: ReadRequest, tier: Tier, nowMs: number): Asked<CountsPlan> {
-  const given = readParameters(request.query, countsParameters)
-  return {
-    asked: readScope(given, request),
-    plan: {
-      ...readSelection(given, tier),
-      window: readWindow(given, nowMs),
-      groups: readGroups(given.group_by, tier),
-      limit: readLimit(given.limit, limitDefault.counts),
     },
   }
 }
@@ -201,14 +177,6 @@ export function readLimit(text: string | undefined, fallback: number, most = lim
 
 export function readFields(parameter: string, list: string, tier: Tier): readonly Field[] {
   return readNames(parameter, list).map((name) => readField(parameter, name, tier))
-}
-
-export function readGroups(list: string | undefined, tier: Tier): readonly Group[] {
-  if (list === undefined) return []
-  return readNames('group_by', list).map((name) => {
-    const grouping = groupings.find((candidate) => candidate.name === name)
-    return grouping ?? { name, sql: name, field: readField('group_by', name, tier) }
-  })
 }
 
 export function readNames(parameter: string, list: string): readonly string[] {

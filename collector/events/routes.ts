@@ -5,10 +5,11 @@ import { meterOfTier } from '../billing/meters.ts'
 import type { ReadDeps } from '../deps.ts'
 import { chooseFormat, type Format, formats } from './accept.ts'
 import { countsAnswer, readCounts } from './counts.ts'
+import { readCountsRequest } from './countsPlan.ts'
 import { encodeCursor } from './cursor.ts'
 import { describeCounts, describeEvents, describeSchema } from './description.ts'
 import { type Page, readPage } from './page.ts'
-import { type EventsPlan, readCountsRequest, readEventsRequest, readSchemaRequest } from './plan.ts'
+import { type EventsPlan, readEventsRequest, readSchemaRequest } from './plan.ts'
 
 /** The tier whose events are counted (spec: counts exist for web_event only). */
 const countsTier: Tier = 'web_event'
@@ -74,7 +75,7 @@ export const eventsRoutes =
       { schema: describeCounts(countsTier), config, exposeHeadRoute },
       async (request) => {
         const { principal } = request
-        const { asked, plan: unscoped } = readCountsRequest(request, countsTier, Date.now())
+        const { asked, plan: unscoped } = readCountsRequest(request, Date.now())
         const plan = { ...unscoped, scope: await deps.scopeOf(principal, asked) }
         const counts = await readCounts(deps.clickhouse[principal.mode], plan)
         return countsAnswer(counts, plan, request.id)

@@ -1,11 +1,11 @@
 import type { AskedScope } from '../access/scope.ts'
 import { invalidParameter } from '../errors.ts'
+import { readFreeSelection, readGroups } from './countsPlan.ts'
 import {
   type EarlierVersion,
   earlierCountsParameters,
   earlierScopeParameters,
   earlierSelectionParameters,
-  everyTier,
   readNarrowestScope,
   readOneScope,
   readWholeWindow,
@@ -15,9 +15,7 @@ import {
   type CountsPlan,
   limitMax,
   type ReadRequest,
-  readGroups,
   readParameters,
-  readSelection,
   readSource,
 } from './plan.ts'
 import { dayMs } from './window.ts'
@@ -38,9 +36,9 @@ export function readV1Counts(request: ReadRequest): Asked<CountsPlan> {
   return {
     asked: readOneScope(given, request),
     plan: {
-      ...readSelection(given, everyTier),
+      ...readFreeSelection(given),
       window: readWholeWindow(given, v1.includesEnd),
-      groups: readGroups(given.group_by, everyTier),
+      groups: readGroups(given.group_by),
       limit: limitMax,
     },
   }
@@ -60,9 +58,9 @@ export function readV1Index(request: ReadRequest): Asked<CountsPlan> & { interva
     asked: readOneScope(given, request),
     interval,
     plan: {
-      ...readSelection(given, everyTier),
+      ...readFreeSelection(given),
       window,
-      groups: readGroups(`${interval},event_type`, everyTier),
+      groups: readGroups(`${interval},event_type`),
       limit: limitMax,
     },
   }

@@ -1,13 +1,17 @@
+import type { Field } from './field.ts'
 import { profileFields } from './profileField.ts'
 import { companyTypes, employeeRanges, fundingStages, industries, revenueRanges } from './vocabulary.ts'
 
 const { text, label, integer, number, flag } = profileFields('company', 'resolution_full_profile')
 
 /** The company the person works for. */
-export const companyFields = [
+export const companyFields: readonly Field[] = [
   text('company_name', 'Name as the company uses it.'),
   text('company_legal_name', 'Name in the register.'),
-  text('company_domain', 'Domain of the website, without www; companies are told apart by it.'),
+  {
+    ...text('company_domain', 'Domain of the website, without www; companies are told apart by it.'),
+    counts: 'number',
+  },
   text('company_website_url', 'Address of the website.'),
   text('company_description', 'What the company does, in a sentence or two.'),
   label('company_industry', 'Industry.', Object.keys(industries)),

@@ -19,6 +19,7 @@ export const eventFields: readonly Field[] = [
     nullable: false,
     tier: 'web_event',
     group: 'event',
+    counts: 'groups',
     description: 'page_view, click, scroll_depth, copy, form_submission, search, video, download or custom.',
   },
   {
@@ -93,6 +94,7 @@ export const eventFields: readonly Field[] = [
     nullable: false,
     tier: 'web_event',
     group: 'event',
+    counts: 'groups',
     description: 'The pixel that captured the event.',
   },
   {
@@ -102,6 +104,7 @@ export const eventFields: readonly Field[] = [
     nullable: false,
     tier: 'web_event',
     group: 'event',
+    counts: 'groups',
     description: 'The project the pixel belongs to.',
   },
   {
@@ -111,6 +114,7 @@ export const eventFields: readonly Field[] = [
     nullable: false,
     tier: 'web_event',
     group: 'event',
+    counts: 'groups',
     description: 'pixel, or svcdsp for events of DSP campaigns.',
   },
   {
@@ -120,6 +124,7 @@ export const eventFields: readonly Field[] = [
     nullable: true,
     tier: 'web_event',
     group: 'event',
+    counts: 'groups',
     description: 'The DSP campaign of an svcdsp event.',
   },
   {
@@ -138,6 +143,7 @@ export const eventFields: readonly Field[] = [
     nullable: false,
     tier: 'web_event',
     group: 'page',
+    counts: 'groups',
     description: 'The page the event happened on.',
   },
   {
@@ -147,6 +153,7 @@ export const eventFields: readonly Field[] = [
     nullable: false,
     tier: 'web_event',
     group: 'page',
+    counts: 'groups',
     description: 'Host of page_url; empty where page_url is not an absolute URL.',
   },
   {
@@ -156,6 +163,7 @@ export const eventFields: readonly Field[] = [
     nullable: false,
     tier: 'web_event',
     group: 'page',
+    counts: 'groups',
     description: 'Path of page_url, without query and fragment.',
   },
   {
@@ -165,6 +173,7 @@ export const eventFields: readonly Field[] = [
     nullable: true,
     tier: 'web_event',
     group: 'device',
+    counts: 'groups',
     description: 'Browser name read from the user agent.',
   },
   {
@@ -174,6 +183,7 @@ export const eventFields: readonly Field[] = [
     nullable: true,
     tier: 'web_event',
     group: 'device',
+    counts: 'groups',
     description: 'Browser version read from the user agent.',
   },
   {
@@ -183,6 +193,7 @@ export const eventFields: readonly Field[] = [
     nullable: true,
     tier: 'web_event',
     group: 'device',
+    counts: 'groups',
     description: 'Operating system read from the user agent.',
   },
   {
@@ -192,6 +203,7 @@ export const eventFields: readonly Field[] = [
     nullable: true,
     tier: 'web_event',
     group: 'device',
+    counts: 'groups',
     description: 'Operating system version read from the user agent.',
   },
   {
@@ -201,6 +213,7 @@ export const eventFields: readonly Field[] = [
     nullable: false,
     tier: 'web_event',
     group: 'device',
+    counts: 'groups',
     description: 'desktop, mobile, tablet, smarttv, console, wearable or embedded.',
   },
   {
@@ -210,6 +223,7 @@ export const eventFields: readonly Field[] = [
     nullable: false,
     tier: 'web_event',
     group: 'device',
+    counts: 'groups',
     description: 'True when the sender looks automated; such events are marked, not dropped.',
   },
   {
@@ -219,6 +233,7 @@ export const eventFields: readonly Field[] = [
     nullable: true,
     tier: 'web_event',
     group: 'device',
+    counts: 'groups',
     description: 'What gave the bot away; null for people.',
   },
   {

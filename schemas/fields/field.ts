@@ -31,6 +31,12 @@ export interface Field {
   readonly tier: Tier
   readonly group: Group
   readonly description: string
+  /**
+   * What unbilled counts may tell of it: `groups` its values, of fields that name no person, browser, address or single
+   * event; `number` how many different ones there are, of identity fields. Absent: of event fields the number alone, of
+   * others nothing.
+   */
+  readonly counts?: 'groups' | 'number'
   /** All that the field may hold, where that is a fixed list. */
   readonly values?: readonly string[]
 }

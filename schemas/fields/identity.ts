@@ -19,6 +19,7 @@ export const resolved: Field = {
   nullable: true,
   tier: 'web_event',
   group: 'event',
+  counts: 'groups',
   description: 'True when the visitor was identified.',
 }
 
@@ -30,6 +31,7 @@ export const hem: Field = {
   nullable: true,
   tier: 'resolution_hem',
   group: 'identity',
+  counts: 'number',
   description:
     'Hashed e-mail: SHA-256, hex, of the trimmed, lower-cased address. Null while nobody knows the visitor.',
 }

@@ -1,7 +1,7 @@
 import { type ClickHouse, openClickHouse } from '../../collector/clickhouse/client.ts'
 import type { Demo } from '../../collector/demo/demo.ts'
+import { readCountsRequest } from '../../collector/events/countsPlan.ts'
 import { countsQuery } from '../../collector/events/countsQuery.ts'
-import { readCountsRequest } from '../../collector/events/plan.ts'
 import { seededRandom } from '../../collector/random.ts'
 import type { Tier } from '../../schemas/fields.ts'
 import type { Service } from '../harness/service.ts'
@@ -169,7 +169,7 @@ export async function counts(
     group_by: 'event_type',
     ...(filter && { filter }),
   }
-  const { plan } = readCountsRequest({ query, headers: {} }, 'web_event', newestMs)
+  const { plan } = readCountsRequest({ query, headers: {} }, newestMs)
   const scope = { organizationId: organization_id, projectId: project_id, pixelId: null, campaignId: null }
   const request = await record(url, database, (clickhouse) =>
     clickhouse.stream(countsQuery({ ...plan, scope }), 'JSONEachRow'),

@@ -117,8 +117,8 @@ describe('what the foreign site observed of a browser', () => {
     const scope = windowOf({ project_id: tenants.first.projectId })
     const counts = await tenants.ask('/api/v3/events/web_event/counts', { ...scope, group_by: 'resolved' })
     expect(counts.body.counts).toEqual([{ resolved: false, count: 2 }])
-    const v1 = await tenants.ask('/api/v1/event_counts', { ...scope, distinct: 'hem', group_by: 'hem' })
-    expect(v1.body.counts).toEqual([{ hem: null, count: 2, distinct: 1 }])
+    const v1 = await tenants.ask('/api/v1/event_counts', { ...scope, distinct: 'hem', group_by: 'day' })
+    expect(v1.body.counts).toEqual([{ day: expect.any(String), count: 2, distinct: 1 }])
     const { body } = await tenants.ask('/api/v1/resolution/statistics', scope)
     expect(body.total).toMatchObject({
       ...{ events: 2, resolved_events: 0, visitors: 2, resolved_visitors: 0, people: 0 },

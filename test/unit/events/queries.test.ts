@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Scope } from '../../../collector/access/scope.ts'
+import { readCountsRequest } from '../../../collector/events/countsPlan.ts'
 import { countsQuery } from '../../../collector/events/countsQuery.ts'
 import { encodeCursor } from '../../../collector/events/cursor.ts'
 import { eventsQuery } from '../../../collector/events/eventsQuery.ts'
-import { readCountsRequest, readEventsRequest } from '../../../collector/events/plan.ts'
+import { readEventsRequest } from '../../../collector/events/plan.ts'
 import { fieldsAt, hemNumber, isProfileField, type Tier } from '../../../schemas/fields.ts'
 
 const now = 1_800_000_000_000
@@ -21,7 +22,7 @@ const eventsPlan = (query: Record<string, string>, scope: Scope = wide, tier: Ti
   scope,
 })
 const countsPlan = (query: Record<string, string>) => ({
-  ...readCountsRequest({ query, headers: {} }, 'web_event', now).plan,
+  ...readCountsRequest({ query, headers: {} }, now).plan,
   source: null,
   scope: wide,
 })
@@ -148,7 +149,7 @@ describe('the source', () => {
   const sourceOf = (query: Record<string, string>) =>
     readEventsRequest({ query, headers: {} }, 'web_event', now).plan.source
   const countedSource = (query: Record<string, string>) =>
-    readCountsRequest({ query, headers: {} }, 'web_event', now).plan.source
+    readCountsRequest({ query, headers: {} }, now).plan.source
 
   test('is the pixel unless a campaign is spoken of', () => {
     expect(sourceOf({})).toBe('pixel')
