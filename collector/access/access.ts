@@ -1,6 +1,6 @@
 import type { RouteOptions } from 'fastify'
 import type { LimitName } from './limits.ts'
-import type { Principal } from './principal.ts'
+import type { KeyRole, Principal } from './principal.ts'
 
 /**
  * Who may ask a route, declared with it as `config.access`. A route that declares nothing keeps the service from
@@ -19,6 +19,8 @@ export type Access =
        * a key of the organization, or 403.
        */
       projectKeys: 'own project' | 'as organization' | 'refused'
+      /** The least that a key must be allowed: to read data, to write records, or to administer. */
+      keyRole: Exclude<KeyRole, 'owner'>
       limit: LimitName
       /** Members too, signed in to the dashboard, whatever their role: the route itself says what each may do. */
       members?: true

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { unauthorized } from '../errors.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import type { Access } from './access.ts'
-import type { Principal, Role } from './principal.ts'
+import type { KeyRole, Principal, Role } from './principal.ts'
 import { remember } from './remember.ts'
 import { requireSameOrigin } from './sameOrigin.ts'
 import type { Tokens } from './tokens.ts'
@@ -47,7 +47,7 @@ export function createAuthenticate(postgres: Postgres, tokens: Tokens): Authenti
       organizationId: key.organization_id,
       projectId: key.project_id,
       mode: key.mode,
-      caller: { kind: 'key', keyId: key.key_id },
+      caller: { kind: 'key', keyId: key.key_id, role: key.role },
     }
   }
 
@@ -95,6 +95,7 @@ interface KeyRow {
   organization_id: string
   project_id: string | null
   mode: 'live' | 'test'
+  role: KeyRole
   /** Null for a key of before there were secrets. */
   secret_sha256: Buffer | null
   secret_required: boolean
@@ -102,7 +103,7 @@ interface KeyRow {
 
 async function readKey(postgres: Postgres, hash: Buffer): Promise<KeyRow | undefined> {
   const { rows } = await postgres.query<KeyRow>(
-    `SELECT key_id, organization_id, project_id, mode, secret_sha256, secret_required
+    `SELECT key_id, organization_id, project_id, mode, role, secret_sha256, secret_required
      FROM api_keys JOIN organizations USING (organization_id)
      WHERE key_sha256 = $1 AND revoked_at IS NULL`,
     [hash],

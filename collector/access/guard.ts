@@ -3,6 +3,7 @@ import { forbidden } from '../errors.ts'
 import type { Access } from './access.ts'
 import type { Authenticate } from './authenticate.ts'
 import type { TakeTokens } from './limits.ts'
+import { requireKeyRole } from './permissions.ts'
 import type { Principal } from './principal.ts'
 
 export interface GuardDeps {
@@ -63,6 +64,7 @@ function requireAllowed({ projectId, caller }: Principal, access: Extract<Access
   if (projectId !== null && access.projectKeys === 'refused') {
     throw forbidden('This endpoint is not available to a project-scoped API key.')
   }
+  if (caller.kind === 'key') requireKeyRole(caller.role, access.keyRole)
   // Data routes know keys of the organization or of one project; a plain member's projects are neither.
   if (caller.kind === 'member' && caller.role === 'member' && !access.members) {
     throw forbidden('Reading data with a token takes an owner or an admin of the organization.')

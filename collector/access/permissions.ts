@@ -1,6 +1,6 @@
 import { forbidden, invalidParameter, notFound, unauthorized } from '../errors.ts'
 import type { Postgres } from '../postgres/pool.ts'
-import type { Principal } from './principal.ts'
+import { type KeyRole, keyRoles, type Principal } from './principal.ts'
 
 /** What a caller may do in one project. */
 export interface ProjectGrant {
@@ -8,19 +8,42 @@ export interface ProjectGrant {
   role: 'admin' | 'member'
 }
 
-/** Whether the caller may act for the whole organization: a key of it, an owner or an admin. */
+/** Whether a key of one role may all that one of the other may. */
+export const coversRole = (role: KeyRole, other: KeyRole): boolean =>
+  keyRoles.indexOf(role) >= keyRoles.indexOf(other)
+
+/** Throws 403 "forbidden" for a key that may less than is needed. */
+export function requireKeyRole(role: KeyRole, needed: Exclude<KeyRole, 'owner'>): void {
+  if (coversRole(role, needed)) return
+  throw forbidden(
+    needed === 'admin'
+      ? `A key that may only ${role} administers nothing.`
+      : 'A key that may only read changes nothing.',
+  )
+}
+
+/**
+ * The most that a key may do which the caller makes or takes over: what the caller may. Of one project, for which
+ * they have to be its admin, that is to administer it.
+ */
+export const highestKeyRole = ({ caller }: Principal, projectId: string | null): KeyRole => {
+  if (caller.role === 'owner') return projectId === null ? 'owner' : 'admin'
+  return caller.role === 'member' ? 'admin' : caller.role
+}
+
+/** Whether the caller may act for the whole organization: a key of it that administers, an owner or an admin. */
 export const isOrganizationAdmin = ({ projectId, caller }: Principal): boolean =>
-  caller.kind === 'key' ? projectId === null : caller.role !== 'member'
+  caller.kind === 'key' ? projectId === null && coversRole(caller.role, 'admin') : caller.role !== 'member'
 
 /** Throws 403 "forbidden" unless the caller may act for the whole organization. */
 export function requireOrganizationAdmin(principal: Principal): void {
   if (!isOrganizationAdmin(principal)) throw forbidden('This takes an owner or an admin of the organization.')
 }
 
-/** Throws 403 "forbidden" unless the caller is an owner; a key of the organization counts as one. */
+/** Throws 403 "forbidden" unless the caller is an owner, or a key of the organization that may what owners may. */
 export function requireOwner({ projectId, caller }: Principal): void {
-  const isOwner = caller.kind === 'key' ? projectId === null : caller.role === 'owner'
-  if (!isOwner) throw forbidden('This takes an owner of the organization.')
+  if (projectId !== null || caller.role !== 'owner')
+    throw forbidden('This takes an owner of the organization.')
 }
 
 /**

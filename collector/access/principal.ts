@@ -1,5 +1,12 @@
 export type Role = 'owner' | 'admin' | 'member'
 
+/**
+ * What a key may do, from least to most; each may what those before it may. `write` changes records such as campaigns
+ * and administers nothing; `admin` and `owner` are what the members of these names may, in the key's scope.
+ */
+export const keyRoles = ['read', 'write', 'admin', 'owner'] as const
+export type KeyRole = (typeof keyRoles)[number]
+
 /** Who is asking: what authentication found out, and all that later decisions may rest on. */
 export interface Principal {
   readonly organizationId: string
@@ -8,7 +15,7 @@ export interface Principal {
   /** Test keys run the same routes against the sample database and are never billed. */
   readonly mode: 'live' | 'test'
   readonly caller:
-    | { readonly kind: 'key'; readonly keyId: string }
+    | { readonly kind: 'key'; readonly keyId: string; readonly role: KeyRole }
     | { readonly kind: 'member'; readonly memberId: string; readonly role: Role }
 }
 

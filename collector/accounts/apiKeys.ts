@@ -2,9 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { FastifyPluginAsync } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { apiKeyPrefix, sha256 } from '../access/authenticate.ts'
-import { projectFor, requireOrganizationAdmin } from '../access/permissions.ts'
-import { callerId, type Principal } from '../access/principal.ts'
-import { ApiError, notFound } from '../errors.ts'
+import { coversRole, highestKeyRole, projectFor, requireOrganizationAdmin } from '../access/permissions.ts'
+import { callerId, type KeyRole, type Principal } from '../access/principal.ts'
+import { ApiError, forbidden, notFound, unauthorized } from '../errors.ts'
 import { inTransaction, type Queryable } from '../postgres/transaction.ts'
 import { exactly, Id, Nullable, Timestamp } from '../schemaParts.ts'
 import type { TypeBox } from '../typeProvider.ts'
@@ -28,6 +28,14 @@ export const newApiCredentials = (mode: 'live' | 'test'): ApiCredentials => ({
   apiSecret: randomBytes(32).toString('hex'),
 })
 
+/** What is kept of a key's making; without it the key is the operator's own, and may all that its scope has. */
+export interface KeyMaking {
+  keyId: string
+  role: KeyRole
+  /** Null: whoever runs the service. */
+  maker: { memberId: string; email: string } | null
+}
+
 /** Stores a key of an organization, or of one project of it. Storing the same key again changes nothing. */
 export async function storeApiKey(
   client: Queryable,
@@ -35,32 +43,47 @@ export async function storeApiKey(
   mode: 'live' | 'test',
   name: string,
   { apiKey, apiSecret }: ApiCredentials,
-  made: { keyId: string; createdBy: string | null } = { keyId: randomUUID(), createdBy: null },
+  { keyId, role, maker }: KeyMaking = {
+    keyId: randomUUID(),
+    role: owner.projectId === null ? 'owner' : 'admin',
+    maker: null,
+  },
 ): Promise<void> {
   await client.query(
     `INSERT INTO api_keys (key_id, organization_id, project_id, mode, name, key_prefix, key_sha256,
-       secret_sha256, created_by)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (key_sha256) DO NOTHING`,
+       secret_sha256, role, created_by, created_by_member_id)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (key_sha256) DO NOTHING`,
     [
-      ...[made.keyId, owner.organizationId, owner.projectId, mode, name],
-      ...[apiKey.slice(0, shownChars), sha256(apiKey), sha256(apiSecret), made.createdBy],
+      ...[keyId, owner.organizationId, owner.projectId, mode, name],
+      ...[apiKey.slice(0, shownChars), sha256(apiKey), sha256(apiSecret), role],
+      ...[maker?.email, maker?.memberId],
     ],
   )
 }
 
 const Mode = Type.Union([Type.Literal('live'), Type.Literal('test')])
-const Key = Type.Object({
+const Role = Type.Union(
+  [Type.Literal('read'), Type.Literal('write'), Type.Literal('admin'), Type.Literal('owner')],
+  {
+    description:
+      '`read`: data, projects and pixels. `write`: campaigns and what they did, too. `admin` and `owner`: also what ' +
+      'these members may administer; of one project `admin` is the most there is.',
+  },
+)
+export const Key = Type.Object({
   key_id: Id,
   name: Type.String(),
   key_prefix: Type.String({ description: 'All of the key that is ever shown again.' }),
   scope: Type.Union([Type.Literal('organization'), Type.Literal('project')]),
   project_id: Nullable(Id),
   mode: Mode,
+  role: Role,
   created_at: Timestamp,
   created_by: Nullable(Type.String({ description: 'The e-mail address of who made it.' })),
+  created_by_member_id: Nullable(Id),
   last_used_at: Nullable(Timestamp),
 })
-type Key = Static<typeof Key>
+export type Key = Static<typeof Key>
 
 const tags = ['Dashboard']
 
@@ -101,31 +124,36 @@ export const keyRoutes =
           tags,
           summary: 'Make an API key',
           description:
-            'Of one project, also by its admins, or of the whole organization. The secret is shown in this answer and never again.',
+            'Of one project, also by its admins, or of the whole organization. It may no more than who makes it; say a ' +
+            '`role` for less. The secret is shown in this answer and never again.',
           body: exactly({
             name: Name,
             mode: Mode,
             project_id: Type.Optional(Nullable(Id)),
+            role: Type.Optional(Role),
           }),
           response: { 201: Type.Object({ key: Key, api_key: Type.String(), api_secret: Type.String() }) },
         },
       },
-      async ({ principal, body: { name, mode, project_id } }, reply) => {
+      async ({ principal, body: { name, mode, project_id, role: asked } }, reply) => {
         if (!project_id) requireOrganizationAdmin(principal)
         const project = project_id ? await projectFor(postgres, principal, project_id, 'write') : null
         const projectId = project?.projectId ?? null
+        const most = highestKeyRole(principal, projectId)
+        const role = asked ?? most
+        if (!coversRole(most, role)) throw forbidden(`A key that you make here may be ${most} at most.`)
         const credentials = newApiCredentials(mode)
         const keyId = randomUUID()
         const key = await inTransaction(postgres, async (client) => {
           const owner = { organizationId: principal.organizationId, projectId }
-          const createdBy = await emailOf(client, principal)
-          await storeApiKey(client, owner, mode, name, credentials, { keyId, createdBy })
+          const maker = { memberId: callerId(principal), email: await emailOf(client, principal) }
+          await storeApiKey(client, owner, mode, name, credentials, { keyId, role, maker })
           await audit(
             client,
             principal,
             'key.create',
             { kind: 'key', id: keyId },
-            { name, mode, project_id: projectId },
+            { name, mode, role, project_id: projectId },
           )
           return readKey(client, principal.organizationId, keyId)
         })
@@ -152,9 +180,8 @@ export const keyRoutes =
         const { project_id } = await readKey(postgres, principal.organizationId, key_id)
         await requireKeyAdmin(principal, project_id)
         await inTransaction(postgres, async (client) => {
-          const { name } = await readKey(client, principal.organizationId, key_id, 'FOR UPDATE')
-          await client.query('UPDATE api_keys SET revoked_at = now() WHERE key_id = $1', [key_id])
-          await audit(client, principal, 'key.revoke', { kind: 'key', id: key_id }, { name, project_id })
+          const key = await readKey(client, principal.organizationId, key_id, 'FOR UPDATE')
+          await revokeKey(client, principal, key)
         })
         return reply.code(204).send(null)
       },
@@ -172,11 +199,22 @@ export const keyRoutes =
     }
   }
 
-const selectKeys = `
-  SELECT key_id, name, key_prefix, project_id, mode, created_at, created_by, last_used_at
+/** Ends a key, and notes it. */
+export async function revokeKey(
+  client: Queryable,
+  principal: Principal,
+  { key_id, name, project_id }: Pick<Key, 'key_id' | 'name' | 'project_id'>,
+): Promise<void> {
+  await client.query('UPDATE api_keys SET revoked_at = now() WHERE key_id = $1', [key_id])
+  await audit(client, principal, 'key.revoke', { kind: 'key', id: key_id }, { name, project_id })
+}
+
+/** $1 is the organization. */
+export const selectKeys = `
+  SELECT key_id, name, key_prefix, project_id, mode, role, created_at, created_by, created_by_member_id, last_used_at
   FROM api_keys WHERE organization_id = $1 AND revoked_at IS NULL`
 
-interface KeyRow extends Omit<Key, 'scope' | 'created_at' | 'last_used_at'> {
+export interface KeyRow extends Omit<Key, 'scope' | 'created_at' | 'last_used_at'> {
   created_at: Date
   last_used_at: Date | null
 }
@@ -195,21 +233,25 @@ async function readKey(
   return toKey(rows[0])
 }
 
-const toKey = (row: KeyRow): Key => ({
+export const toKey = (row: KeyRow): Key => ({
   key_id: row.key_id,
   name: row.name,
   key_prefix: row.key_prefix,
   scope: row.project_id === null ? 'organization' : 'project',
   project_id: row.project_id,
   mode: row.mode,
+  role: row.role,
   created_at: row.created_at.toISOString(),
   created_by: row.created_by,
+  created_by_member_id: row.created_by_member_id,
   last_used_at: row.last_used_at?.toISOString() ?? null,
 })
 
-async function emailOf(client: Queryable, principal: Principal): Promise<string | null> {
+async function emailOf(client: Queryable, principal: Principal): Promise<string> {
   const { rows } = await client.query<{ email: string }>('SELECT email FROM members WHERE member_id = $1', [
     callerId(principal),
   ])
-  return rows[0]?.email ?? null
+  // A session is remembered a moment longer than its member exists.
+  if (!rows[0]) throw unauthorized.session()
+  return rows[0].email
 }

@@ -4,9 +4,13 @@ import type { Access } from '../access/access.ts'
 /** Who may ask the routes of this area. */
 export const access = {
   /** Administration of the whole organization: a project key is turned away. */
-  organization: { to: 'key', projectKeys: 'refused', limit: 'data', members: true },
+  organization: { to: 'key', projectKeys: 'refused', keyRole: 'admin', limit: 'data', members: true },
+  /** The same for what every key of the organization may know. */
+  organizationRead: { to: 'key', projectKeys: 'refused', keyRole: 'read', limit: 'data', members: true },
   /** Administration inside one project: a project key has its own. */
-  project: { to: 'key', projectKeys: 'own project', limit: 'data', members: true },
+  project: { to: 'key', projectKeys: 'own project', keyRole: 'admin', limit: 'data', members: true },
+  /** The same for what every key of the project may know. */
+  projectRead: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'data', members: true },
   session: { to: 'session' },
   anyone: { to: 'anyone' },
 } as const satisfies Record<string, Access>

@@ -20,6 +20,7 @@ import {
 } from './declarations.ts'
 import type { AccountsDeps } from './deps.ts'
 import { newInvitation } from './invitations.ts'
+import { KeysChoice, settleKeys } from './keysOfMember.ts'
 import { lockOrganization } from './organization.ts'
 import { NextCursor, pageQuery, readPage } from './page.ts'
 import { changesOf, requireVersion } from './versions.ts'
@@ -201,18 +202,22 @@ export const memberRoutes =
         schema: {
           tags,
           summary: 'Remove a member',
-          description: 'For owners, admins and organization keys; only owners remove owners.',
-          body: exactly({ member_id: Id }),
+          description:
+            'For owners, admins and organization keys; only owners remove owners. Where they have made API keys ' +
+            'that still serve, say what becomes of these: without `api_keys` the answer is 409 `conflict` and lists ' +
+            'them.',
+          body: exactly({ member_id: Id, api_keys: Type.Optional(KeysChoice) }),
           response: { 200: Deleted },
         },
       },
-      async ({ principal, body: { member_id } }) => {
+      async ({ principal, body: { member_id, api_keys } }) => {
         requireOrganizationAdmin(principal)
         await inTransaction(postgres, async (client) => {
           await lockOrganization(client, principal.organizationId)
           const member = await readMember(client, principal, member_id, 'FOR UPDATE')
           if (member.role === 'owner') requireOwner(principal)
           await requireAnotherOwner(client, member)
+          await settleKeys(client, principal, member.member_id, api_keys)
           const { email, role } = member
           await audit(
             client,

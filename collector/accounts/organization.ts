@@ -35,7 +35,10 @@ export const organizationRoutes =
 
     app.get(
       '/api/v1/organization',
-      { config, schema: { tags, summary: 'The organization', response: { 200: Answer } } },
+      {
+        config: { access: access.organizationRead },
+        schema: { tags, summary: 'The organization', response: { 200: Answer } },
+      },
       async ({ principal }) => ({ organization: await readOrganization(postgres, principal.organizationId) }),
     )
 

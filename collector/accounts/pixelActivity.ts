@@ -30,7 +30,7 @@ export const pixelActivityRoutes =
     plain.withTypeProvider<TypeBox>().get(
       '/api/v1/pixel/activity/:pixel_id',
       {
-        config: { access: access.project },
+        config: { access: access.projectRead },
         schema: {
           tags: ['Administration'],
           summary: 'Whether a pixel works',

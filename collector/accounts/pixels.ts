@@ -111,7 +111,7 @@ export const pixelRoutes =
     app.get(
       '/api/v1/pixel/list',
       {
-        config,
+        config: { access: access.projectRead },
         schema: {
           tags,
           summary: 'The pixels of a project',
@@ -134,7 +134,7 @@ export const pixelRoutes =
     app.get(
       '/api/v1/pixel/retrieve/:pixel_id',
       {
-        config,
+        config: { access: access.projectRead },
         schema: {
           tags,
           summary: 'A pixel',

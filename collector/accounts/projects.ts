@@ -62,7 +62,7 @@ export const projectRoutes =
     app.get(
       '/api/v1/project/list',
       {
-        config: { access: access.organization },
+        config: { access: access.organizationRead },
         schema: {
           tags,
           summary: 'The projects',
@@ -84,7 +84,7 @@ export const projectRoutes =
     app.get(
       '/api/v1/project/retrieve/:project_id',
       {
-        config: { access: access.project },
+        config: { access: access.projectRead },
         schema: {
           tags,
           summary: 'A project',

@@ -48,7 +48,7 @@ export const whoamiRoutes =
     plain.withTypeProvider<TypeBox>().get(
       '/api/v1/whoami',
       {
-        config: { access: access.project },
+        config: { access: access.projectRead },
         schema: {
           tags: ['Administration'],
           summary: 'Who is asking, and which projects are theirs',

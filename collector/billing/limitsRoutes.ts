@@ -40,7 +40,9 @@ export const limitsRoutes =
   ({ postgres, now }: BillingDeps): FastifyPluginAsync =>
   async (plain) => {
     const app = plain.withTypeProvider<TypeBox>()
-    const config = { access: { to: 'key', projectKeys: 'refused', limit: 'data', members: true } } as const
+    const config = {
+      access: { to: 'key', projectKeys: 'refused', keyRole: 'admin', limit: 'data', members: true },
+    } as const
     const path = '/api/v1/billing/limits'
     const forAdmins = 'For owners, admins and organization keys. A project’s budget binds its own keys only.'
 

@@ -32,7 +32,7 @@ export const usageRoutes =
   async (plain) => {
     const app = plain.withTypeProvider<TypeBox>()
     const config = {
-      access: { to: 'key', projectKeys: 'own project', limit: 'data', members: true },
+      access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'data', members: true },
     } as const
     const description =
       'Of the whole organization, or of one project: what its keys read, and what others read of its data. A key of ' +

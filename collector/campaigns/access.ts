@@ -6,12 +6,16 @@ import { forbidden } from '../errors.ts'
 export const access = {
   to: 'key',
   projectKeys: 'own project',
+  keyRole: 'read',
   limit: 'data',
   members: true,
   bearerKey: true,
 } as const satisfies Access
 
-const { members: _, ...forKeys } = access
+/** The same for what changes campaigns. */
+export const writeAccess = { ...access, keyRole: 'write' } as const satisfies Access
+
+const { members: _, ...forKeys } = writeAccess
 /** The same without members: the DSP delivers with a key. */
 export const deliveryAccess: Access = forKeys
 

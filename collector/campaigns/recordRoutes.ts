@@ -6,7 +6,7 @@ import { audit } from '../accounts/audit.ts'
 import { changesOf } from '../accounts/versions.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import type { TypeBox } from '../typeProvider.ts'
-import { access, requireFiltersAllowed, requireLive } from './access.ts'
+import { access, requireFiltersAllowed, requireLive, writeAccess } from './access.ts'
 import {
   ById,
   Campaign,
@@ -66,7 +66,7 @@ export const recordRoutes =
     app.post(
       path,
       {
-        config,
+        config: { access: writeAccess },
         schema: {
           ...{ tags, summary: 'Create a campaign', body: NewCampaign },
           description: 'project_id may be left out with a key of one project. Takes an admin of the project.',
@@ -91,7 +91,7 @@ export const recordRoutes =
     app.put(
       `${path}/:campaign_id`,
       {
-        config,
+        config: { access: writeAccess },
         schema: {
           ...{ tags, summary: 'Change a campaign', params: ById, body: CampaignChange },
           description: 'What is not named stays. Takes an admin of the project.',

@@ -16,7 +16,10 @@ export const contactRoutes =
       '/api/v1/contact/query',
       {
         schema: describeContact,
-        config: { access: { to: 'key', projectKeys: 'as organization', limit: 'data' }, charged: true },
+        config: {
+          access: { to: 'key', projectKeys: 'as organization', keyRole: 'read', limit: 'data' },
+          charged: true,
+        },
       },
       async (request, reply) => {
         const signal = untilClosed(reply)

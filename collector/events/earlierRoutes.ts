@@ -29,7 +29,7 @@ export const earlierRoutes =
     app.setValidatorCompiler(() => () => true)
     app.setSerializerCompiler(() => (data) => JSON.stringify(data))
     const shared = {
-      config: { access: { to: 'key', projectKeys: 'own project', limit: 'events' } },
+      config: { access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'events' } },
       exposeHeadRoute: false,
     } as const
 

@@ -24,7 +24,9 @@ export const eventsRoutes =
     // HEAD would read, and later charge for, rows that it does not deliver.
     const exposeHeadRoute = false
 
-    const config = { access: { to: 'key', projectKeys: 'own project', limit: 'events' } } as const
+    const config = {
+      access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'events' },
+    } as const
 
     for (const tier of tiers) {
       app.get(

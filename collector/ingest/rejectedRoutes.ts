@@ -37,7 +37,7 @@ export const rejectedRoutes =
           querystring: Query,
           response: { 200: Type.Object({ rejected_events: Type.Array(RejectedEvent) }) },
         },
-        config: { access: { to: 'key', projectKeys: 'own project', limit: 'data' } },
+        config: { access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'data' } },
       },
       async ({ principal, query: { project_id, pixel_id, limit = 100 } }) => {
         const scope = await deps.scopeOf(principal, {

@@ -16,7 +16,10 @@ export const companyLookupRoute =
       '/api/v1/lookup/company',
       {
         schema: describeCompany,
-        config: { access: { to: 'key', projectKeys: 'as organization', limit: 'data' }, charged: true },
+        config: {
+          access: { to: 'key', projectKeys: 'as organization', keyRole: 'read', limit: 'data' },
+          charged: true,
+        },
         exposeHeadRoute: false,
       },
       async (request, reply) => {

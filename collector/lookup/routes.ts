@@ -25,7 +25,7 @@ type Asked = Static<typeof SubjectQuery>
 export const lookupRoutes =
   (deps: ReadDeps): FastifyPluginAsync =>
   async (app) => {
-    const access = { to: 'key', projectKeys: 'as organization' } as const
+    const access = { to: 'key', projectKeys: 'as organization', keyRole: 'read' } as const
     const single = {
       config: { access: { ...access, limit: 'data' }, charged: true },
       exposeHeadRoute: false,

@@ -57,7 +57,9 @@ export const privacyRoutes =
   ({ postgres, clickhouse }: PrivacyDeps): FastifyPluginAsync =>
   async (plain) => {
     const app = plain.withTypeProvider<TypeBox>()
-    const config = { access: { to: 'key', projectKeys: 'refused', limit: 'data', members: true } } as const
+    const config = {
+      access: { to: 'key', projectKeys: 'refused', keyRole: 'admin', limit: 'data', members: true },
+    } as const
 
     app.delete(
       '/api/v1/privacy/subject',

@@ -21,7 +21,7 @@ export const statisticsRoutes =
       '/api/v1/resolution/statistics',
       {
         schema: describeStatistics,
-        config: { access: { to: 'key', projectKeys: 'own project', limit: 'data' } },
+        config: { access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'data' } },
       },
       async (request) => {
         const { principal } = request

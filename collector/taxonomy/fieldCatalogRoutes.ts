@@ -40,7 +40,9 @@ const shownField = Type.Object({
   ),
 })
 
-const config = { access: { to: 'key', projectKeys: 'as organization', limit: 'data' } } as const
+const config = {
+  access: { to: 'key', projectKeys: 'as organization', keyRole: 'read', limit: 'data' },
+} as const
 
 /** GET /api/v1/field-catalog and …/{name}: every field that any tier returns, and what it means. Never billed. */
 export const fieldCatalogRoutes: FastifyPluginAsync = async (app) => {

@@ -17,7 +17,9 @@ const Term = Type.Object({
   parent: Type.Optional(Type.String({ description: 'The value of the coarser list that it is a part of.' })),
 })
 
-const config = { access: { to: 'key', projectKeys: 'as organization', limit: 'data' } } as const
+const config = {
+  access: { to: 'key', projectKeys: 'as organization', keyRole: 'read', limit: 'data' },
+} as const
 const tags = ['Taxonomy']
 
 /** GET /api/v1/taxonomy and …/{name}: the lists of values that fields choose from. Never billed. */

@@ -16,7 +16,10 @@ export const visitorsRoutes =
     app.setValidatorCompiler(() => () => true)
     app.setSerializerCompiler(() => (data) => JSON.stringify(data))
     const shared = {
-      config: { access: { to: 'key', projectKeys: 'own project', limit: 'events' }, charged: true },
+      config: {
+        access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'events' },
+        charged: true,
+      },
       exposeHeadRoute: false,
     } as const
 

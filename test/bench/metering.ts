@@ -117,7 +117,7 @@ async function chargeOne(billing: Billing, { demo }: Service): Promise<void> {
     ...{ id: randomUUID(), method: 'GET', url: '/', headers: {} },
     principal: {
       ...{ organizationId: demo.organization_id, projectId: demo.project_id, mode: 'live' as const },
-      caller: { kind: 'key' as const, keyId: randomUUID() },
+      caller: { kind: 'key' as const, keyId: randomUUID(), role: 'owner' as const },
     },
   }
   const charge = await billing.admit(request, { meter: 'events', projectId: null })

@@ -180,7 +180,7 @@ const ledgerKeyOf = ({ url, idempotencyKey }: Wish, organizationId: string): str
       ...{ method: 'GET', url, headers: { 'idempotency-key': idempotencyKey } },
       principal: {
         ...{ organizationId, projectId: null, mode: 'live' },
-        caller: { kind: 'key', keyId: '' },
+        caller: { kind: 'key', keyId: '', role: 'owner' },
       },
     },
     null,

@@ -3,10 +3,14 @@ import type { CollectorSettings, PixelSettings } from '../../../schemas/beacon.t
 import { ApiError, call, list } from './http.ts'
 
 export type Role = 'owner' | 'admin' | 'member'
+export type KeyRole = 'read' | 'write' | 'admin' | 'owner'
 export type ProjectRole = 'admin' | 'member'
 export type Settings = PixelSettings & CollectorSettings
 /** What becomes of the events of something deleted. */
 export type EventsFate = 'delete' | 'keep'
+
+/** What becomes of the keys that a removed member has made. */
+export type KeysFate = 'revoke' | 'hand_over'
 
 export interface Session {
   member: { member_id: string; email: string; name: string | null; role: Role }
@@ -85,7 +89,9 @@ export interface ApiKey {
   project_id: string | null
   mode: 'live' | 'test'
   created_at: string
+  role: KeyRole
   created_by: string | null
+  created_by_member_id: string | null
   last_used_at: string | null
 }
 
@@ -177,7 +183,7 @@ export const api = {
   },
   keys: {
     list: () => call<{ keys: ApiKey[] }>('GET', '/dashboard/keys').then(({ keys }) => keys),
-    create: (key: { name: string; mode: 'live' | 'test'; project_id: string | null }) =>
+    create: (key: { name: string; mode: 'live' | 'test'; project_id: string | null; role?: KeyRole }) =>
       call<NewApiKey>('POST', '/dashboard/keys', key),
     revoke: (keyId: string) => call<void>('DELETE', `/dashboard/keys/${keyId}`),
   },
@@ -215,7 +221,11 @@ export const api = {
         member_id,
         renew_invitation: true,
       }),
-    delete: (member_id: string) => call<unknown>('DELETE', `${v1}/organization/user/delete`, { member_id }),
+    delete: (member_id: string, api_keys?: KeysFate) =>
+      call<unknown>('DELETE', `${v1}/organization/user/delete`, {
+        member_id,
+        ...(api_keys && { api_keys }),
+      }),
   },
   project: {
     list: (cursor?: string) => list<Project>(`${v1}/project/list`, 'projects', { cursor }),

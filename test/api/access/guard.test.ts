@@ -65,7 +65,7 @@ async function ask(access: Access, headers: Record<string, string>) {
   return { status: answer.statusCode, ...(answer.json() as Record<string, unknown>) }
 }
 
-const data: Access = { to: 'key', projectKeys: 'own project', limit: 'data' }
+const data: Access = { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'data' }
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 test('a route that does not say who may ask keeps the app from starting', async () => {

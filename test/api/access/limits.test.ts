@@ -78,7 +78,7 @@ test('every limit of the table admits its burst at once and no more; keys and or
     organizationId,
     projectId: null,
     mode: 'live',
-    caller: { kind: 'key', keyId: randomUUID() },
+    caller: { kind: 'key', keyId: randomUUID(), role: 'owner' },
   })
   const admittedOf = async (limit: Parameters<typeof take>[1], principals: Principal[], tries: number) => {
     const startedAt = performance.now()

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
+import type { KeyRole } from '../../../collector/access/principal.ts'
 import { type ApiCredentials, newApiCredentials, storeApiKey } from '../../../collector/accounts/apiKeys.ts'
 import { newPostgresDatabase, randomName } from '../../harness/databases.ts'
 import { type Service, startService } from '../../harness/service.ts'
@@ -94,8 +95,11 @@ export async function openAccounts(env: Record<string, string> = {}) {
   const makeKey = async (
     project_id: string | null = null,
     mode: 'live' | 'test' = 'live',
+    { by = owner, role }: { by?: Caller; role?: KeyRole } = {},
   ): Promise<Caller> => {
-    const { api_key, api_secret } = await done(owner, 'POST /dashboard/keys', { name: 'k', mode, project_id })
+    const { api_key, api_secret } = await done(by, 'POST /dashboard/keys', {
+      ...{ name: 'k', mode, project_id, role },
+    })
     return { 'x-api-key': api_key, 'x-api-secret': api_secret }
   }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { waitFor } from '../../harness/service.ts'
-import { type Accounts, type Json, nobody, openAccounts, password } from './harness.ts'
+import { type Accounts, type Caller, type Json, nobody, openAccounts, password } from './harness.ts'
 
 let it: Accounts
 beforeAll(async () => {
@@ -24,7 +24,8 @@ describe('API keys', () => {
       key: {
         ...{ key_id: uuid, name: 'Reports', key_prefix: body.api_key.slice(0, 14), scope: 'project' },
         ...{ project_id: it.demo.project_id, mode, created_at: expect.any(String) },
-        ...{ created_by: it.demo.admin_email, last_used_at: null },
+        ...{ created_by: it.demo.admin_email, last_used_at: null, role: 'admin' },
+        created_by_member_id: uuid,
       },
       api_key: expect.stringMatching(new RegExp(`^ff_${mode}_[0-9a-f]{32}$`)),
       api_secret: expect.stringMatching(/^[0-9a-f]{64}$/),
@@ -223,4 +224,48 @@ test('no secret shows again: not in a list, not in the audit log, not in the ser
     expect([name, said.includes(secret)]).toEqual([name, false])
   }
   expect(said).not.toMatch(/argon2id|_sha256/)
+})
+
+describe('the keys of a member who is removed', () => {
+  const remove = (member_id: string, api_keys?: string, caller = it.owner) =>
+    it.ask(caller, 'DELETE /api/v1/organization/user/delete', { member_id, api_keys })
+  const statusOf = async (caller: Caller) => (await it.ask(caller, 'GET /api/v1/whoami')).status
+
+  test('are listed, and nobody is removed before it is said what becomes of them', async () => {
+    const someone = await it.join('admin')
+    const key = await it.makeKey(null, 'live', { by: someone.session })
+    const asked = await remove(someone.memberId)
+    expect(asked).toMatchObject({
+      status: 409,
+      body: { error: 'conflict', api_keys: [{ name: 'k', role: 'admin', created_by: someone.email }] },
+    })
+    expect(JSON.stringify(asked.body)).not.toContain(key['x-api-key'])
+    await it.done(it.owner, `GET /api/v1/organization/user/retrieve/${someone.memberId}`)
+    expect(await statusOf(key)).toBe(200)
+  })
+
+  test('are revoked', async () => {
+    const someone = await it.join('admin')
+    const key = await it.makeKey(null, 'live', { by: someone.session })
+    expect((await remove(someone.memberId, 'revoke')).status).toBe(200)
+    await waitFor('the end', async () => (await statusOf(key)) === 401)
+  })
+
+  test('or handed over, and may then no more than the new holder', async () => {
+    const [former, admin] = [await it.join('owner'), await it.join('admin')]
+    const key = await it.makeKey(null, 'live', { by: former.session })
+    const { key_id } = (await it.done(key, 'GET /api/v1/whoami')).caller
+    const demote = { member_id: former.memberId, role: 'admin' }
+    await it.done(it.owner, 'PUT /api/v1/organization/user/update', demote)
+    expect((await remove(former.memberId, 'hand_over', admin.session)).status).toBe(200)
+    expect((await keysSeen()).find((each) => each.key_id === key_id)).toMatchObject({
+      ...{ role: 'admin', created_by: admin.email, created_by_member_id: admin.memberId },
+    })
+    expect(await statusOf(key)).toBe(200)
+  })
+
+  test('of nobody who made any are not asked about', async () => {
+    const someone = await it.join('member')
+    expect((await remove(someone.memberId)).status).toBe(200)
+  })
 })

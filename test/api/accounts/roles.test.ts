@@ -10,6 +10,10 @@ type Who =
   | 'projectMember'
   | 'outsider'
   | 'key'
+  | 'adminKey'
+  | 'writeKey'
+  | 'readKey'
+  | 'readProjectKey'
   | 'projectKey'
   | 'testKey'
   | 'stranger'
@@ -31,7 +35,11 @@ beforeAll(async () => {
   callers.projectMember = (await it.join('member', [{ project_id: here, role: 'member' }])).session
   callers.outsider = (await it.join('member')).session
   callers.key = it.key
+  callers.adminKey = await it.makeKey(null, 'live', { by: callers.admin })
+  callers.writeKey = await it.makeKey(null, 'live', { role: 'write' })
+  callers.readKey = await it.makeKey(null, 'live', { role: 'read' })
   callers.projectKey = await it.makeKey(here)
+  callers.readProjectKey = await it.makeKey(here, 'live', { role: 'read' })
   callers.testKey = it.testKey
   callers.stranger = (await it.openStranger()).key
   someone = await it.join('member', [{ project_id: here, role: 'member' }])
@@ -51,6 +59,16 @@ const noMember = '404 member not found'
 const no = '403 forbidden'
 const refused = no
 const theirOwn = ok
+/** All that keys without administration have of these routes. */
+const forEveryKey = [
+  'GET /api/v1/organization',
+  'GET /api/v1/project/list',
+  'GET /api/v1/project/retrieve/HERE',
+  'GET /api/v1/pixel/list?project_id=HERE',
+  'GET /api/v1/pixel/retrieve/PIXEL',
+  'GET /api/v1/pixel/activity/PIXEL',
+  'GET /api/v1/whoami',
+]
 
 /** One line for each route: how it is asked, and what each caller gets who does not get `others`. */
 const table: [
@@ -63,7 +81,7 @@ const table: [
   [
     'PUT /api/v1/organization',
     () => ({ name: 'Demo organization' }),
-    { owner: ok, admin: ok, key: ok, stranger: theirOwn },
+    { owner: ok, admin: ok, key: ok, adminKey: ok, stranger: theirOwn },
     no,
   ],
   [
@@ -75,7 +93,7 @@ const table: [
   [
     'POST /api/v1/organization/user/create',
     () => ({ email: `${randomUUID()}@example.com`, role: 'admin' }),
-    { owner: made, admin: made, key: made, stranger: made },
+    { owner: made, admin: made, key: made, adminKey: made, stranger: made },
     no,
   ],
   [
@@ -94,19 +112,19 @@ const table: [
   [
     'PUT /api/v1/organization/user/update',
     () => ({ member_id: someone.memberId, name: 'Someone' }),
-    { owner: ok, admin: ok, key: ok, stranger: noMember },
+    { owner: ok, admin: ok, key: ok, adminKey: ok, stranger: noMember },
     no,
   ],
   [
     'PUT /api/v1/organization/user/update',
     () => ({ member_id: invitee, renew_invitation: true }),
-    { owner: ok, admin: ok, key: ok, stranger: noMember },
+    { owner: ok, admin: ok, key: ok, adminKey: ok, stranger: noMember },
     no,
   ],
   [
     'POST /api/v1/project/create',
     () => ({ name: 'New' }),
-    { owner: made, admin: made, key: made, stranger: made },
+    { owner: made, admin: made, key: made, adminKey: made, stranger: made },
     no,
   ],
   ['GET /api/v1/project/list', () => undefined, { projectKey: refused }, ok],
@@ -173,29 +191,82 @@ const table: [
     'DELETE /api/v1/project/delete',
     () => ({ project_id: here, events: 'keep' }),
     // What may be done is asked below, on a project of its own.
-    { owner: 'skip', admin: 'skip', key: 'skip', outsider: gone, stranger: gone },
+    { owner: 'skip', admin: 'skip', key: 'skip', adminKey: 'skip', outsider: gone, stranger: gone },
     no,
   ],
   [
     'DELETE /api/v1/organization/user/delete',
     () => ({ member_id: someone.memberId }),
-    { owner: 'skip', admin: 'skip', key: 'skip', stranger: noMember },
+    { owner: 'skip', admin: 'skip', key: 'skip', adminKey: 'skip', stranger: noMember },
     no,
   ],
 ]
 
 const everybody: Who[] = [
   ...(['owner', 'admin', 'projectAdmin', 'projectMember', 'outsider'] as const),
-  ...(['key', 'projectKey', 'testKey', 'stranger'] as const),
+  ...(['key', 'adminKey', 'projectKey', 'testKey', 'stranger'] as const),
+  ...(['writeKey', 'readKey', 'readProjectKey'] as const),
 ]
 
 describe.each(table)('%s', (route, body, expected, others) => {
+  const expectedOf = (who: Who) => {
+    const isRestricted = ['writeKey', 'readKey', 'readProjectKey'].includes(who)
+    if (isRestricted && !forEveryKey.includes(route)) return no
+    return expected[who === 'readProjectKey' ? 'projectKey' : who] ?? others
+  }
   test.each(everybody.filter((who) => expected[who] !== 'skip'))('as %s', async (who) => {
     const path = route.replace('HERE', here).replace('PIXEL', pixel).replace('SOMEONE', someone.memberId)
     const answer = await it.ask(callers[who], path, body())
     const seen = answer.status < 300 ? answer.status : `${answer.status} ${answer.body.error}`
-    expect(seen).toBe(expected[who] ?? others)
+    expect(seen).toBe(expectedOf(who))
   })
+})
+
+test('keys that read or write do so with data, and no more', async () => {
+  const campaign = { project_id: here, name: 'C', status: 'draft', start_date: '2026-01-01' }
+  const { campaign: made } = await it.done(callers.writeKey, 'POST /api/v1/campaigns', campaign)
+  const routes = [
+    ['POST /api/v1/campaigns', campaign],
+    [`PUT /api/v1/campaigns/${made.campaign_id}`, { name: 'D' }],
+    ['POST /api/v1/campaigns/events', { events: [{}] }],
+    ['PUT /api/v1/billing/limits', { budgets: [], limits: [] }],
+    ['GET /api/v1/billing/limits', undefined],
+    ['POST /api/v1/privacy/opt-outs', { cookie_id: randomUUID() }],
+    [`GET /api/v1/privacy/subject?cookie_id=${randomUUID()}`, undefined],
+    ['GET /api/v3/events/web_event', undefined],
+    [`GET /api/v1/campaigns/${made.campaign_id}`, undefined],
+    ['POST /api/v1/lookup', { email: 'nobody@example.com' }],
+  ] as const
+  const statusesOf = async (who: Who) =>
+    Promise.all(routes.map(async ([route, body]) => (await it.ask(callers[who], route, body)).status))
+  expect(await statusesOf('readKey')).toEqual([403, 403, 403, 403, 403, 403, 403, 200, 200, 200])
+  expect(await statusesOf('writeKey')).toEqual([201, 200, 200, 403, 403, 403, 403, 200, 200, 200])
+  expect(await statusesOf('adminKey')).toEqual([201, 200, 200, 200, 200, 201, 200, 200, 200, 200])
+})
+
+test('an admin’s key makes nobody an owner, and does not delete the organization', async () => {
+  const admin = await it.join('admin')
+  const key = await it.makeKey(null, 'live', { by: admin.session })
+  for (const [route, body] of [
+    ['PUT /api/v1/organization/user/update', { member_id: admin.memberId, role: 'owner' }],
+    ['POST /api/v1/organization/user/create', { email: `${randomUUID()}@example.com`, role: 'owner' }],
+    ['DELETE /api/v1/organization', { confirm: 'Demo organization', events: 'keep' }],
+  ] as const) {
+    const answer = await it.ask(key, route, body)
+    expect([route, answer.status, answer.body.error]).toEqual([route, 403, 'forbidden'])
+  }
+})
+
+test('nobody makes a key that may more than they may', async () => {
+  const make = async (who: Who, role: string, project_id: string | null) =>
+    (await it.ask(callers[who], 'POST /dashboard/keys', { name: 'k', mode: 'live', project_id, role })).status
+  expect(await make('admin', 'owner', null)).toBe(403)
+  expect(await make('projectAdmin', 'owner', here)).toBe(403)
+  expect(await make('projectAdmin', 'read', null)).toBe(403)
+  expect(await make('owner', 'owner', here)).toBe(403)
+  expect(await make('owner', 'owner', null)).toBe(201)
+  expect(await make('admin', 'admin', null)).toBe(201)
+  expect(await make('projectAdmin', 'admin', here)).toBe(201)
 })
 
 test('owners, admins and keys of the organization delete projects and members', async () => {

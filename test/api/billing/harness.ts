@@ -76,7 +76,7 @@ export const requestOf = (
     organizationId,
     projectId: more.projectKey ? projectId : null,
     mode: more.mode ?? 'live',
-    caller: { kind: 'key', keyId: randomUUID() },
+    caller: { kind: 'key', keyId: randomUUID(), role: 'owner' },
   },
 })
 

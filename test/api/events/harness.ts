@@ -84,7 +84,7 @@ export async function openEvents() {
         organizationId,
         projectId: null,
         mode: headers['x-test-mode'] === 'test' ? 'test' : 'live',
-        caller: { kind: 'key', keyId: randomUUID() },
+        caller: { kind: 'key', keyId: randomUUID(), role: 'owner' },
       }),
       takeTokens: null,
       noteKeyUse: () => {},

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { type ApiKey, api, type NewApiKey, type OwnProject } from '../api.ts'
+import { type ApiKey, api, type KeyRole, type NewApiKey, type OwnProject } from '../api.ts'
 import { useList, useLoad } from '../load.ts'
 import { Ago } from '../parts/ago.tsx'
 import { Await, AwaitList } from '../parts/await.tsx'
@@ -59,6 +59,7 @@ function Keys({ projects }: { projects: OwnProject[] }) {
             <div>
               <span class="name">{key.name}</span>
               <span class="badge">{key.mode === 'live' ? 'Live' : 'Test'}</span>
+              <span class="badge quiet">{keyRoleNames[key.role]}</span>
               <p class="meta">
                 <code>{key.key_prefix}…</code> · {scopeOf(key, projects)}
               </p>
@@ -117,6 +118,13 @@ function Keys({ projects }: { projects: OwnProject[] }) {
       )}
     </Page>
   )
+}
+
+export const keyRoleNames: Record<KeyRole, string> = {
+  read: 'Reads',
+  write: 'Reads and writes',
+  admin: 'May what an admin may',
+  owner: 'May what an owner may',
 }
 
 function scopeOf({ scope, project_id }: ApiKey, projects: OwnProject[]): string {

@@ -3,7 +3,6 @@ import { api, type Member } from '../api.ts'
 import { useList } from '../load.ts'
 import { Ago } from '../parts/ago.tsx'
 import { AwaitList } from '../parts/await.tsx'
-import { ConfirmDialog } from '../parts/confirmDialog.tsx'
 import { Copyable } from '../parts/copyable.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { EditForm } from '../parts/editForm.tsx'
@@ -12,6 +11,7 @@ import { Page } from '../parts/page.tsx'
 import { say } from '../parts/say.tsx'
 import { isOrganizationAdmin, session as signedIn, useSession } from '../session.ts'
 import { InviteDialog, roleNames, rolesFor } from './inviteDialog.tsx'
+import { RemoveMemberDialog } from './removeMemberDialog.tsx'
 
 type Open =
   | { kind: 'invite' }
@@ -125,19 +125,15 @@ export function Members() {
         </Dialog>
       )}
       {open?.kind === 'remove' && (
-        <ConfirmDialog
-          title={`Remove ${open.member.name ?? open.member.email}?`}
-          action="Remove"
-          confirm={async () => {
-            await api.member.delete(open.member.member_id)
+        <RemoveMemberDialog
+          member={open.member}
+          removed={async () => {
             close()
             say('Removed')
             await members.reload()
           }}
           close={close}
-        >
-          <p>They are signed out at once and lose every project. API keys they made keep working.</p>
-        </ConfirmDialog>
+        />
       )}
     </Page>
   )

@@ -1,10 +1,12 @@
-import { api, type NewApiKey, type OwnProject } from '../api.ts'
+import { api, type KeyRole, type NewApiKey, type OwnProject } from '../api.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Choice, Select, TextField } from '../parts/fields.tsx'
 import { Form } from '../parts/form.tsx'
 import { isOrganizationAdmin, useSession } from '../session.ts'
 
 const everyProject = 'organization'
+/** No key may more than who makes it. */
+const asMuchAsI = 'all'
 
 /** Asks what a new key is for. Scope and mode are fixed for good: another choice takes another key. */
 export function NewKeyDialog({
@@ -24,12 +26,13 @@ export function NewKeyDialog({
   return (
     <Dialog title="New API key" close={close}>
       <Form
-        values={{ mode: 'live' }}
-        submit={async ({ name = '', mode, project_id }) =>
+        values={{ mode: 'live', role: asMuchAsI }}
+        submit={async ({ name = '', mode, project_id, role }) =>
           created(
             await api.keys.create({
               name,
               mode: mode as 'live' | 'test',
+              ...(role !== asMuchAsI && { role: role as KeyRole }),
               project_id: project_id === undefined || project_id === everyProject ? null : project_id,
             }),
           )
@@ -54,6 +57,19 @@ export function NewKeyDialog({
               value: 'test',
               label: 'Test',
               hint: 'Reads made-up sample data that never changes. Never billed.',
+            },
+          ]}
+        />
+        <Choice
+          name="role"
+          label="What it may do"
+          options={[
+            { value: 'read', label: 'Read', hint: 'Events, people, usage; projects and pixels.' },
+            { value: 'write', label: 'Read and write', hint: 'Also campaigns and what they did.' },
+            {
+              value: asMuchAsI,
+              label: 'Everything you may',
+              hint: 'Also members, projects, pixels, budgets and privacy requests.',
             },
           ]}
         />
