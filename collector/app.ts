@@ -26,6 +26,7 @@ import { rejectedRoutes } from './ingest/rejectedRoutes.ts'
 import { ingestRoutes } from './ingest/routes.ts'
 import { companyLookupRoute } from './lookup/company.ts'
 import { lookupRoutes } from './lookup/routes.ts'
+import { metricsRoutes } from './metricsRoutes.ts'
 import { describeRoutes } from './openapi.ts'
 import { privacyRoutes } from './privacy/routes.ts'
 import { statisticsRoutes } from './statistics/routes.ts'
@@ -54,6 +55,18 @@ export interface AppDeps {
   accounts?: AccountsDeps | undefined
   /** Absent where FOOTFALL_ROLE is ingest. */
   campaigns?: CampaignsDeps | undefined
+}
+
+/** What answers FOOTFALL_METRICS_PORT, where it is set: the metrics and nothing else. */
+export async function createMetricsApp({
+  config,
+  metrics,
+}: Pick<AppDeps, 'config' | 'metrics'>): Promise<FastifyInstance> {
+  const app = Fastify({ logger: false, forceCloseConnections: true })
+  app.setErrorHandler(answerError)
+  app.setNotFoundHandler(refuseUnknownRoute)
+  await app.register(metricsRoutes(config, metrics))
+  return app
 }
 
 /** The service as a Fastify instance: the list of what it mounts is the table of contents. */
@@ -85,14 +98,13 @@ export async function createApp({
   })
   app.setErrorHandler(answerError)
   app.setValidatorCompiler(validatorCompiler)
-  app.setNotFoundHandler((request) => {
-    throw notFound.route(request.method, request.url.split('?')[0]!)
-  })
+  app.setNotFoundHandler(refuseUnknownRoute)
 
   app.decorateRequest('charge')
   guardRoutes(app, guard)
-  await describeRoutes(app)
-  await app.register(healthRoutes(notReady, metrics))
+  await describeRoutes(app, config.publicUrl)
+  await app.register(healthRoutes(notReady))
+  if (config.metricsPort === null) await app.register(metricsRoutes(config, metrics))
   if (ingest) await app.register(ingestRoutes(ingest, config.publicUrl))
   if (delivery) await app.register(deliveryRoutes(delivery))
   if (read) {
@@ -116,6 +128,10 @@ export async function createApp({
   }
   if (campaigns) await app.register(campaignsRoutes(campaigns))
   return app
+}
+
+function refuseUnknownRoute({ method, url }: FastifyRequest): never {
+  throw notFound.route(method, url.split('?')[0]!)
 }
 
 const storeRetrySeconds = 2

@@ -36,6 +36,10 @@ export interface Config {
   beaconsPerPixel: number
   /** FOOTFALL_RATE_LIMITS, default true: the data API's limits (collector/access/limits.ts). */
   rateLimits: boolean
+  /** FOOTFALL_METRICS_PORT, default none: a port of its own for /metrics, which PORT then has not. */
+  metricsPort: number | null
+  /** FOOTFALL_METRICS_TOKEN, default none: what /metrics is asked with; without either it answers this machine alone. */
+  metricsToken: string | null
   /** STRIPE_API_KEY, default none: usage is not told to Stripe. */
   stripeApiKey: string | null
   /** STRIPE_API_BASE, default Stripe itself: another server that speaks its API. */
@@ -81,6 +85,8 @@ export function readConfig(env: Environment): Config {
     beaconsPerIp: integer(env, 'FOOTFALL_BEACONS_PER_IP', 1_000, 0, 10_000_000),
     beaconsPerPixel: integer(env, 'FOOTFALL_BEACONS_PER_PIXEL', 20_000, 0, 10_000_000),
     rateLimits: flag(env, 'FOOTFALL_RATE_LIMITS', true),
+    metricsPort: env.FOOTFALL_METRICS_PORT ? integer(env, 'FOOTFALL_METRICS_PORT', 0, 1, 65_535) : null,
+    metricsToken: secret(env, 'FOOTFALL_METRICS_TOKEN', 16),
     stripeApiKey: env.STRIPE_API_KEY || null,
     stripeApiBase: url(env, 'STRIPE_API_BASE', ['http:', 'https:']),
     chromiumPath: env.CHROMIUM_PATH || null,
@@ -118,6 +124,16 @@ function identifier(env: Environment, name: string, fallback: string): string {
   const given = env[name] || fallback
   if (!/^[a-z_][a-z0-9_]{0,50}$/i.test(given)) {
     throw new StartError(`${name} must be letters, digits and underscores, not "${given}"`)
+  }
+  return given
+}
+
+/** Like connection addresses, never repeated in an error. */
+function secret(env: Environment, name: string, charsMin: number): string | null {
+  const given = env[name]
+  if (!given) return null
+  if (!/^[!-~]+$/.test(given) || given.length < charsMin) {
+    throw new StartError(`${name} must be at least ${charsMin} printable characters without blanks`)
   }
   return given
 }

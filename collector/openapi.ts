@@ -2,15 +2,16 @@ import swagger, { type SwaggerTransform } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import type { Access } from './access/access.ts'
-import { sessionCookie } from './access/authenticate.ts'
 import { forAnyone } from './access/guard.ts'
 import { describeLimit } from './access/limits.ts'
+import { sessionCookie } from './access/session.ts'
+import { pageHeaders } from './pageHeaders.ts'
 
 /**
  * GET /openapi.json, the routes' own schemas as OpenAPI 3.1, and GET /docs, the same to read. What follows from who
  * may ask (security, the errors 401, 403 and 429, the rate limit) is written here once, from `config.access`.
  */
-export async function describeRoutes(app: FastifyInstance): Promise<void> {
+export async function describeRoutes(app: FastifyInstance, publicUrl: string): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -21,16 +22,27 @@ export async function describeRoutes(app: FastifyInstance): Promise<void> {
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       tags,
-      components: { securitySchemes },
+      components: { securitySchemes: securitySchemes(publicUrl) },
     },
     transform: describeAccess,
   })
   await app.register(async (docs) => {
     docs.addHook('onRoute', forAnyone)
+    docs.addHook('onSend', async (_request, reply) => {
+      reply.headers(docsHeaders)
+    })
     await docs.register(swaggerUi, { routePrefix: '/docs' })
     docs.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
   })
 }
+
+/** Swagger UI sets styles of its own, and shows icons as data. */
+const docsHeaders = pageHeaders({
+  'script-src': "'self'",
+  'style-src': "'self' 'unsafe-inline'",
+  'img-src': "'self' data:",
+  'connect-src': "'self'",
+})
 
 const description = `Web events captured by the Footfall pixel, and who they were.
 
@@ -51,21 +63,22 @@ const tags = [
   { name: 'Health', description: 'How the service is.' },
 ]
 
-const securitySchemes = {
-  key: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
-  secret: { type: 'apiKey', in: 'header', name: 'X-Api-Secret' },
-  token: {
-    type: 'http',
-    scheme: 'bearer',
-    description: 'Deprecated: the token of POST /auth/v1/login. On lists and campaigns also an API key.',
-  },
-  session: {
-    type: 'apiKey',
-    in: 'cookie',
-    name: sessionCookie,
-    description: 'A member signed in to the dashboard.',
-  },
-} as const
+const securitySchemes = (publicUrl: string) =>
+  ({
+    key: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
+    secret: { type: 'apiKey', in: 'header', name: 'X-Api-Secret' },
+    token: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'Deprecated: the token of POST /auth/v1/login. On lists and campaigns also an API key.',
+    },
+    session: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: sessionCookie(publicUrl),
+      description: 'A member signed in to the dashboard.',
+    },
+  }) as const
 
 const describeAccess: SwaggerTransform = ({ schema, url, route }) => {
   const access = route.config?.access

@@ -1,12 +1,13 @@
 /** A worker process: takes beacons into its own spool, answers reads. Started and told what to do by workers.ts. */
 import { randomUUID } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
 import { createAuthenticate } from './access/authenticate.ts'
 import { createTakeTokens } from './access/limits.ts'
 import { createRecordScopeOf } from './access/recordScope.ts'
 import { createScopeOf } from './access/scope.ts'
 import { createTokens } from './access/tokens.ts'
 import { createNoteKeyUse } from './accounts/keyUse.ts'
-import { createApp } from './app.ts'
+import { createApp, createMetricsApp } from './app.ts'
 import { createBilling } from './billing/billing.ts'
 import { openClickHouse } from './clickhouse/client.ts'
 import { sampleIdentity } from './demo/sample.ts'
@@ -46,7 +47,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
     metrics: askForMetrics,
     notReady: () => ingest?.deps.spools.events.trouble ?? null,
     guard: {
-      authenticate: createAuthenticate(pool, tokens),
+      authenticate: createAuthenticate(pool, tokens, config.publicUrl),
       takeTokens: config.rateLimits ? createTakeTokens(pool) : null,
       noteKeyUse: createNoteKeyUse(pool, log),
     },
@@ -76,26 +77,30 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
   }
   app.server.maxConnections = config.connectionsMax
   app.server.headersTimeout = headersTimeoutMs
-  try {
-    await app.listen({
-      port: config.port,
-      host: config.host,
-      listenTextResolver: (address) => `listening: ${address}`,
-    })
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EADDRINUSE') throw new StartError(`port ${config.port} is in use; set PORT to another`)
-    if (code === 'EACCES') throw new StartError(`port ${config.port} is not ours to use; set PORT to another`)
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-      throw new StartError(`HOST ${config.host} is no address of ours`)
-    throw error
-  }
+  await listen(app, config.host, config.port, 'PORT')
+  const metricsApp = config.metricsPort ? await createMetricsApp({ config, metrics: askForMetrics }) : null
+  if (metricsApp) await listen(metricsApp, config.host, config.metricsPort!, 'FOOTFALL_METRICS_PORT')
 
   return async () => {
+    await metricsApp?.close()
     await app.close()
     await ingest?.close()
     await billing.close()
     await Promise.all([clickhouse.live.close(), clickhouse.test.close(), pool.end()])
+  }
+}
+
+/** Listens there. Rejects with StartError, which names the setting, when it cannot. */
+async function listen(app: FastifyInstance, host: string, port: number, setting: string): Promise<void> {
+  try {
+    await app.listen({ port, host, listenTextResolver: (address) => `listening: ${address}` })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EADDRINUSE') throw new StartError(`port ${port} is in use; set ${setting} to another`)
+    if (code === 'EACCES') throw new StartError(`port ${port} is not ours to use; set ${setting} to another`)
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+      throw new StartError(`HOST ${host} is no address of ours`)
+    throw error
   }
 }
 

@@ -1,5 +1,4 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { parse } from 'cookie'
 import type { FastifyRequest } from 'fastify'
 import { unauthorized } from '../errors.ts'
 import type { Postgres } from '../postgres/pool.ts'
@@ -7,19 +6,11 @@ import type { Access } from './access.ts'
 import type { KeyRole, Principal, Role } from './principal.ts'
 import { remember } from './remember.ts'
 import { requireSameOrigin } from './sameOrigin.ts'
+import { sessionOf } from './session.ts'
 import type { Tokens } from './tokens.ts'
 
 /** What keys, secrets and sessions are kept as: all are random, so a fast hash without salt gives nothing away. */
 export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
-
-/** The cookie of a member who is signed in to the dashboard. */
-export const sessionCookie = 'footfall_session'
-
-/** The session that a request carries; null without one. */
-export function sessionOf(request: FastifyRequest): string | null {
-  const { cookie } = request.headers
-  return (cookie?.includes(`${sessionCookie}=`) && parse(cookie)[sessionCookie]) || null
-}
 
 /** Who is asking a route that is not for anyone. */
 export type Authenticate = (
@@ -31,7 +22,7 @@ export type Authenticate = (
  * Makes the check of who is asking (spec: Authentication). It throws 401 "Invalid API key", "Invalid API secret" or
  * "API secret is required", and where only a session serves 401 "unauthenticated".
  */
-export function createAuthenticate(postgres: Postgres, tokens: Tokens): Authenticate {
+export function createAuthenticate(postgres: Postgres, tokens: Tokens, publicUrl: string): Authenticate {
   const keyNamed = remember((hash) => readKey(postgres, Buffer.from(hash, 'base64')))
   const memberOfSession = remember((hash) => readMemberOfSession(postgres, Buffer.from(hash, 'base64')))
   const memberNamed = remember((memberId) => readMember(postgres, memberId))
@@ -52,10 +43,10 @@ export function createAuthenticate(postgres: Postgres, tokens: Tokens): Authenti
   }
 
   const bySession = async (request: FastifyRequest): Promise<Principal | null> => {
-    const session = sessionOf(request)
+    const session = sessionOf(request, publicUrl)
     const member = session && (await memberOfSession(sha256(session).toString('base64')))
     if (!member) return null
-    requireSameOrigin(request)
+    requireSameOrigin(request, publicUrl)
     return principalOf(member)
   }
 

@@ -5,16 +5,28 @@ const safeMethods = ['GET', 'HEAD', 'OPTIONS']
 
 /**
  * Throws 403 "cross_origin" for a request that changes something and does not come from a page of this service:
- * browsers send the session's cookie along with forms of other sites of the same domain too.
+ * browsers send the session's cookie along with forms of other sites of the same domain too. What this service's
+ * pages are is what FOOTFALL_PUBLIC_URL says, never a header that names a host.
  */
-export function requireSameOrigin(request: FastifyRequest): void {
-  if (safeMethods.includes(request.method)) return
-  const { origin, 'sec-fetch-site': site } = request.headers
-  const isSame =
-    origin === undefined
-      ? site === 'same-origin'
-      : URL.canParse(origin) && new URL(origin).host === request.host
+export function requireSameOrigin({ method, headers }: FastifyRequest, publicUrl: string): void {
+  if (safeMethods.includes(method)) return
+  const { origin, 'sec-fetch-site': site } = headers
+  const isSame = origin === undefined ? site === 'same-origin' : isOriginOf(origin, publicUrl)
   if (!isSame) {
-    throw new ApiError(403, 'cross_origin', 'A session serves only requests of the dashboard’s own pages.')
+    throw new ApiError(
+      403,
+      'cross_origin',
+      `A session serves only requests of the dashboard’s own pages, at ${new URL(publicUrl).origin}.`,
+    )
   }
 }
+
+function isOriginOf(origin: string, publicUrl: string): boolean {
+  if (!URL.canParse(origin)) return false
+  const [asked, ours] = [new URL(origin), new URL(publicUrl)]
+  return asked.origin === ours.origin || (isLoopback(asked) && isLoopback(ours) && asked.port === ours.port)
+}
+
+/** On one machine, localhost and 127.0.0.1 are the same service by two names. */
+const isLoopback = ({ protocol, hostname }: URL): boolean =>
+  protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname)

@@ -1,7 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { Type } from 'typebox'
-import { sessionOf, sha256 } from '../access/authenticate.ts'
+import { sha256 } from '../access/authenticate.ts'
 import { callerId } from '../access/principal.ts'
+import { sessionOf } from '../access/session.ts'
 import { invalidParameter, unauthorized } from '../errors.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import { exactly } from '../schemaParts.ts'
@@ -14,7 +15,7 @@ import { forgetSignInTries, takeSignInTry } from './signInThrottle.ts'
 
 /** PUT /dashboard/password: whoever is signed in changes their own. */
 export const ownPasswordRoutes =
-  ({ postgres }: AccountsDeps): FastifyPluginAsync =>
+  ({ postgres, publicUrl }: AccountsDeps): FastifyPluginAsync =>
   async (plain) => {
     plain.withTypeProvider<TypeBox>().put(
       '/dashboard/password',
@@ -53,7 +54,7 @@ export const ownPasswordRoutes =
             [memberId, newHash],
           )
           await client.query('DELETE FROM sessions WHERE member_id = $1 AND session_sha256 <> $2', [
-            ...[memberId, sha256(sessionOf(request)!)],
+            ...[memberId, sha256(sessionOf(request, publicUrl)!)],
           ])
           await audit(client, principal, 'member.password', { kind: 'member', id: memberId })
         })

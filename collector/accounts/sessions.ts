@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { stringifySetCookie } from 'cookie'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { sessionCookie, sessionOf, sha256 } from '../access/authenticate.ts'
+import { sha256 } from '../access/authenticate.ts'
 import { callerId } from '../access/principal.ts'
+import { sessionCookie, sessionOf } from '../access/session.ts'
 import { unauthorized } from '../errors.ts'
 import type { Queryable } from '../postgres/transaction.ts'
 import { exactly, Id, Nullable } from '../schemaParts.ts'
@@ -73,7 +74,9 @@ export const sessionRoutes =
         schema: { tags, summary: 'Sign out', response: { 204: Type.Null() } },
       },
       async (request, reply) => {
-        await postgres.query('DELETE FROM sessions WHERE session_sha256 = $1', [sha256(sessionOf(request)!)])
+        await postgres.query('DELETE FROM sessions WHERE session_sha256 = $1', [
+          sha256(sessionOf(request, publicUrl)!),
+        ])
         setSessionCookie(reply, '', 0, publicUrl)
         return reply.code(204).send(null)
       },
@@ -103,7 +106,7 @@ function setSessionCookie(reply: FastifyReply, value: string, maxAge: number, pu
   reply.header(
     'set-cookie',
     stringifySetCookie({
-      name: sessionCookie,
+      name: sessionCookie(publicUrl),
       value,
       maxAge,
       path: '/',

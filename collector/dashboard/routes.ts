@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsync } from 'fastify'
+import { pageHeaders } from '../pageHeaders.ts'
 import { packageRoot } from '../paths.ts'
 
 const built = join(packageRoot, 'dist/dashboard')
@@ -16,25 +17,16 @@ const pagePaths = [
   `/:organization_id(^${uuid}$)/*`,
 ]
 
-/** Nothing inline and nothing from elsewhere, so that no text shown on a page can ever become code. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join('; ')
-
-const pageHeaders = {
+const shellHeaders = {
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': contentSecurityPolicy,
-  'x-content-type-options': 'nosniff',
-  // The token in an invitation's address is for nobody else.
-  'referrer-policy': 'same-origin',
   'cache-control': 'no-store',
+  // Nothing inline and nothing from elsewhere, so that no text shown on a page can ever become code.
+  ...pageHeaders({
+    'script-src': "'self'",
+    'style-src': "'self'",
+    'img-src': "'self' data:",
+    'connect-src': "'self'",
+  }),
 }
 
 /** The pages carry no data: what they show they ask for with the member's session. */
@@ -49,7 +41,7 @@ export const dashboardPages =
       encodeURI(publicUrl),
     )
     for (const path of pagePaths) {
-      app.get(path, open, async (_request, reply) => reply.headers(pageHeaders).send(shell))
+      app.get(path, open, async (_request, reply) => reply.headers(shellHeaders).send(shell))
     }
 
     // Their names hold a hash of what is in them: what was fetched once is good for ever.

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
@@ -5,6 +6,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { isUuid } from '../../schemas/uuid.ts'
 import { forAnyone } from '../access/guard.ts'
 import { ApiError, invalidParameter } from '../errors.ts'
+import { pageHeaders } from '../pageHeaders.ts'
 import { packageRoot } from '../paths.ts'
 
 /** The demo's pixel, and a live key that reads what it captured. */
@@ -29,15 +31,15 @@ export const shopRoutes =
   async (app) => {
     app.addHook('onRoute', forAnyone)
     const pages = readPages(demo.pixelId)
+    const htmlHeaders = headersOf([...pages.values()])
     const page = (name: string, path: string) =>
-      app.get(path, hidden, async (_request, reply) =>
-        reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(pages.get(name)),
-      )
+      app.get(path, hidden, async (_request, reply) => reply.headers(htmlHeaders).send(pages.get(name)))
 
     await app.register(fastifyStatic, {
       root: join(shop, 'assets'),
       prefix: '/demo/assets/',
       decorateReply: false,
+      setHeaders: (response) => response.setHeader('x-content-type-options', 'nosniff'),
     })
     for (const name of pages.keys()) page(name, name === 'index' ? '/demo' : `/demo/${name}`)
     // The studio's own routes: whichever of them is loaded first, the same page answers.
@@ -98,6 +100,28 @@ function readPages(pixelId: string): Map<string, string> {
       read(name).replace(/\{\{(\w+)\}\}/g, (whole, key: string) => values[key] ?? whole),
     ]),
   )
+}
+
+/** What the shop's pages need: their own files, and the scripts in their text, each by its hash. */
+function headersOf(pages: readonly string[]): Record<string, string> {
+  const inline = pages.flatMap((html) =>
+    [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, text]) => text!),
+  )
+  const hashes = [...new Set(inline)].map(
+    (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`,
+  )
+  return {
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-cache',
+    ...pageHeaders({
+      'script-src': ["'self'", ...hashes].join(' '),
+      // The pixel's overlay, ?footfall_debug, brings its style along.
+      'style-src': "'self' 'unsafe-inline'",
+      'img-src': "'self' data:",
+      'media-src': "'self'",
+      'connect-src': "'self'",
+    }),
+  }
 }
 
 function idsOf(given: string | undefined): string[] {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import cors from '@fastify/cors'
 import type { FastifyPluginAsync } from 'fastify'
 import { beaconBytesMax } from '../../schemas/beacon.ts'
 import { isUuid } from '../../schemas/uuid.ts'
@@ -7,6 +6,7 @@ import { forAnyone } from '../access/guard.ts'
 import { ApiError, malformed } from '../errors.ts'
 import { ackSeconds, refusedBeacons } from '../metrics.ts'
 import { parseBeacon } from './beacon.ts'
+import { allowAnyOrigin } from './cors.ts'
 import { type IngestDeps, takeIn } from './intake.ts'
 import { scriptRoutes } from './scriptRoutes.ts'
 
@@ -17,10 +17,8 @@ const transparentGif = Buffer.from('R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAIC
 export const ingestRoutes =
   (deps: IngestDeps, publicUrl: string): FastifyPluginAsync =>
   async (app) => {
-    // Credentials: the visitor's cookie travels with the beacon. Which origins may send is the pixel's setting.
-    // All of it is for whoever loads a page, the preflight that the plugin answers too.
     app.addHook('onRoute', forAnyone)
-    await app.register(cors, { origin: true, credentials: true, maxAge: 86_400, methods: ['GET', 'POST'] })
+    allowAnyOrigin(app)
 
     // text/plain spares browsers the preflight; both are read as bytes and parsed once, in parseBeacon.
     app.removeAllContentTypeParsers()

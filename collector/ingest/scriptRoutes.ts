@@ -62,7 +62,7 @@ function answer(request: FastifyRequest, reply: FastifyReply, script: Script, ca
   reply.headers({
     'cache-control': cacheControl,
     etag,
-    vary: 'accept-encoding',
+    vary: 'Origin, Accept-Encoding',
     'cross-origin-resource-policy': 'cross-origin',
   })
   if (request.headers['if-none-match'] === etag) return reply.code(304).send()

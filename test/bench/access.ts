@@ -61,7 +61,7 @@ const appOn = async (postgres: Postgres, clickhouse: ClickHouse) => {
   return createApp({
     ...{ config, log, notReady: () => null, metrics: async () => '' },
     guard: {
-      authenticate: createAuthenticate(postgres, createTokens(postgres)),
+      authenticate: createAuthenticate(postgres, createTokens(postgres), config.publicUrl),
       takeTokens: null,
       noteKeyUse: () => {},
     },

@@ -155,10 +155,11 @@ const withStores = (use: (service: Service, postgres: Postgres, url: string) => 
   })
 
 async function listen(postgres: Postgres, clickhouse: ReturnType<typeof openClickHouse>, billing: Billing) {
+  const config = readConfig({ LOG_LEVEL: 'silent' })
   const app = await createApp({
-    ...{ config: readConfig({ LOG_LEVEL: 'silent' }), log, notReady: () => null, metrics: async () => '' },
+    ...{ config, log, notReady: () => null, metrics: async () => '' },
     guard: {
-      authenticate: createAuthenticate(postgres, createTokens(postgres)),
+      authenticate: createAuthenticate(postgres, createTokens(postgres), config.publicUrl),
       takeTokens: null,
       noteKeyUse: () => {},
     },

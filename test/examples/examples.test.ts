@@ -155,6 +155,26 @@ test('nginx.conf: script, events, cookie and address under the site’s own name
     const event = customEvent()
     await postFrom('127.0.0.9', `${proxy.url}/stats/e`, JSON.stringify(beaconOf(service, [event])))
     expect((await readEvent(service, event.event_id)).client_ip).toBe('127.0.0.9')
+
+    // Nothing but what pages load and send to: the rest is the site's own, which has its page for it.
+    const sitePage = await (await fetch(`${proxy.url}/stats/nothing`)).text()
+    for (const path of [
+      '',
+      'metrics',
+      'healthz',
+      'docs',
+      'openapi.json',
+      'sign-in',
+      'api/v1/whoami',
+      'v1/whoami',
+      'p/..%2fmetrics',
+    ]) {
+      expect(await (await fetch(`${proxy.url}/stats/${path}`)).text(), path).toBe(sitePage)
+    }
+    expect(
+      (await fetch(`${proxy.url}/stats/e.gif?pixel_id=${service.demo.pixel_id}&url=http://x.example/`))
+        .status,
+    ).toBe(200)
   } finally {
     await proxy.stop()
   }

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { SignJWT, UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Access } from '../../collector/access/access.ts'
-import { sessionCookie } from '../../collector/access/authenticate.ts'
+import { sessionCookie } from '../../collector/access/session.ts'
 import { newApiCredentials } from '../../collector/accounts/apiKeys.ts'
 import { samples } from './samples.ts'
 import { openTenants, type Tenant, withKey } from './tenants.ts'
@@ -100,7 +100,7 @@ describe('nobody is let in who does not belong', () => {
     'with a revoked key': async () => withKey(ours.revoked),
     'with a key that never was': async () => withKey(newApiCredentials('live')),
     'with a session that never was': async () => ({
-      cookie: `${sessionCookie}=${randomUUID()}`,
+      cookie: `${sessionCookie('http://127.0.0.1')}=${randomUUID()}`,
       'sec-fetch-site': 'same-origin',
     }),
     'with a forged token': async () => bearer(await signed(ours.owner, Buffer.alloc(32, 1), '1h')),

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { inject } from 'vitest'
-import { createAuthenticate, sessionCookie, sha256 } from '../../collector/access/authenticate.ts'
+import { createAuthenticate, sha256 } from '../../collector/access/authenticate.ts'
 import { createRecordScopeOf } from '../../collector/access/recordScope.ts'
 import { createScopeOf } from '../../collector/access/scope.ts'
+import { sessionCookie } from '../../collector/access/session.ts'
 import { createTokens } from '../../collector/access/tokens.ts'
 import { type ApiCredentials, newApiCredentials, storeApiKey } from '../../collector/accounts/apiKeys.ts'
 import { createApp } from '../../collector/app.ts'
@@ -64,7 +65,11 @@ export async function openTenants() {
   })
   const app = await createApp({
     ...{ config, log, notReady: () => null, metrics: async () => '' },
-    guard: { authenticate: createAuthenticate(postgres, tokens), takeTokens: null, noteKeyUse: () => {} },
+    guard: {
+      authenticate: createAuthenticate(postgres, tokens, config.publicUrl),
+      takeTokens: null,
+      noteKeyUse: () => {},
+    },
     read: {
       clickhouse: { live: clickhouse, test: clickhouse },
       scopeOf: createScopeOf(postgres, randomUUID()),
@@ -101,7 +106,7 @@ export async function openTenants() {
       `INSERT INTO sessions (session_sha256, member_id, expires_at) VALUES ($1, $2, now() + interval '1 hour')`,
       [sha256(session), memberId],
     )
-    return { cookie: `${sessionCookie}=${session}`, 'sec-fetch-site': 'same-origin' }
+    return { cookie: `${sessionCookie(config.publicUrl)}=${session}`, 'sec-fetch-site': 'same-origin' }
   }
 
   const [ours, theirs] = [await newTenant(postgres, 'Alder'), await newTenant(postgres, 'Birch')]

@@ -52,7 +52,7 @@ async function appWith(access: Access | undefined) {
       : reply.code(500).send({ error: String(error) }),
   )
   guardRoutes(app, {
-    authenticate: createAuthenticate(postgres, tokens),
+    authenticate: createAuthenticate(postgres, tokens, 'http://127.0.0.1:8787'),
     takeTokens: null,
     noteKeyUse: () => {},
   })

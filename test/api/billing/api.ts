@@ -62,7 +62,7 @@ export async function openApi(options: { patienceMs?: number } = {}) {
   const app = await createApp({
     ...{ config, log, notReady: () => null, metrics: async () => '' },
     guard: {
-      authenticate: createAuthenticate(accounts.postgres, createTokens(accounts.postgres)),
+      authenticate: createAuthenticate(accounts.postgres, createTokens(accounts.postgres), config.publicUrl),
       takeTokens: null,
       noteKeyUse: () => {},
     },

@@ -1,0 +1,21 @@
+/** Where the parts of a page may come from, by the directives of Content-Security-Policy; the rest is forbidden. */
+export type PageSources = Readonly<Record<`${string}-src`, string>>
+
+/**
+ * The headers of an HTML page of ours: nothing but what it needs, no frame of another site around it, no guess at
+ * what a file is. `publicUrl` is no part of it: `'self'` is where the page was loaded from.
+ */
+export const pageHeaders = (sources: PageSources): Record<string, string> => ({
+  'content-security-policy': [
+    "default-src 'none'",
+    ...Object.entries(sources).map(([directive, from]) => `${directive} ${from}`),
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'x-content-type-options': 'nosniff',
+  // For browsers that do not know frame-ancestors.
+  'x-frame-options': 'DENY',
+  // Addresses of pages hold ids and an invitation's token: they are for nobody else.
+  'referrer-policy': 'same-origin',
+})
