@@ -77,8 +77,8 @@ export const describeEarlierEvents = (version: EarlierVersion): FastifySchema =>
         ? 'Both bounds are inclusive. source=svcdsp with campaign_id, or with project_id for all its campaigns, reads ' +
           'DSP events.'
         : `It is at most ${version.windowMsMax / 3_600_000} hours long; its end is exclusive.`) +
-      ' Charged on one meter: with select the one of the listed fields, else the one of the identity fields that ' +
-      'have a value in a row.',
+      ' Charged on one meter, that of the highest tier among the fields of select, filter and distinct; without ' +
+      'select those count, too, that have a value in a row. resolved is a field of events.',
     headers,
     querystring: described(earlierEventsParameters, version.includesEnd ? inclusive : own),
     response: answer('A page of events.', {

@@ -14,7 +14,7 @@ import {
 } from './earlierDescription.ts'
 import { estimateScan } from './estimate.ts'
 import { eventsQuery } from './eventsQuery.ts'
-import { meterOf, returnedFields } from './meter.ts'
+import { decidingFields, meterOf, returnedFields } from './meter.ts'
 import type { Asked, EventsPlan, Selection } from './plan.ts'
 import { nameProjects } from './projects.ts'
 import { untilClosed } from './routes.ts'
@@ -57,12 +57,13 @@ export const earlierRoutes =
       const read = readEarlierEvents(request, version)
       const plan = await scoped(request, read)
       const { projectId } = plan.scope
-      // Without select the rows may be of any meter: who may not even have plain events is refused before the work.
-      const asked = meterOf(read.isSelected ? plan.columns : [])
+      // Without select the rows tell the meter: who may not even have the lowest it can be is refused before the work.
+      const named = [...decidingFields(plan), ...(read.isSelected ? plan.columns : [])]
+      const asked = meterOf(named)
       const charge = await deps.billing.admit(request, { meter: asked, projectId, signal })
       const found = await readRows(clickhouseOf(request), plan)
       const rows = found.slice(0, plan.limit)
-      const meter = read.isSelected ? asked : meterOf(returnedFields(plan.columns, rows))
+      const meter = read.isSelected ? asked : meterOf([...named, ...returnedFields(plan.columns, rows)])
       return {
         rows,
         meta: {

@@ -45,7 +45,9 @@ const rowFields =
 describe.each(Object.keys(routes))('%s', (path) => {
   test('refuses a filter on every field that tells who a visitor is, and names it', async () => {
     for (const field of identityFields) {
-      const answer = await ask(path, { filter: `event_type:eq:page_view,${field.name}:ne:${sampleOf(field)}` })
+      const answer = await ask(path, {
+        filter: `event_type:eq:page_view,${field.name}:ne:${sampleOf(field)}`,
+      })
       expect([field.name, answer.statusCode]).toEqual([field.name, 400])
       expect(answer.json()).toMatchObject({ error: 'invalid_parameter', parameter: 'filter' })
       expect(answer.json().message).toContain(`"${field.name}"`)
