@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { build, stop } from 'esbuild'
 import { buildPixel } from '../pixel/build.mjs'
 import { buildDashboard } from './dashboard/build.mjs'
+import { handOver } from './node.mjs'
 
 const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url))
 
@@ -20,7 +21,7 @@ export async function buildAll() {
     splitting: true,
     platform: 'node',
     format: 'esm',
-    target: 'node20',
+    target: 'node22',
     sourcemap: true,
     logLevel: 'warning',
   })
@@ -30,4 +31,7 @@ export async function buildAll() {
   stop()
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await buildAll()
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await handOver()
+  await buildAll()
+}

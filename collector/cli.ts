@@ -13,7 +13,8 @@ import { openPostgres } from './postgres/pool.ts'
 import { privacyUsage, runPrivacyCommand } from './privacy/commands.ts'
 import { type DeadLetter, readDeadLetters, replaceDeadLetters } from './spool/deadLetters.ts'
 
-const usage = `footfall check URL              loads a page in a headless browser and says whether the pixel works there
+const usage = `footfall serve                  the service, as it was built last
+footfall check URL              loads a page in a headless browser and says whether the pixel works there
 footfall dead-letters list      rows that ClickHouse refused, and why
 footfall dead-letters replay    try them again, after they or the table were mended; what goes in is removed
 ${billingUsage}

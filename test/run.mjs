@@ -2,21 +2,12 @@
  * `npm test`: installs what is missing, three browsers included, then lint, types and all tests. Arguments go to
  * Vitest: `npm test -- test/unit`.
  */
-import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { run } from '../collector/node.mjs'
 import { prepare } from '../collector/start.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const run = (command, args, env = {}) => {
-  const { status } = spawnSync(command, args, {
-    cwd: root,
-    stdio: 'inherit',
-    env: { ...process.env, ...env },
-  })
-  if (status !== 0) process.exit(status ?? 1)
-}
-
 /** What the tests drive besides: Debian's package → a file that it brings. */
 const programs = {
   chromium: '/usr/bin/chromium',
@@ -28,14 +19,13 @@ const programs = {
 }
 
 await prepare()
-installPrograms()
-run('npx', ['biome', 'check'])
-run('npx', ['tsc', '-p', '.'])
-run('npx', ['tsc', '-p', 'pixel'])
-run('npx', ['tsc', '-p', 'collector/dashboard/web'])
-run('npx', ['vitest', 'run', '--config', 'test/vitest.config.ts', ...process.argv.slice(2)], {
-  CHROMIUM_PATH: findChromium() ?? playwrightChromium(),
-})
+await installPrograms()
+await run('npm', ['run', '--silent', 'lint'], { cwd: root })
+await run(
+  process.execPath,
+  ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts', ...process.argv.slice(2)],
+  { cwd: root, env: { CHROMIUM_PATH: findChromium() ?? (await playwrightChromium()) } },
+)
 
 function findChromium() {
   const places = [programs.chromium, '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
@@ -43,7 +33,7 @@ function findChromium() {
 }
 
 /** As root on Debian from its packages; elsewhere Playwright brings Chromium, and tests of the others fail. */
-function installPrograms() {
+async function installPrograms() {
   const missing = Object.keys(programs).filter((name) =>
     name === 'chromium' ? !findChromium() : !existsSync(programs[name]),
   )
@@ -51,24 +41,19 @@ function installPrograms() {
   const isRoot = process.getuid?.() === 0
   if (isRoot && existsSync('/usr/bin/apt-get')) {
     console.log(`Installing for the tests: ${missing.join(', ')}…`)
-    run('apt-get', ['update', '-qq'])
-    run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...missing], {
-      DEBIAN_FRONTEND: 'noninteractive',
+    await run('apt-get', ['update', '-qq'])
+    await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...missing], {
+      env: { DEBIAN_FRONTEND: 'noninteractive' },
     })
   } else {
     console.warn(`Tests will fail: install ${missing.join(', ')} (on Debian: apt-get install)`)
-    if (missing.includes('chromium')) run('npx', ['playwright-core', 'install', 'chromium'])
+    if (missing.includes('chromium'))
+      await run('npx', ['playwright-core', 'install', 'chromium'], { cwd: root })
   }
 }
 
-function playwrightChromium() {
-  return execFileSync(
-    process.execPath,
-    [
-      '--input-type=module',
-      '-e',
-      "import { chromium } from 'playwright-core'; console.log(chromium.executablePath())",
-    ],
-    { cwd: root, encoding: 'utf8' },
-  ).trim()
+/** Where Playwright keeps its own. */
+async function playwrightChromium() {
+  const { chromium } = await import('playwright-core')
+  return chromium.executablePath()
 }

@@ -2,9 +2,9 @@
  * The process of a local ClickHouse: loads libchdb, which is the whole of ClickHouse, and has its command line
  * open an HTTP port. Started by local.ts.
  */
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { arrayConstructor, DataType, load, open } from 'ffi-rs'
 import { launcherSettings, onParentGone } from '../stores/supervise.ts'
 
@@ -66,12 +66,14 @@ Promise.resolve(
   }),
 ).finally(end)
 
-/** libchdb.so of the one @chdb/lib-<platform> package that npm installed for this machine. */
+/** libchdb.so, which is in the package that chdb has for this kind of machine. */
 function libraryPath(): string {
-  const require = createRequire(import.meta.url)
-  const platforms = join(dirname(require.resolve('chdb/package.json')), '../@chdb')
-  const [platform] = readdirSync(platforms).filter((name) => name.startsWith('lib-'))
-  if (!platform)
-    throw new Error(`chdb has no build for ${process.platform} ${process.arch}; set CLICKHOUSE_URL`)
-  return join(platforms, platform, 'libchdb.so')
+  const name = `@chdb/lib-${process.platform}-${process.arch}${process.platform === 'linux' ? '-gnu' : ''}`
+  try {
+    return createRequire(import.meta.url).resolve(`${name}/libchdb.so`)
+  } catch {
+    throw new Error(
+      `${name}, the local ClickHouse, is not installed: set CLICKHOUSE_URL, or npm install --no-save ${name}`,
+    )
+  }
 }

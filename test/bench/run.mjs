@@ -21,7 +21,7 @@ await build({
   plugins: [asItIs],
   platform: 'node',
   format: 'esm',
-  target: 'node20',
+  target: 'node22',
   sourcemap: true,
   logLevel: 'warning',
 })
