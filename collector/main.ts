@@ -6,8 +6,8 @@ import { openStripe } from './billing/stripe.ts'
 import { migrateClickHouse } from './clickhouse/migrate.ts'
 import { type Config, readConfig } from './config.ts'
 import { ensureDemo } from './demo/demo.ts'
-import { keepSampleDatabase, sampleIdentity } from './demo/sample.ts'
-import { ensureSampleCampaigns } from './demo/sampleCampaigns.ts'
+import { keepSampleDatabase } from './demo/sample.ts'
+import { ensureSampleOrganization } from './demo/sampleOrganization.ts'
 import { welcome } from './demo/welcome.ts'
 import { StartError } from './errors.ts'
 import { type IdentityRefresh, keepIdentityFresh } from './identity/refresh.ts'
@@ -70,7 +70,7 @@ async function main(): Promise<void> {
   // A collector takes beacons while ClickHouse is away: they wait in the spool. Reads have nothing to say then.
   if (config.role !== 'ingest') await migrated
   const sample = config.role === 'ingest' ? null : await keepSampleDatabase(test, log)
-  if (config.role !== 'ingest') await ensureSampleCampaigns(stores.postgres.pool, sampleIdentity)
+  if (config.role !== 'ingest') await ensureSampleOrganization(stores.postgres.pool)
   const deleting = {
     ...{ postgres: stores.postgres.pool, clickhouse: live, deadLetterDirectory },
     oldestWaitingAt: () => oldestOf(spooledTables.flatMap((table) => waiting(spoolDirectory, table))),

@@ -4,13 +4,13 @@ import type { FastifyInstance } from 'fastify'
 import { createAuthenticate } from './access/authenticate.ts'
 import { createTakeTokens } from './access/limits.ts'
 import { createRecordScopeOf } from './access/recordScope.ts'
+import { createSampleView } from './access/sampleView.ts'
 import { createScopeOf } from './access/scope.ts'
 import { createTokens } from './access/tokens.ts'
 import { createNoteKeyUse } from './accounts/keyUse.ts'
 import { createApp, createMetricsApp } from './app.ts'
 import { createBilling } from './billing/billing.ts'
 import { openClickHouse } from './clickhouse/client.ts'
-import { sampleIdentity } from './demo/sample.ts'
 import { shopRoutes } from './demo/shopRoutes.ts'
 import { StartError } from './errors.ts'
 import { createIngestLimits } from './ingest/limits.ts'
@@ -50,6 +50,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
       authenticate: createAuthenticate(pool, tokens, config.publicUrl),
       takeTokens: config.rateLimits ? createTakeTokens(pool) : null,
       noteKeyUse: createNoteKeyUse(pool, log),
+      viewSample: createSampleView(pool),
     },
     ingest: ingest?.deps,
     delivery: ingest
@@ -58,16 +59,16 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
     ...(config.role !== 'ingest' && {
       read: {
         clickhouse,
-        scopeOf: createScopeOf(pool, sampleIdentity.organizationId),
+        scopeOf: createScopeOf(pool),
         billing,
         postgres: pool,
         now: Date.now,
       },
       campaigns: {
         ...{ clickhouse, postgres: pool, now: Date.now },
-        recordScopeOf: createRecordScopeOf(pool, sampleIdentity.organizationId),
+        recordScopeOf: createRecordScopeOf(pool),
       },
-      accounts: { postgres: pool, clickhouse: clickhouse.live, tokens, publicUrl: config.publicUrl },
+      accounts: { postgres: pool, clickhouse, tokens, publicUrl: config.publicUrl },
     }),
   })
   if (demo && config.role === 'all') {

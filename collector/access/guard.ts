@@ -5,6 +5,7 @@ import type { Authenticate } from './authenticate.ts'
 import type { TakeTokens } from './limits.ts'
 import { requireKeyRole } from './permissions.ts'
 import type { Principal } from './principal.ts'
+import { type SampleView, showOwnNames } from './sampleView.ts'
 
 export interface GuardDeps {
   authenticate: Authenticate
@@ -12,6 +13,8 @@ export interface GuardDeps {
   takeTokens: TakeTokens | null
   /** Told of every request that a key was good for. */
   noteKeyUse(keyId: string): void
+  /** Turns a test key's request into one of the sample organization. */
+  viewSample: SampleView
 }
 
 /**
@@ -23,6 +26,8 @@ export function guardRoutes(app: FastifyInstance, deps: GuardDeps): void {
   const routes: RouteOptions[] = []
   app.decorate('guardedRoutes', routes)
   app.decorateRequest('principal')
+  app.decorateRequest('sampleNames', null)
+  app.addHook('onSend', showOwnNames)
   app.addHook('onRoute', (route) => {
     routes.push(route)
     const access = route.config?.access
@@ -45,7 +50,7 @@ export const forAnyone = (route: RouteOptions): void => {
 }
 
 async function admit(
-  { authenticate, takeTokens, noteKeyUse }: GuardDeps,
+  { authenticate, takeTokens, noteKeyUse, viewSample }: GuardDeps,
   access: Exclude<Access, { to: 'anyone' }>,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -57,7 +62,7 @@ async function admit(
     requireAllowed(principal, access)
     if (takeTokens) reply.headers(await takeTokens(principal, access.limit))
   }
-  request.principal = principal
+  request.principal = principal.mode === 'test' ? await viewSample(request, principal) : principal
 }
 
 function requireAllowed({ projectId, caller }: Principal, access: Extract<Access, { to: 'key' }>): void {

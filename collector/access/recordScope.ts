@@ -18,19 +18,18 @@ export function requireKeyProject({ projectId }: Principal, asked: string | unde
 /**
  * Makes the decision whose records a request may read (spec: Project-scoped key behavior, lists to campaigns): those
  * of the project it names, else of the key's, else of all projects that the caller may see. Throws 403 as above, and
- * 404 "project not found". A test key reads the sample organization's, whatever of its own it names.
+ * 404 "project not found".
  */
-export function createRecordScopeOf(postgres: Postgres, sampleOrganizationId: string) {
+export function createRecordScopeOf(postgres: Postgres) {
   return async (principal: Principal, asked: string | undefined): Promise<RecordScope> => {
     requireKeyProject(principal, asked)
-    const { organizationId, mode, caller } = principal
+    const { organizationId, caller } = principal
     const projectIds =
       asked !== undefined || principal.projectId !== null
         ? [(await projectFor(postgres, principal, asked, 'read')).projectId]
         : isOrganizationAdmin(principal) || caller.kind === 'key'
           ? null
           : await projectsOfMember(postgres, caller.memberId)
-    if (mode === 'test') return { organizationId: sampleOrganizationId, projectIds: null }
     return { organizationId, projectIds }
   }
 }

@@ -25,18 +25,16 @@ export interface Scope {
 /**
  * Makes the one decision about what of the principal's events a request may see (spec: Project-scoped key
  * behavior). It throws 404 "organization not found", "project not found", "pixel not found" or "campaign not found" for what is not the
- * principal's, and 403 "pixel inactive". A test key sees the sample organization, whatever of its own it names.
+ * principal's, and 403 "pixel inactive".
  */
 export function createScopeOf(
   postgres: Postgres,
-  sampleOrganizationId: string,
 ): (principal: Principal, asked: AskedScope) => Promise<Scope> {
   const projectIs = remember((key) => isProject(postgres, key))
   const pixelIs = remember((key) => readPixel(postgres, key))
   const campaignIs = remember((key) => readCampaign(postgres, key))
 
   return async (principal, asked) => {
-    const isTest = principal.mode === 'test'
     if (asked.organizationId && asked.organizationId !== principal.organizationId)
       throw notFound.organization()
     const own = { organizationId: principal.organizationId, projectId: principal.projectId }
@@ -49,16 +47,13 @@ export function createScopeOf(
       throw notFound.pixel()
     }
     if (pixel && !pixel.active) throw pixelInactive()
-    // A test key names the sample's campaigns: these are the ones it is shown.
-    const campaignOwner = isTest ? { organizationId: sampleOrganizationId, projectId: null } : own
     const campaign = asked.campaignId
-      ? await campaignIs(JSON.stringify({ ...campaignOwner, asked: asked.campaignId }))
+      ? await campaignIs(JSON.stringify({ ...own, asked: asked.campaignId }))
       : null
-    const isOfOther = !isTest && asked.projectId && campaign?.project_id !== asked.projectId
+    const isOfOther = asked.projectId && campaign?.project_id !== asked.projectId
     if (campaign === undefined || (campaign && isOfOther)) throw notFound.campaign()
 
     const campaignId = asked.campaignId?.toLowerCase() ?? null
-    if (isTest) return { organizationId: sampleOrganizationId, projectId: null, pixelId: null, campaignId }
     return {
       organizationId: principal.organizationId,
       // The project leads the primary key, so it is named even where the pixel or the campaign alone would do.

@@ -5,8 +5,8 @@ import type { Postgres } from '../postgres/pool.ts'
 /** What the routes of accounts are built from. */
 export interface AccountsDeps {
   postgres: Postgres
-  /** The events of real visitors. */
-  clickhouse: ClickHouse
+  /** The events of real visitors, and the sample database that test keys read. */
+  clickhouse: { live: ClickHouse; test: ClickHouse }
   /** How browsers reach this service, without a slash at the end. */
   publicUrl: string
   /** Signs the tokens of the legacy sign-in. */

@@ -41,7 +41,7 @@ export const pixelActivityRoutes =
       },
       async ({ principal, params }) => {
         const pixel = await pixelFor(postgres, principal, params, 'read')
-        return readActivity(clickhouse, pixel)
+        return readActivity(clickhouse[principal.mode], pixel)
       },
     )
   }

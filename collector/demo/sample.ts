@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { sampleIdentity } from '../access/sampleView.ts'
 import type { ClickHouse } from '../clickhouse/client.ts'
 import { companyAt, type Graph, profileAt } from '../identity/generate.ts'
 import { reloadIdentity } from '../identity/refresh.ts'
@@ -7,13 +8,6 @@ import { eventRow, sharedMembers } from '../ingest/row.ts'
 import { sampleDeliveries } from './sampleCampaigns.ts'
 import { planDay, type SampleEvent } from './sampleTraffic.ts'
 import { sampleVisitors } from './sampleVisitors.ts'
-
-/** Whose the sample rows are: the one organization, project and pixel that test keys read. */
-export const sampleIdentity = {
-  organizationId: '5a3b1e00-0000-4000-8000-000000000001',
-  projectId: '5a3b1e00-0000-4000-8000-000000000002',
-  pixelId: '5a3b1e00-0000-4000-8000-000000000003',
-} as const
 
 const dayMs = 86_400_000
 const daysBefore = 30

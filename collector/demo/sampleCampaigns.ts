@@ -1,5 +1,4 @@
 import { deliveryRow } from '../campaigns/row.ts'
-import type { Postgres } from '../postgres/pool.ts'
 import { seededRandom } from '../random.ts'
 import { sampleVisitors } from './sampleVisitors.ts'
 
@@ -41,23 +40,4 @@ export function sampleDeliveries(owner: SampleOwner, dayNumber: number): string[
         tsMillis + 1_000,
       )
     })
-}
-
-/** Makes sure that the sample's organization, project and campaigns are there for test keys to read. */
-export async function ensureSampleCampaigns(postgres: Postgres, owner: SampleOwner): Promise<void> {
-  await postgres.query(
-    'INSERT INTO organizations (organization_id, name) VALUES ($1, $2) ON CONFLICT DO NOTHING',
-    [owner.organizationId, 'Sample organization'],
-  )
-  await postgres.query(
-    'INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
-    [owner.projectId, owner.organizationId, 'Sample shop'],
-  )
-  for (const { campaignId, name, budget } of sampleCampaigns) {
-    await postgres.query(
-      `INSERT INTO campaigns (campaign_id, project_id, name, status, budget, start_date, created_at, updated_at)
-       VALUES ($1, $2, $3, 'active', $4, '2026-01-01', '2026-01-01', '2026-01-01') ON CONFLICT DO NOTHING`,
-      [campaignId, owner.projectId, name, budget],
-    )
-  }
 }

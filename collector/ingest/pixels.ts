@@ -4,6 +4,7 @@ import {
   defaultPixelSettings,
   type PixelSettings,
 } from '../../schemas/beacon.ts'
+import { sampleIdentity } from '../access/sampleView.ts'
 import { follow } from '../postgres/follow.ts'
 import type { Postgres } from '../postgres/pool.ts'
 
@@ -23,9 +24,11 @@ export interface PixelRegistry {
   close(): Promise<void>
 }
 
+/** All but the sample's, of which everybody knows the id. */
 const selectPixels = `
   SELECT pixel_id, project_id, organization_id, active, allowed_origins, settings
-  FROM pixels JOIN projects USING (project_id)`
+  FROM pixels JOIN projects USING (project_id)
+  WHERE pixel_id <> '${sampleIdentity.pixelId}'`
 
 interface PixelRow {
   pixel_id: string
@@ -47,7 +50,7 @@ export async function openPixelRegistry(postgres: Postgres, url: string): Promis
       pixels = new Map(rows.map((row) => [row.pixel_id, toPixel(row)]))
     },
     async changed(pixelId) {
-      const { rows } = await postgres.query<PixelRow>(`${selectPixels} WHERE pixel_id = $1`, [pixelId])
+      const { rows } = await postgres.query<PixelRow>(`${selectPixels} AND pixel_id = $1`, [pixelId])
       if (rows[0]) pixels.set(pixelId, toPixel(rows[0]))
       else pixels.delete(pixelId)
     },

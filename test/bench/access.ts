@@ -64,10 +64,11 @@ const appOn = async (postgres: Postgres, clickhouse: ClickHouse) => {
       authenticate: createAuthenticate(postgres, createTokens(postgres), config.publicUrl),
       takeTokens: null,
       noteKeyUse: () => {},
+      viewSample: async (_request, principal) => principal,
     },
     read: {
       clickhouse: { live: clickhouse, test: clickhouse },
-      scopeOf: createScopeOf(postgres, '00000000-0000-0000-0000-000000000000'),
+      scopeOf: createScopeOf(postgres),
       billing: createBilling({ postgres, log, now: Date.now }),
       postgres,
       now: Date.now,

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import { inject } from 'vitest'
 import { createAuthenticate, sha256 } from '../../collector/access/authenticate.ts'
 import { createRecordScopeOf } from '../../collector/access/recordScope.ts'
+import { createSampleView } from '../../collector/access/sampleView.ts'
 import { createScopeOf } from '../../collector/access/scope.ts'
 import { sessionCookie } from '../../collector/access/session.ts'
 import { createTokens } from '../../collector/access/tokens.ts'
@@ -15,6 +16,8 @@ import { createBilling } from '../../collector/billing/billing.ts'
 import { type ClickHouse, openClickHouse } from '../../collector/clickhouse/client.ts'
 import { migrateClickHouse } from '../../collector/clickhouse/migrate.ts'
 import { readConfig } from '../../collector/config.ts'
+import { fillSampleDatabase } from '../../collector/demo/sample.ts'
+import { ensureSampleOrganization } from '../../collector/demo/sampleOrganization.ts'
 import { hemOf } from '../../collector/identity/hem.ts'
 import { reloadIdentity } from '../../collector/identity/refresh.ts'
 import { openLog } from '../../collector/log.ts'
@@ -38,6 +41,8 @@ export interface Tenant {
   member: string
   key: ApiCredentials
   projectKey: ApiCredentials
+  testKey: ApiCredentials
+  testProjectKey: ApiCredentials
   revoked: ApiCredentials
 }
 
@@ -50,6 +55,11 @@ export async function openTenants() {
   const database = randomName()
   await migrateClickHouse(inject('clickhouseUrl'), database)
   const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
+  const sampleDatabase = `${database}_test`
+  await migrateClickHouse(inject('clickhouseUrl'), sampleDatabase)
+  const stores = { live: clickhouse, test: openClickHouse(inject('clickhouseUrl'), sampleDatabase) }
+  await fillSampleDatabase(stores.test, new Date())
+  await ensureSampleOrganization(postgres)
   await clickhouse.command({
     sql: 'INSERT INTO profiles (hem, first_name) VALUES ({hem:String}, {name:String})',
     params: { hem: hemOf('somebody@known.example'), name: 'Somebody' },
@@ -67,20 +77,19 @@ export async function openTenants() {
     ...{ config, log, notReady: () => null, metrics: async () => '' },
     guard: {
       authenticate: createAuthenticate(postgres, tokens, config.publicUrl),
-      takeTokens: null,
-      noteKeyUse: () => {},
+      ...{ takeTokens: null, noteKeyUse: () => {}, viewSample: createSampleView(postgres) },
     },
     read: {
-      clickhouse: { live: clickhouse, test: clickhouse },
-      scopeOf: createScopeOf(postgres, randomUUID()),
+      clickhouse: stores,
+      scopeOf: createScopeOf(postgres),
       ...{ billing: createBilling({ postgres, log, now: Date.now }), postgres, now: Date.now },
     },
     campaigns: {
-      ...{ clickhouse: { live: clickhouse, test: clickhouse }, postgres, now: Date.now },
-      recordScopeOf: createRecordScopeOf(postgres, randomUUID()),
+      ...{ clickhouse: stores, postgres, now: Date.now },
+      recordScopeOf: createRecordScopeOf(postgres),
     },
     delivery: { postgres, spool, optOuts: { has: () => false, close: async () => {} } },
-    accounts: { postgres, clickhouse, tokens, publicUrl: config.publicUrl },
+    accounts: { postgres, clickhouse: stores, tokens, publicUrl: config.publicUrl },
   })
   await app.ready()
 
@@ -96,7 +105,8 @@ export async function openTenants() {
       headers,
       ...(body && { payload: body(about) }),
     })
-    return { name, status: answer.statusCode, text: answer.body, error: errorOf(answer.body) }
+    const { 'x-svc-mode': mode } = answer.headers
+    return { name, status: answer.statusCode, text: answer.body, error: errorOf(answer.body), mode }
   }
 
   /** The headers of somebody who is signed in to the dashboard. */
@@ -119,7 +129,7 @@ export async function openTenants() {
       await app.close()
       await spool.close()
       rmSync(directory, { recursive: true, force: true })
-      await clickhouse.close()
+      await Promise.all([clickhouse.close(), stores.test.close()])
       await postgres.end()
     },
   }
@@ -160,6 +170,8 @@ async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
     member: randomUUID(),
     key: newApiCredentials('live'),
     projectKey: newApiCredentials('live'),
+    testKey: newApiCredentials('test'),
+    testProjectKey: newApiCredentials('test'),
     revoked: newApiCredentials('live'),
   }
   const { organizationId, projects, pixels, campaigns } = tenant
@@ -202,6 +214,9 @@ async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
     tenant.projectKey,
   )
   await storeApiKey(postgres, owner, 'live', 'revoked', tenant.revoked)
+  await storeApiKey(postgres, owner, 'test', 'test key', tenant.testKey)
+  const first = { organizationId, projectId: projects[0] }
+  await storeApiKey(postgres, first, 'test', 'test project key', tenant.testProjectKey)
   await postgres.query('UPDATE api_keys SET revoked_at = now() WHERE key_sha256 = $1', [
     sha256(tenant.revoked.apiKey),
   ])

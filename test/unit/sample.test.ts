@@ -1,11 +1,11 @@
 import { Check } from 'typebox/value'
 import { describe, expect, inject, test } from 'vitest'
+import { sampleIdentity } from '../../collector/access/sampleView.ts'
 import { openClickHouse } from '../../collector/clickhouse/client.ts'
 import { migrateClickHouse } from '../../collector/clickhouse/migrate.ts'
 import {
   fillSampleDatabase,
   sampleCampaignRows,
-  sampleIdentity,
   sampleLinks,
   sampleProfiles,
   sampleRows,

@@ -55,6 +55,7 @@ async function appWith(access: Access | undefined) {
     authenticate: createAuthenticate(postgres, tokens, 'http://127.0.0.1:8787'),
     takeTokens: null,
     noteKeyUse: () => {},
+    viewSample: async (_request, principal) => principal,
   })
   app.get('/it', access ? { config: { access } } : {}, async (request) => request.principal ?? {})
   return app

@@ -106,7 +106,7 @@ const table: [
   [
     'GET /api/v1/organization/user/retrieve/SOMEONE',
     () => undefined,
-    { projectKey: refused, stranger: noMember },
+    { projectKey: refused, testKey: noMember, stranger: noMember },
     ok,
   ],
   [
@@ -150,7 +150,7 @@ const table: [
   [
     'GET /api/v1/project/user/retrieve/SOMEONE?project_id=HERE',
     () => undefined,
-    { outsider: gone, projectKey: refused, stranger: gone },
+    { outsider: gone, projectKey: refused, testKey: '404 project member not found', stranger: gone },
     ok,
   ],
   [
