@@ -1,14 +1,8 @@
-import Fastify, {
-  type FastifyBaseLogger,
-  type FastifyError,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  LogController,
-} from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { type GuardDeps, guardRoutes } from './access/guard.ts'
 import type { AccountsDeps } from './accounts/deps.ts'
 import { administrationRoutes, dashboardApiRoutes } from './accounts/routes.ts'
+import { answerClientError, answerError, refuseEncodedBody, refuseUnknownRoute } from './answerErrors.ts'
 import { billingRoutes } from './billing/routes.ts'
 import { deliveryRoutes } from './campaigns/deliveryRoutes.ts'
 import type { CampaignsDeps, DeliveryDeps } from './campaigns/deps.ts'
@@ -17,7 +11,6 @@ import type { Config } from './config.ts'
 import { contactRoutes } from './contact/routes.ts'
 import { dashboardPages } from './dashboard/routes.ts'
 import type { ReadDeps } from './deps.ts'
-import { ApiError, busy, NoAnswer, notFound } from './errors.ts'
 import { earlierRoutes } from './events/earlierRoutes.ts'
 import { eventsRoutes } from './events/routes.ts'
 import { healthRoutes } from './health.ts'
@@ -30,10 +23,10 @@ import { metricsRoutes } from './metricsRoutes.ts'
 import { describeRoutes } from './openapi.ts'
 import { privacyRoutes } from './privacy/routes.ts'
 import { statisticsRoutes } from './statistics/routes.ts'
-import { isStoreAway } from './storeAway.ts'
 import { fieldCatalogRoutes } from './taxonomy/fieldCatalogRoutes.ts'
 import { taxonomyRoutes } from './taxonomy/taxonomyRoutes.ts'
 import { validatorCompiler } from './validation.ts'
+import { withApiPrefix } from './versionPaths.ts'
 import { visitorsRoutes } from './visitors/routes.ts'
 
 export interface AppDeps {
@@ -91,11 +84,19 @@ export async function createApp({
     genReqId: () => crypto.randomUUID(),
     connectionTimeout: 60_000,
     requestTimeout: 30_000,
+    // How often connections are looked at whether they are over these times.
+    http: { connectionsCheckingInterval: 5_000 },
     bodyLimit: bodyBytesMax,
     // A client that does not read its answer must not hold up the end.
     forceCloseConnections: 'idle',
     routerOptions: { ignoreTrailingSlash: true },
+    rewriteUrl: ({ url }) => withApiPrefix(url!),
+    frameworkErrors: answerError,
+    clientErrorHandler: answerClientError,
   })
+  // Bodies are JSON; the ingest routes say for themselves what else they take.
+  app.removeContentTypeParser('text/plain')
+  app.addHook('preParsing', refuseEncodedBody)
   app.setErrorHandler(answerError)
   app.setValidatorCompiler(validatorCompiler)
   app.setNotFoundHandler(refuseUnknownRoute)
@@ -130,47 +131,5 @@ export async function createApp({
   return app
 }
 
-function refuseUnknownRoute({ method, url }: FastifyRequest): never {
-  throw notFound.route(method, url.split('?')[0]!)
-}
-
-const storeRetrySeconds = 2
-
 /** Most bytes of a body, where a route does not say otherwise. */
 const bodyBytesMax = 1024 * 1024
-
-/** Turns whatever was thrown into an answer, which is never billed; what is internal stays in the log. */
-async function answerError(
-  error: FastifyError | ApiError | NoAnswer,
-  request: FastifyRequest,
-  reply: FastifyReply,
-) {
-  if (error instanceof NoAnswer) {
-    if (!request.raw.destroyed) request.log.error(error.message)
-    reply.hijack()
-    request.raw.destroy()
-    return reply
-  }
-  await request.charge?.refund()
-  const known = error instanceof ApiError ? error : inOurWords(error)
-  if (known.status >= 500 && known.code !== 'busy') request.log.error(error)
-  return reply
-    .code(known.status)
-    .headers({ ...known.extra.headers })
-    .send({ error: known.code, message: known.message, request_id: request.id, ...known.extra.body })
-}
-
-/** What others threw, in the catalogue's words. */
-function inOurWords(error: FastifyError): ApiError {
-  if (isStoreAway(error)) return busy('A database is not reachable now.', storeRetrySeconds)
-  switch (error.code) {
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new ApiError(413, 'too_large', 'The body is larger than this route takes.')
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new ApiError(415, 'unsupported_media_type', 'Send text/plain or application/json.')
-  }
-  const status = error.statusCode ?? 500
-  return status < 500
-    ? new ApiError(status, 'malformed', error.message)
-    : new ApiError(500, 'internal_error', 'Something went wrong on our side. Try again.')
-}

@@ -1,6 +1,6 @@
 /**
  * The error catalogue: what callers may be told. `error` is for programs and never changes; the spec's own words
- * are used to the letter. `message` is for people. One handler (collector/app.ts) turns these into
+ * are used to the letter. `message` is for people. One handler (answerErrors.ts) turns these into
  * `{ error, message, request_id }` and hides everything else behind `internal_error`.
  */
 export class ApiError extends Error {
@@ -40,6 +40,12 @@ export const unauthorized = {
   credentials: () =>
     new ApiError(401, 'invalid_credentials', 'The e-mail address or the password is not right.'),
 }
+
+/** 415: the route takes bodies of these media types only. */
+export const unsupportedMediaType = (types: readonly string[]) =>
+  new ApiError(415, 'unsupported_media_type', `Content-Type: send the body as ${types.join(' or ')}.`, {
+    headers: { accept: types.join(', ') },
+  })
 
 /** 403: the caller is known, and may not. */
 export const forbidden = (message: string) => new ApiError(403, 'forbidden', message)

@@ -49,6 +49,8 @@ const description = `Web events captured by the Footfall pixel, and who they wer
 Every error is \`{ "error", "message", "request_id" }\`: \`error\` is for programs and does not change, \`message\`
 is for people. Records are charged when the head of their answer is sent; what the service then breaks off is given
 back. 503 \`busy\` and 429 carry \`Retry-After\` in seconds; answers other than 2xx are never billed.
+HEAD is answered wherever GET is, without the body; of what is charged it only checks who asks, and costs nothing.
+Paths that begin with \`/v1\`, \`/v2\` or \`/v3\` are the same with \`/api\` before it. Bodies are JSON, uncompressed.
 A key and its secret are made in the dashboard, at \`/{org_id}/settings/api-keys\`, and nowhere else.`
 
 const tags = [

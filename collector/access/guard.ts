@@ -7,6 +7,9 @@ import { requireKeyRole } from './permissions.ts'
 import type { Principal } from './principal.ts'
 import { type SampleView, showOwnNames } from './sampleView.ts'
 
+/** Cache-Control of answers that are for one caller: no cache keeps them, a shared one least of all. */
+export const personal = 'private, no-store'
+
 export interface GuardDeps {
   authenticate: Authenticate
   /** Null: requests are not limited. */
@@ -31,6 +34,8 @@ export function guardRoutes(app: FastifyInstance, deps: GuardDeps): void {
   app.addHook('onRoute', (route) => {
     routes.push(route)
     const access = route.config?.access
+    // HEAD says whether GET would be let in and is well asked; it reads nothing, and nothing is charged.
+    if (route.method === 'HEAD' && route.config?.charged) route.handler = answerHead
     if (access && access.to !== 'anyone') {
       const hook = (request: FastifyRequest, reply: FastifyReply) => admit(deps, access, request, reply)
       route.onRequest = [hook, ...[route.onRequest ?? []].flat()] as NonNullable<RouteOptions['onRequest']>
@@ -41,6 +46,9 @@ export function guardRoutes(app: FastifyInstance, deps: GuardDeps): void {
     if (undeclared.length > 0) throw new Error(`no config.access: ${undeclared.join('; ')}`)
   })
 }
+
+const answerHead = async (_request: FastifyRequest, reply: FastifyReply) =>
+  reply.type('application/json; charset=utf-8').send()
 
 const nameOf = (route: RouteOptions): string => `${[route.method].flat().join(', ')} ${route.url}`
 
@@ -55,6 +63,7 @@ async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
+  reply.header('cache-control', personal)
   const principal = await authenticate(request, access)
   if (principal.mode === 'test') reply.header('x-svc-mode', 'test')
   if (principal.caller.kind === 'key') noteKeyUse(principal.caller.keyId)

@@ -157,10 +157,7 @@ export const keyRoutes =
           )
           return readKey(client, principal.organizationId, keyId)
         })
-        return reply
-          .code(201)
-          .header('cache-control', 'no-store')
-          .send({ key, api_key: credentials.apiKey, api_secret: credentials.apiSecret })
+        return reply.code(201).send({ key, api_key: credentials.apiKey, api_secret: credentials.apiSecret })
       },
     )
 

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
+import { personal } from '../access/guard.ts'
 import { forbidden } from '../errors.ts'
 import { keyRoutes } from './apiKeys.ts'
 import { auditRoutes } from './audit.ts'
@@ -41,6 +42,10 @@ export const dashboardApiRoutes =
   (deps: AccountsDeps): FastifyPluginAsync =>
   async (app) => {
     app.addHook('preValidation', requireStorable)
+    // Who signs in or is invited has no session yet, and the answer says who they are.
+    app.addHook('onRequest', async (_request, reply) => {
+      reply.header('cache-control', personal)
+    })
     await app.register(sessionRoutes(deps))
     await app.register(invitationRoutes(deps))
     await app.register(ownPasswordRoutes(deps))

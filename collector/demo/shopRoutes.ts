@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsync } from 'fastify'
 import { isUuid } from '../../schemas/uuid.ts'
-import { forAnyone } from '../access/guard.ts'
+import { forAnyone, personal } from '../access/guard.ts'
 import { ApiError, invalidParameter } from '../errors.ts'
 import { pageHeaders } from '../pageHeaders.ts'
 import { packageRoot } from '../paths.ts'
@@ -76,7 +76,7 @@ export const shopRoutes =
         const wanted = new Set(ids)
         const { rows } = answer.json<{ rows: { event_id: string }[] }>()
         return reply
-          .header('cache-control', 'no-store')
+          .header('cache-control', personal)
           .send({ rows: rows.filter((row) => wanted.has(row.event_id)) })
       },
     )

@@ -25,12 +25,11 @@ import { v2 } from './v2.ts'
 export const earlierRoutes =
   (deps: ReadDeps): FastifyPluginAsync =>
   async (app) => {
-    // As in routes.ts: what is read from a query is checked where it is read, and HEAD delivers nothing.
+    // As in routes.ts: what is read from a query is checked where it is read.
     app.setValidatorCompiler(() => () => true)
     app.setSerializerCompiler(() => (data) => JSON.stringify(data))
     const shared = {
       config: { access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'events' } },
-      exposeHeadRoute: false,
     } as const
 
     const clickhouseOf = ({ principal }: FastifyRequest) => deps.clickhouse[principal.mode]

@@ -21,8 +21,6 @@ export const eventsRoutes =
     // Queries are checked in plan.ts, whose errors name the parameter; the schemas here describe, for OpenAPI.
     app.setValidatorCompiler(() => () => true)
     app.setSerializerCompiler(() => (data) => JSON.stringify(data))
-    // HEAD would read, and later charge for, rows that it does not deliver.
-    const exposeHeadRoute = false
 
     const config = {
       access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'events' },
@@ -31,7 +29,7 @@ export const eventsRoutes =
     for (const tier of tiers) {
       app.get(
         `/api/v3/events/${tier}`,
-        { schema: describeEvents(tier), config: { ...config, charged: true }, exposeHeadRoute },
+        { schema: describeEvents(tier), config: { ...config, charged: true } },
         async (request, reply) => {
           const signal = untilClosed(reply)
           const { principal } = request
@@ -53,28 +51,20 @@ export const eventsRoutes =
         },
       )
 
-      app.get(
-        `/api/v3/events/${tier}/schema`,
-        { schema: describeSchema(tier), config, exposeHeadRoute },
-        async (request) => {
-          await deps.scopeOf(request.principal, readSchemaRequest(request))
-          return { fields: fieldsAt(tier).map(publicField) }
-        },
-      )
+      app.get(`/api/v3/events/${tier}/schema`, { schema: describeSchema(tier), config }, async (request) => {
+        await deps.scopeOf(request.principal, readSchemaRequest(request))
+        return { fields: fieldsAt(tier).map(publicField) }
+      })
     }
 
-    app.get(
-      '/api/v3/events_schema',
-      { schema: describeSchema(null), config, exposeHeadRoute },
-      async (request) => {
-        await deps.scopeOf(request.principal, readSchemaRequest(request))
-        return { fields: fields.map(publicField) }
-      },
-    )
+    app.get('/api/v3/events_schema', { schema: describeSchema(null), config }, async (request) => {
+      await deps.scopeOf(request.principal, readSchemaRequest(request))
+      return { fields: fields.map(publicField) }
+    })
 
     app.get(
       `/api/v3/events/${countsTier}/counts`,
-      { schema: describeCounts(countsTier), config, exposeHeadRoute },
+      { schema: describeCounts(countsTier), config },
       async (request) => {
         const { principal } = request
         const { asked, plan: unscoped } = readCountsRequest(request, Date.now())

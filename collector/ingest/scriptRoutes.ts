@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { snippet } from '../../pixel/stub.mjs'
+import { chooseEncoding } from '../encoding.ts'
 import { notFound } from '../errors.ts'
 import { activePixel, type IngestDeps } from './intake.ts'
 import { type ChunkName, chunkNames, createPixelScripts, type Script } from './pixelScript.ts'
@@ -58,19 +59,26 @@ export async function scriptRoutes(app: FastifyInstance, deps: IngestDeps, publi
 }
 
 function answer(request: FastifyRequest, reply: FastifyReply, script: Script, cacheControl: string) {
-  const etag = `"${script.version}"`
+  const encoding = chooseEncoding(request.headers['accept-encoding'], ['br', 'gzip'])
+  // Each encoding is other bytes, so another tag; whoever has one of them has the script.
+  const etag = encoding === 'identity' ? `"${script.version}"` : `"${script.version}-${encoding}"`
   reply.headers({
     'cache-control': cacheControl,
     etag,
     vary: 'Origin, Accept-Encoding',
     'cross-origin-resource-policy': 'cross-origin',
   })
-  if (request.headers['if-none-match'] === etag) return reply.code(304).send()
-  const accepted = request.headers['accept-encoding'] ?? ''
-  const encoding = accepted.includes('br') ? 'br' : accepted.includes('gzip') ? 'gzip' : 'identity'
+  if (hasVersion(request.headers['if-none-match'], script.version)) return reply.code(304).send()
   if (encoding !== 'identity') reply.header('content-encoding', encoding)
   return reply.type('text/javascript; charset=utf-8').send(script[encoding])
 }
+
+/** Whether If-None-Match names this version, alone or among others, weakly (proxies that compress say so) or not. */
+const hasVersion = (ifNoneMatch: string | undefined, version: string): boolean =>
+  (ifNoneMatch ?? '')
+    .split(',')
+    .map((tag) => tag.trim())
+    .some((tag) => tag === '*' || tag.replace(/^W\//, '').slice(1, 1 + version.length) === version)
 
 const description = `\`/p/{pixel_id}.js\` follows the pixel's settings within minutes. \`/p/{pixel_id}.{version}.js\` never
 changes, and takes an \`integrity\` attribute. \`/p/{pixel_id}.json\` answers both URLs, the integrity, and the HTML for

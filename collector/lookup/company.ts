@@ -20,7 +20,6 @@ export const companyLookupRoute =
           access: { to: 'key', projectKeys: 'as organization', keyRole: 'read', limit: 'data' },
           charged: true,
         },
-        exposeHeadRoute: false,
       },
       async (request, reply) => {
         const key = readCompanyKey(request.query)

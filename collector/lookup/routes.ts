@@ -28,7 +28,6 @@ export const lookupRoutes =
     const access = { to: 'key', projectKeys: 'as organization', keyRole: 'read' } as const
     const single = {
       config: { access: { ...access, limit: 'data' }, charged: true },
-      exposeHeadRoute: false,
     } as const
 
     const read = (

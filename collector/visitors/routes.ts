@@ -12,7 +12,7 @@ import { readVisitors } from './visitors.ts'
 export const visitorsRoutes =
   (deps: ReadDeps): FastifyPluginAsync =>
   async (app) => {
-    // As in events/routes.ts: what is read from a query is checked where it is read, and HEAD delivers nothing.
+    // As in events/routes.ts: what is read from a query is checked where it is read.
     app.setValidatorCompiler(() => () => true)
     app.setSerializerCompiler(() => (data) => JSON.stringify(data))
     const shared = {
@@ -20,7 +20,6 @@ export const visitorsRoutes =
         access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'events' },
         charged: true,
       },
-      exposeHeadRoute: false,
     } as const
 
     for (const tier of visitorTiers) {

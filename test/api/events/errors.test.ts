@@ -86,10 +86,6 @@ describe('404', () => {
       expect(answer.json()).toMatchObject({ error: 'not_found' })
     },
   )
-
-  test('HEAD reads no rows', async () => {
-    expect((await events.app.inject({ method: 'HEAD', url: `/api/v3/${page}` })).statusCode).toBe(404)
-  })
 })
 
 test('406 when Accept rules out every form', async () => {

@@ -96,9 +96,36 @@ test.each(['/p/nothing.js', '/p/debug.json', '/p/.js', '/p/x.y.js'])('%s is not 
   expect((await fetch(service.url + path)).status).toBe(404)
 })
 
-test('the script is served compressed, and not again when the browser has it', async () => {
-  const answer = await fetch(scriptUrl(), { headers: { 'accept-encoding': 'br' } })
-  expect(answer.headers.get('content-encoding')).toBe('br')
-  const etag = answer.headers.get('etag')!
-  expect((await fetch(scriptUrl(), { headers: { 'if-none-match': etag } })).status).toBe(304)
+test.each([
+  ['br', 'br'],
+  ['gzip, deflate, br, zstd', 'br'],
+  ['br;q=0, gzip', 'gzip'],
+  ['br;q=0.1, gzip;q=0.9', 'gzip'],
+  ['*', 'br'],
+  ['br;q=0, *;q=0', null],
+  ['identity', null],
+  ['brotli', null],
+])('Accept-Encoding: %s is answered %s', async (accepted, encoding) => {
+  const answer = await fetch(scriptUrl(), { headers: { 'accept-encoding': accepted } })
+  expect(answer.headers.get('content-encoding')).toBe(encoding)
+  expect(answer.headers.get('vary')).toBe('Origin, Accept-Encoding')
+  expect(await answer.text()).toContain(service.demo.pixel_id)
+})
+
+test('the script is not served again when the browser has it, however it says so', async () => {
+  const etagOf = async (encoding: string) =>
+    (await fetch(scriptUrl(), { headers: { 'accept-encoding': encoding } })).headers.get('etag')!
+  const etags = [await etagOf('br'), await etagOf('gzip'), await etagOf('identity')]
+  expect(new Set(etags).size).toBe(3)
+  const held = [...etags, ...etags.map((etag) => `W/${etag}`), `"other", W/${etags[0]}`, '*']
+  for (const etag of held) {
+    const answer = await fetch(scriptUrl(), { headers: { 'if-none-match': etag } })
+    expect({ etag, status: answer.status, vary: answer.headers.get('vary') }).toEqual({
+      ...{ etag, status: 304 },
+      vary: 'Origin, Accept-Encoding',
+    })
+  }
+  for (const etag of ['"other"', '', '""', `"${'0'.repeat(16)}"`]) {
+    expect((await fetch(scriptUrl(), { headers: { 'if-none-match': etag } })).status).toBe(200)
+  }
 })

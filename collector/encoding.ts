@@ -1,0 +1,27 @@
+/**
+ * Chooses the encoding of an answer from Accept-Encoding: of those `offered`, in the order of our preference, the one
+ * of the best quality; `q=0` rules one out, `*` stands for those that are not named. `identity` when none is left.
+ */
+export function chooseEncoding<Encoding extends string>(
+  accepted: string | string[] | undefined,
+  offered: readonly Encoding[],
+): Encoding | 'identity' {
+  const qualities = new Map(
+    String(accepted ?? '')
+      .split(',')
+      .map(readRange),
+  )
+  let best: { encoding: Encoding | 'identity'; quality: number } = { encoding: 'identity', quality: 0 }
+  for (const encoding of offered) {
+    const quality = qualities.get(encoding) ?? qualities.get('*') ?? 0
+    if (quality > best.quality) best = { encoding, quality }
+  }
+  return best.encoding
+}
+
+/** "gzip;q=0.5" → ["gzip", 0.5]. */
+function readRange(text: string): [name: string, quality: number] {
+  const [name = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase())
+  const quality = Number(parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? 1)
+  return [name, Number.isNaN(quality) ? 1 : quality]
+}
