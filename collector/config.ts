@@ -24,6 +24,8 @@ export interface Config {
   demo: boolean
   /** FOOTFALL_TRUSTED_PROXIES, default none: addresses or CIDR ranges whose X-Forwarded-For is believed. */
   trustedProxies: string[]
+  /** FOOTFALL_IP_DATABASE, default none, which tells countries: a MaxMind database (.mmdb) of countries or cities. */
+  ipDatabase: string | null
   /** FOOTFALL_SPOOL_MB_MAX, default 10240: past this the collector answers 503 busy. */
   spoolBytesMax: number
   /** FOOTFALL_WORKERS, default one for each core but one, at least one: processes that answer requests. */
@@ -79,6 +81,7 @@ export function readConfig(env: Environment): Config {
       .split(',')
       .map((part) => part.trim())
       .filter(Boolean),
+    ipDatabase: env.FOOTFALL_IP_DATABASE ? resolve(env.FOOTFALL_IP_DATABASE) : null,
     spoolBytesMax: integer(env, 'FOOTFALL_SPOOL_MB_MAX', 10_240, 16, 10_000_000) * 1024 * 1024,
     workers: integer(env, 'FOOTFALL_WORKERS', Math.max(1, availableParallelism() - 1), 1, 256),
     connectionsMax: integer(env, 'FOOTFALL_CONNECTIONS_MAX', 10_000, 1, 1_000_000),

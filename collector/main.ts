@@ -11,6 +11,7 @@ import { ensureSampleOrganization } from './demo/sampleOrganization.ts'
 import { welcome } from './demo/welcome.ts'
 import { StartError } from './errors.ts'
 import { type IdentityRefresh, keepIdentityFresh } from './identity/refresh.ts'
+import { openLocate } from './ingest/location.ts'
 import { type Log, openLog } from './log.ts'
 import {
   deadLetters,
@@ -45,6 +46,8 @@ const workerLockWaitMs = 5_000
 async function main(): Promise<void> {
   const config = readConfig(process.env)
   const log = openLog(config)
+  // Workers open it; one that cannot be used is told before anything is started.
+  if (config.ipDatabase) openLocate(config.ipDatabase)
   makeWritable(config.dataDir)
   const lock = await lockDirectory(config.dataDir, 0)
   const stores = await openStores(config, log)

@@ -14,6 +14,7 @@ import { openClickHouse } from './clickhouse/client.ts'
 import { shopRoutes } from './demo/shopRoutes.ts'
 import { StartError } from './errors.ts'
 import { createIngestLimits } from './ingest/limits.ts'
+import { openLocate } from './ingest/location.ts'
 import { openOptOuts } from './ingest/optOuts.ts'
 import { openPinnedScripts } from './ingest/pinnedScripts.ts'
 import { openPixelRegistry } from './ingest/pixels.ts'
@@ -54,7 +55,12 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
     },
     ingest: ingest?.deps,
     delivery: ingest
-      ? { postgres: pool, spool: ingest.deps.spools.events, optOuts: ingest.deps.optOuts }
+      ? {
+          postgres: pool,
+          spool: ingest.deps.spools.events,
+          optOuts: ingest.deps.optOuts,
+          locate: ingest.deps.locate,
+        }
       : undefined,
     ...(config.role !== 'ingest' && {
       read: {
@@ -112,6 +118,7 @@ async function openIngest(
   { config, postgresUrl, spoolDirectory }: WorkerSetup,
   pool: ReturnType<typeof openPostgres>,
 ) {
+  const locate = openLocate(config.ipDatabase)
   const lock = await lockDirectory(spoolDirectory, lockWaitMs)
   const spools = openSpools(spoolDirectory, Math.floor(config.spoolBytesMax / config.workers), {
     sealed: (table, path) => tell({ type: 'sealed', table, path }),
@@ -122,7 +129,7 @@ async function openIngest(
   const salt = await openDailySalt(pool)
   return {
     deps: {
-      ...{ pixels, optOuts, salt, spools },
+      ...{ pixels, optOuts, salt, spools, locate },
       pinned: openPinnedScripts(pool),
       limits: createIngestLimits(config),
     },

@@ -9,7 +9,9 @@ import { demographicFields } from './fields/demographic.ts'
 import { eventFields } from './fields/event.ts'
 import { type Field, type Tier, tiers } from './fields/field.ts'
 import { hem, hemNumber } from './fields/identity.ts'
+import { marketingFields } from './fields/marketing.ts'
 import { pteFields } from './fields/pte.ts'
+import { visitFields } from './fields/visit.ts'
 
 export {
   type DataType,
@@ -23,7 +25,7 @@ export {
 export { companyFields, hem, hemNumber }
 
 /** The columns of `events`: what was stored, and what is computed from it when it is read. */
-export const eventColumns: readonly Field[] = [...eventFields, hem]
+export const eventColumns: readonly Field[] = [...eventFields, ...marketingFields, ...visitFields, hem]
 
 /** What is known of a person: the columns of `profiles`, which has one row for each hem. */
 export const profileFields: readonly Field[] = [

@@ -68,7 +68,7 @@ export const deliveryRoutes =
   }
 
 async function deliver(
-  { postgres, spool, optOuts }: DeliveryDeps,
+  { postgres, spool, optOuts, locate }: DeliveryDeps,
   principal: Principal,
   events: readonly unknown[],
 ): Promise<Static<typeof Receipt>> {
@@ -84,9 +84,10 @@ async function deliver(
     if ('tsMillis' in checked) valid.push(isOptedOut(checked) ? withoutVisitor(checked) : checked)
     else rejected.push({ index, event_id: textOf(event, 'event_id'), ...checked })
   })
+  const context = { organizationId: principal.organizationId, receivedMillis: nowMs, locate }
   for (let from = 0; from < valid.length; from += rowsAtOnce) {
     const some = valid.slice(from, from + rowsAtOnce)
-    await orBusy(spool.append(some.map((one) => deliveryRow(one, principal.organizationId, nowMs))))
+    await orBusy(spool.append(some.map((one) => deliveryRow(one, context))))
   }
   acceptedEvents.inc(valid.length)
   return { accepted: valid.length, rejected }

@@ -1,6 +1,7 @@
 import type { Principal } from '../access/principal.ts'
 import type { RecordScope } from '../access/recordScope.ts'
 import type { ClickHouse } from '../clickhouse/client.ts'
+import type { Locate } from '../ingest/location.ts'
 import type { OptOuts } from '../ingest/optOuts.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import type { Spool } from '../spool/spool.ts'
@@ -22,4 +23,5 @@ export interface DeliveryDeps {
   spool: Spool
   /** Whose events are not to be kept. */
   optOuts: OptOuts
+  locate: Locate
 }

@@ -1,4 +1,5 @@
 import { knownDevice } from '../ingest/device.ts'
+import type { Locate } from '../ingest/location.ts'
 import { eventRow, sharedMembers } from '../ingest/row.ts'
 import type { ValidDelivery } from './delivery.ts'
 
@@ -8,12 +9,23 @@ const noPixel = '00000000-0000-0000-0000-000000000000'
 /** Of a browser that the DSP does not tell: nothing is known, and nothing looks automated. */
 const unknownDevice = '"user_agent":"","device_type":"","is_bot":false'
 
+/** What all deliveries of one request share. */
+interface DeliveryContext {
+  organizationId: string
+  receivedMillis: number
+  locate: Locate
+}
+
 /**
  * A delivery as a line for the `events` table, without line end. A visitor whom the DSP does not know counts as one of
  * their own: the event's id stands for the cookie's.
  */
-export function deliveryRow(delivery: ValidDelivery, organizationId: string, receivedMillis: number): string {
-  const { event_type, spend, tsMillis, page_url = '', user_agent } = delivery
+export function deliveryRow(
+  delivery: ValidDelivery,
+  { organizationId, receivedMillis, locate }: DeliveryContext,
+): string {
+  const { event_type, spend, tsMillis, page_url = '', user_agent, client_ip } = delivery
+  const device = user_agent === undefined ? unknownDevice : knownDevice(user_agent).members
   const event_id = delivery.event_id.toLowerCase()
   const campaign_id = delivery.campaign_id.toLowerCase()
   const shared = sharedMembers({
@@ -21,8 +33,8 @@ export function deliveryRow(delivery: ValidDelivery, organizationId: string, rec
     projectId: delivery.projectId,
     pixelId: noPixel,
     cookieId: delivery.cookie_id?.toLowerCase() ?? event_id,
-    clientIp: delivery.client_ip?.toWellFormed() ?? '',
-    deviceMembers: user_agent === undefined ? unknownDevice : knownDevice(user_agent).members,
+    clientIp: client_ip?.toWellFormed() ?? '',
+    deviceMembers: client_ip === undefined ? device : `${device},${locate(client_ip)}`,
     receivedMillis,
     clockCorrectionMs: 0,
   })

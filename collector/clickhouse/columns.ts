@@ -2,8 +2,10 @@ import { eventColumns, type Field, isReadableAt, profileFields } from '../../sch
 import type { ClickHouse } from './client.ts'
 
 /** A field as a table declares it. */
-export const columnDefinition = ({ name, columnType, alias }: Field): string =>
-  `${name} ${columnType}${alias ? ` ALIAS ${alias}` : ''}`
+export const columnDefinition = ({ name, columnType, alias, materialized }: Field): string => {
+  const computed = alias ? ` ALIAS ${alias}` : materialized ? ` MATERIALIZED ${materialized}` : ''
+  return `${name} ${columnType}${computed}`
+}
 
 /**
  * Brings the tables in line with the field table, whatever release made them: adds a column for every field that
@@ -12,7 +14,7 @@ export const columnDefinition = ({ name, columnType, alias }: Field): string =>
  */
 export async function syncColumns(clickhouse: ClickHouse): Promise<void> {
   await addColumns(clickhouse, 'events', eventColumns)
-  await mendAliases(clickhouse, eventColumns)
+  await mendComputed(clickhouse, eventColumns)
   await addColumns(clickhouse, 'profiles', profileFields)
   await syncProfileRows(clickhouse)
 }
@@ -29,15 +31,16 @@ async function addColumns(clickhouse: ClickHouse, table: string, fields: readonl
 }
 
 /** Expressions are compared in the form in which ClickHouse keeps them. */
-async function mendAliases(clickhouse: ClickHouse, fields: readonly Field[]): Promise<void> {
+async function mendComputed(clickhouse: ClickHouse, fields: readonly Field[]): Promise<void> {
   const kept = new Map(
     (await columnsOf(clickhouse, 'events')).map(({ name, expression }) => [name, expression]),
   )
   for (const field of fields) {
-    if (!field.alias) continue
+    const computed = field.alias ?? field.materialized
+    if (!computed) continue
     const [wanted] = await clickhouse.rows<{ expression: string }>({
       sql: "SELECT replaceOne(formatQuerySingleLine({query:String}), 'SELECT ', '') AS expression",
-      params: { query: `SELECT ${field.alias}` },
+      params: { query: `SELECT ${computed}` },
     })
     if (kept.get(field.name) === wanted!.expression) continue
     await clickhouse.command({

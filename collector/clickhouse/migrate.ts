@@ -73,7 +73,7 @@ function valuesOf(url: string, database: string): Record<string, string> {
   }
 }
 
-/** Fields as a table declares them, without the computed ones: these need dictionaries that are made later. */
+/** Fields as a table declares them, without those computed when read: these need dictionaries that are made later. */
 const storedColumns = (fields: readonly Field[]): string =>
   fields
     .filter(({ alias }) => !alias)

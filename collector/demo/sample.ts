@@ -4,6 +4,7 @@ import type { ClickHouse } from '../clickhouse/client.ts'
 import { companyAt, type Graph, profileAt } from '../identity/generate.ts'
 import { reloadIdentity } from '../identity/refresh.ts'
 import { knownDevice } from '../ingest/device.ts'
+import { locationMembers } from '../ingest/location.ts'
 import { eventRow, sharedMembers } from '../ingest/row.ts'
 import { sampleDeliveries } from './sampleCampaigns.ts'
 import { planDay, type SampleEvent } from './sampleTraffic.ts'
@@ -39,7 +40,7 @@ function sampleRow({ visitor, event }: SampleEvent): string {
     ...sampleIdentity,
     cookieId: visitor.cookieId,
     clientIp: visitor.clientIp,
-    deviceMembers: knownDevice(visitor.userAgent).members,
+    deviceMembers: `${knownDevice(visitor.userAgent).members},${locationMembers(visitor.location)},"language":${JSON.stringify(visitor.language)}`,
     receivedMillis: event.sentMillis + visitor.latencyMs,
     clockCorrectionMs: 0,
   })

@@ -1,4 +1,5 @@
 import { deliveryRow } from '../campaigns/row.ts'
+import { locationMembers } from '../ingest/location.ts'
 import { seededRandom } from '../random.ts'
 import { sampleVisitors } from './sampleVisitors.ts'
 
@@ -25,7 +26,9 @@ export function sampleDeliveries(owner: SampleOwner, dayNumber: number): string[
     .sort((a, b) => a - b)
     .map((moment) => {
       const tsMillis = dayNumber * dayMs + moment
-      const { cookieId, clientIp, userAgent } = random.pick(sampleVisitors.filter(({ isBot }) => !isBot))
+      const { cookieId, clientIp, userAgent, location } = random.pick(
+        sampleVisitors.filter(({ isBot }) => !isBot),
+      )
       return deliveryRow(
         {
           event_id: random.uuid(),
@@ -36,8 +39,11 @@ export function sampleDeliveries(owner: SampleOwner, dayNumber: number): string[
           ...{ cookie_id: cookieId, client_ip: clientIp, user_agent: userAgent },
           page_url: 'https://pottery-weekly.example/',
         },
-        owner.organizationId,
-        tsMillis + 1_000,
+        {
+          organizationId: owner.organizationId,
+          receivedMillis: tsMillis + 1_000,
+          locate: () => locationMembers(location),
+        },
       )
     })
 }

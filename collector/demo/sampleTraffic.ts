@@ -30,6 +30,14 @@ const entrances = [
   'https://pottery-weekly.example/ten-mugs',
 ]
 
+/** What links from campaigns add to the address of the page they lead to. */
+const tags = [
+  'utm_source=newsletter&utm_medium=email&utm_campaign=spring_glazes',
+  'utm_source=instagram&utm_medium=social&utm_campaign=mug_monday&utm_content=story',
+  'utm_source=google&utm_medium=cpc&utm_campaign=stoneware&utm_term=stoneware+mug&gclid=EAIaIQobChMI0sample',
+  'utm_source=facebook&utm_medium=paid_social&utm_campaign=stoneware&fbclid=IwAR0sample',
+]
+
 interface Page {
   path: string
   title: string
@@ -43,6 +51,11 @@ const product = (item: string): Page => ({ path: `/product?item=${item}`, title:
 const results = (query: string): Page => ({
   path: `/search?q=${encodeURIComponent(query).replaceAll('%20', '+')}`,
   title: `“${query}” · Kiln Lane`,
+})
+
+const tagged = ({ path, title }: Page, tag: string): Page => ({
+  path: `${path}${path.includes('?') ? '&' : '?'}${tag}`,
+  title,
 })
 
 /** The events of one day, counted from 1 January 1970, in the order they happened. */
@@ -108,7 +121,8 @@ class Visit {
   #shop(): void {
     const random = this.#random
     const item = random.pick(products)
-    this.#open(random.pick([home, home, catalogue, product(item)]), random.pick(entrances))
+    const entrance = random.pick([home, home, catalogue, product(item)])
+    this.#open(random.chance(0.3) ? tagged(entrance, random.pick(tags)) : entrance, random.pick(entrances))
     this.#scroll()
     if (random.chance(0.14)) this.#copyCode()
     if (random.chance(0.3)) this.#search(random.pick(searches))

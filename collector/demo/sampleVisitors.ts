@@ -1,3 +1,4 @@
+import type { Location } from '../ingest/location.ts'
 import { type Random, seededRandom } from '../random.ts'
 
 /** Somebody, or something, that comes to the sample shop; the same browser on every visit. */
@@ -5,6 +6,10 @@ export interface SampleVisitor {
   cookieId: string
   userAgent: string
   clientIp: string
+  /** Their addresses are nowhere, so it is told. */
+  location: Location
+  /** Bots ask for none. */
+  language: string | null
   /** Its number among the people of the sample’s identity graph; null for most. */
   person: number | null
   isBot: boolean
@@ -38,6 +43,15 @@ const crawlers = [
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/141.0.0.0 Safari/537.36',
 ]
 
+const places = [
+  ...['GB', 'GB', 'GB', 'GB', 'IE'].map((country) => ({ country, language: 'en-GB' })),
+  ...['US', 'US', 'CA'].map((country) => ({ country, language: 'en-US' })),
+  { country: 'DE', language: 'de-DE' },
+  { country: 'FR', language: 'fr-FR' },
+  { country: 'NL', language: 'nl-NL' },
+  { country: 'JP', language: 'ja' },
+]
+
 /** The addresses that RFC 5737 and RFC 3849 keep for documentation. */
 const clientIp = (random: Random) =>
   random.chance(0.2)
@@ -61,10 +75,13 @@ function makeVisitors(random: Random): SampleVisitor[] {
           { height: 900, width: 1440 },
           { height: 864, width: 1536 },
         ])
+    const { country, language } = isBot ? { country: 'US', language: null } : random.pick(places)
     return {
       cookieId: random.uuid(),
       userAgent: random.pick(isBot ? crawlers : hasPhone ? phones : desktops),
       clientIp: clientIp(random),
+      location: { country, region: null, city: null },
+      language,
       person: !isBot && random.chance(0.3) ? index : null,
       isBot,
       screen,

@@ -7,7 +7,9 @@ import type { Spool } from '../spool/spool.ts'
 import type { Envelope } from './beacon.ts'
 import { derive, type Person, personIn } from './derive.ts'
 import { knownDevice } from './device.ts'
+import { preferredLanguage } from './language.ts'
 import type { IngestLimits } from './limits.ts'
+import type { Locate } from './location.ts'
 import type { OptOuts } from './optOuts.ts'
 import type { PinnedScripts } from './pinnedScripts.ts'
 import type { Pixel, PixelRegistry } from './pixels.ts'
@@ -28,6 +30,7 @@ export interface IngestDeps {
   optOuts: OptOuts
   salt: DailySalt
   pinned: PinnedScripts
+  locate: Locate
   /** One spool per table that ingest writes. */
   spools: { events: Spool; rejected_events: Spool; identity_links: Spool }
   limits: IngestLimits
@@ -65,7 +68,7 @@ export async function takeIn(deps: IngestDeps, request: FastifyRequest, envelope
     pixelId: pixel.pixelId,
     cookieId: visitor.cookieId,
     clientIp: request.ip,
-    deviceMembers: device.members,
+    deviceMembers: `${device.members},${deps.locate(request.ip)},${languageMember(request)}`,
     receivedMillis,
     clockCorrectionMs: clockCorrectionMs(receivedMillis, envelope.sentAtMillis),
   }
@@ -112,6 +115,9 @@ export async function takeIn(deps: IngestDeps, request: FastifyRequest, envelope
   acceptedEvents.inc(eventRows.length)
   return { receipt: { cookie_id: visitor.cookieId, accepted: eventRows.length, rejected }, visitor }
 }
+
+const languageMember = ({ headers }: FastifyRequest): string =>
+  `"language":${JSON.stringify(preferredLanguage(headers['accept-language']))}`
 
 /** The pixel of that id. Throws 404 "pixel not found", 403 "pixel inactive". */
 export function activePixel(pixels: PixelRegistry, pixelId: string): Pixel {

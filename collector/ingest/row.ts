@@ -7,7 +7,7 @@ export interface BeaconContext {
   pixelId: string
   cookieId: string
   clientIp: string
-  /** JSON members of the device columns (device.ts). */
+  /** JSON members of the columns that address and headers tell (device.ts, location.ts, language.ts). */
   deviceMembers: string
   receivedMillis: number
   /** Added to event times: the sender's clock error, 0 when it is small. */
@@ -45,14 +45,24 @@ interface RowEvent extends Pick<ValidEvent, 'event_id' | 'event_data'> {
  * with event_id and ts_millis, where the shipper finds them without parsing (collector/spool/lines.ts).
  */
 export function eventRow(event: RowEvent, shared: string, tsMillis: number): string {
-  const { url, referrer } = event.event_data
+  const { url, referrer, screen, viewport } = event.event_data
   const { host, path } = placeOf(url)
   const eventData = JSON.stringify(event.event_data)
   return (
     `{"event_id":"${event.event_id}","ts_millis":${tsMillis},${shared}"event_type":"${event.event_type}",` +
     `"page_url":${columnText(url)},"page_host":${columnText(host)},"page_path":${columnText(path)},` +
-    `"referrer_url":${referrer == null ? 'null' : columnText(referrer)},"event_data":${JSON.stringify(eventData)}}`
+    `"referrer_url":${referrer == null ? 'null' : columnText(referrer)},${sizeMembers(screen, viewport)}` +
+    `"event_data":${JSON.stringify(eventData)}}`
   )
+}
+
+/** Widths in CSS pixels, each with a trailing comma; none for what did not measure them. */
+const sizeMembers = (screen: unknown, viewport: unknown): string =>
+  widthMember('screen_width', screen) + widthMember('viewport_width', viewport)
+
+function widthMember(name: string, size: unknown): string {
+  const width = Math.round((size as { width?: number } | undefined)?.width ?? 0)
+  return width > 0 && width < 65_536 ? `"${name}":${width},` : ''
 }
 
 /** A JSON string for a text column. Half a surrogate pair would make ClickHouse refuse the whole row. */

@@ -30,7 +30,7 @@ export const demographicFields = [
   label('credit_rating', 'Modelled credit standing.', creditRatings),
   label('education_level', 'Highest degree.', educationLevels),
   label('occupation', 'Occupation in the words of the census.'),
-  label('language', 'Language spoken at home, ISO 639-1.'),
+  label('home_language', 'Language spoken at home, ISO 639-1.'),
   flag('is_home_owner', 'True when the household owns its home.'),
   label('dwelling_type', 'What the household lives in.', dwellingTypes),
   integer('home_value_usd', 'Estimated value of the home in US dollars.'),

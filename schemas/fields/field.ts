@@ -9,7 +9,9 @@ export type DataType = 'Utf8' | 'Int64' | 'Float64' | 'Boolean' | 'Timestamp'
 export const groups = [
   'event',
   'page',
+  'marketing',
   'device',
+  'location',
   'identity',
   'pte',
   'contact',
@@ -25,6 +27,11 @@ export interface Field {
   readonly columnType: string
   /** SQL the column is computed from when read; such a column is never written. */
   readonly alias?: string
+  /**
+   * SQL that ClickHouse computes the column from when a row is stored; of rows that were stored before there was the
+   * column, when they are read. Such a column is never written either.
+   */
+  readonly materialized?: string
   readonly dataType: DataType
   readonly nullable: boolean
   /** The cheapest tier whose routes return it. */

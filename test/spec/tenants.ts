@@ -20,6 +20,7 @@ import { fillSampleDatabase } from '../../collector/demo/sample.ts'
 import { ensureSampleOrganization } from '../../collector/demo/sampleOrganization.ts'
 import { hemOf } from '../../collector/identity/hem.ts'
 import { reloadIdentity } from '../../collector/identity/refresh.ts'
+import { openLocate } from '../../collector/ingest/location.ts'
 import { openLog } from '../../collector/log.ts'
 import { migratePostgres } from '../../collector/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../../collector/postgres/pool.ts'
@@ -88,7 +89,10 @@ export async function openTenants() {
       ...{ clickhouse: stores, postgres, now: Date.now },
       recordScopeOf: createRecordScopeOf(postgres),
     },
-    delivery: { postgres, spool, optOuts: { has: () => false, close: async () => {} } },
+    delivery: {
+      ...{ postgres, spool, locate: openLocate(null) },
+      optOuts: { has: () => false, close: async () => {} },
+    },
     accounts: { postgres, clickhouse: stores, tokens, publicUrl: config.publicUrl },
   })
   await app.ready()

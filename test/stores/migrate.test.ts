@@ -59,6 +59,44 @@ test('a field that the table lacks is added at the next start', async () => {
   await clickhouse.close()
 })
 
+test('of events that an older release stored, what is computed is read as of new ones, the rest is null', async () => {
+  const database = randomName()
+  await migrateClickHouse(inject('clickhouseUrl'), database)
+  const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
+  for (const name of ['utm_source', 'referrer_host', 'country', 'screen_width'])
+    await clickhouse.command({ sql: `ALTER TABLE events DROP COLUMN ${name}`, params: {} })
+  await clickhouse.command({
+    sql: `INSERT INTO events (page_url, referrer_url) VALUES ('https://a.example/?utm_source=b', 'https://C.example/d')`,
+    params: {},
+  })
+  await migrateClickHouse(inject('clickhouseUrl'), database)
+  expect(
+    await clickhouse.rows({
+      sql: 'SELECT utm_source, referrer_host, country, screen_width FROM events',
+      params: {},
+    }),
+  ).toEqual([{ utm_source: 'b', referrer_host: 'c.example', country: null, screen_width: null }])
+  await clickhouse.close()
+})
+
+test('the language of profiles that an older release stored is their home_language', async () => {
+  const database = randomName()
+  await migrateClickHouse(inject('clickhouseUrl'), database)
+  const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
+  const run = (sql: string) => clickhouse.command({ sql, params: {} })
+  await run('DROP VIEW profile_rows_from_profiles')
+  await run('ALTER TABLE profiles RENAME COLUMN home_language TO language')
+  await run(`INSERT INTO profiles (hem, language) VALUES ('${'ab'.repeat(32)}', 'cy')`)
+  await run("ALTER TABLE migrations DELETE WHERE name = '010_home_language.sql' SETTINGS mutations_sync = 1")
+  await migrateClickHouse(inject('clickhouseUrl'), database)
+  const [row] = await clickhouse.rows<{ profile: string }>({
+    sql: 'SELECT profile FROM profile_rows FINAL',
+    params: {},
+  })
+  expect(row!.profile).toContain('"home_language":"cy"')
+  await clickhouse.close()
+})
+
 test('a computed column whose expression is another now is mended at the next start', async () => {
   const database = randomName()
   await migrateClickHouse(inject('clickhouseUrl'), database)

@@ -179,7 +179,7 @@ function household(random: Random, gender: string): Values {
     credit_rating: known(0.4, random.pick(creditRatings)),
     education_level: known(0.6, random.pick(educationLevels)),
     occupation: known(0.6, random.pick(occupations)),
-    language: known(0.7, random.pick(['en', 'en', 'en', 'es', 'de', 'fr'])),
+    home_language: known(0.7, random.pick(['en', 'en', 'en', 'es', 'de', 'fr'])),
   }
 }
 

@@ -44,7 +44,7 @@ test('the full profile adds more than a hundred fields: contact, company and dem
 test('column, data type and nullability agree', () => {
   const expected: Record<string, RegExp> = {
     Utf8: /String|UUID/,
-    Int64: /Int64/,
+    Int64: /Int/,
     Float64: /Float64|Decimal/,
     Boolean: /Bool/,
     Timestamp: /DateTime64\(3, 'UTC'\)/,

@@ -1,0 +1,20 @@
+/** Longest tag that is kept; "ca-ES-valencia" has fourteen characters. */
+const tagCharsMax = 35
+
+/** A language, and where they are told its script and region. */
+const tagPattern = /^\s*([a-z]{2,3})(?:-([a-z]{4}))?(?:-([a-z]{2}|\d{3}))?(?=[-,;\s]|$)/i
+
+/**
+ * The language that a browser asks for first, "en-GB", from its Accept-Language header, written as RFC 5646
+ * recommends; null where it names none.
+ */
+export function preferredLanguage(acceptLanguage: string | undefined): string | null {
+  const parts = acceptLanguage && tagPattern.exec(acceptLanguage.slice(0, tagCharsMax))
+  if (!parts) return null
+  const [, language, script, region] = parts
+  return [
+    language!.toLowerCase(),
+    ...(script ? [script[0]!.toUpperCase() + script.slice(1).toLowerCase()] : []),
+    ...(region ? [region.toUpperCase()] : []),
+  ].join('-')
+}
