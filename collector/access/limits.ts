@@ -33,31 +33,34 @@ export const limits = {
 } as const satisfies Record<string, readonly BucketName[]>
 export type LimitName = keyof typeof limits
 
-/** The bucket whose state is told in X-RateLimit-* headers; the events API tells nothing. */
-const toldBucket: BucketName = 'organization'
+/**
+ * Whether X-RateLimit-* headers tell a route's limit: wherever the organization's bucket counts, so not in the events
+ * API (spec: Limits). They tell of the tightest bucket, the one that will refuse first, so that a client that goes by
+ * them is not refused: the organization's 25 a second, bursts of 50, once several keys share it, else the key's own.
+ */
+const isTold = (limit: LimitName): boolean => limit !== 'events'
 
 /** Takes a request's tokens. Resolves with the headers to answer with; rejects with 429 "rate_limited". */
 export type TakeTokens = (principal: Principal, limit: LimitName) => Promise<Record<string, string>>
 
 /**
  * The rate limits of the data API, by the generic cell rate algorithm: exact, and shared by every process through
- * PostgreSQL, whose clock is the only one that counts (003_administration.sql).
+ * PostgreSQL, whose clock is the only one that counts (016_tightest_bucket.sql).
  */
 export function createTakeTokens(postgres: Postgres): TakeTokens {
   return async (principal, limit) => {
     const names: readonly BucketName[] = limits[limit]
-    const { rows } = await postgres.query<{ refused: number; wait_seconds: number; remaining: number }>({
+    const { rows } = await postgres.query<TokensTaken>({
       name: 'take_tokens',
-      text: 'SELECT refused, wait_seconds, remaining FROM take_tokens($1, $2, $3)',
+      text: 'SELECT refused, wait_seconds, remaining, tightest FROM take_tokens($1, $2, $3)',
       values: [
         names.map((name) => `${name}:${ownerOf(principal, buckets[name].per)}`),
         names.map((name) => 1 / buckets[name].rate),
         names.map((name) => buckets[name].burst),
       ],
     })
-    const { refused, wait_seconds, remaining } = rows[0]!
-    const isTold = names.at(-1) === toldBucket
-    const told = isTold ? rateHeaders(refused === 0 ? remaining : 0) : {}
+    const { refused, wait_seconds, remaining, tightest } = rows[0]!
+    const told = isTold(limit) ? rateHeaders(buckets[names[tightest - 1]!], remaining) : {}
     if (refused === 0) return told
     const { rate, per } = buckets[names[refused - 1]!]
     throw new ApiError(
@@ -75,13 +78,26 @@ export function describeLimit(limit: LimitName): string {
     const { rate, burst, per } = buckets[name]
     return `${rate} requests a second, bursts of ${burst}, per ${per === 'caller' ? 'key' : 'organization'}`
   })
-  return `${parts.join('; ')}. \`Retry-After\` says for how many seconds to wait.`
+  const told = isTold(limit)
+    ? ' `X-RateLimit-Limit`, `-Burst` and `-Remaining` tell of the tightest of them.'
+    : ''
+  return `${parts.join('; ')}.${told} \`Retry-After\` says for how many seconds to wait.`
 }
 
-const rateHeaders = (remaining: number) => ({
-  'x-ratelimit-limit': String(buckets[toldBucket].rate),
-  'x-ratelimit-burst': String(buckets[toldBucket].burst),
-  'x-ratelimit-remaining': String(Math.min(remaining, buckets[toldBucket].rate)),
+interface TokensTaken {
+  /** The place of the bucket that was empty, from 1; 0 when there was none. */
+  refused: number
+  wait_seconds: number
+  /** Tokens left in the tightest bucket. */
+  remaining: number
+  /** Its place, from 1. */
+  tightest: number
+}
+
+const rateHeaders = ({ rate, burst }: Bucket, remaining: number) => ({
+  'x-ratelimit-limit': String(rate),
+  'x-ratelimit-burst': String(burst),
+  'x-ratelimit-remaining': String(Math.min(remaining, rate)),
 })
 
 /** A test key's requests never take tokens of the organization's live ones. */

@@ -29,6 +29,19 @@ const ask = (service: Service, path: string) => {
   return fetch(`${service.url}${path}`, { headers: { 'x-api-key': api_key, 'x-api-secret': api_secret } })
 }
 
+const newPrincipal = {
+  organizationId: randomUUID(),
+  projectId: null,
+  mode: 'live',
+  caller: { kind: 'key', keyId: randomUUID(), role: 'owner' },
+} as const
+
+/** What X-RateLimit-* headers tell; NaN where there are none. */
+const toldBy = (headers: Headers) => {
+  const read = (name: string) => Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN)
+  return { limit: read('limit'), burst: read('burst'), remaining: read('remaining') }
+}
+
 /** Asks at ten times the rate through both services, for so many seconds; what became of the requests. */
 async function flood(path: string, perSecond: number, seconds: number) {
   const answers: Promise<Response>[] = []
@@ -58,17 +71,57 @@ test('ten times the events limit through two processes admits the burst and the 
   ).toEqual([])
 })
 
-test('other data routes: 10 a second per key, and the organization’s 25 a second are told in headers', async () => {
+test('other data routes: 10 a second per key, told in headers by which a client can pace itself', async () => {
   const { all, admitted, tookSeconds } = await flood('/api/v1/rejected_events?limit=1', 100, 2)
   expect(admitted).toBeLessThanOrEqual(10 + 10 * tookSeconds)
   expect(admitted).toBeGreaterThanOrEqual(10 + 10 * 1.5)
-  const first = all[0]!
-  expect(first.headers.get('x-ratelimit-limit')).toBe('25')
-  expect(first.headers.get('x-ratelimit-burst')).toBe('50')
-  expect(Number(first.headers.get('x-ratelimit-remaining'))).toBeLessThanOrEqual(25)
+  for (const { status, headers } of all) {
+    // One key alone is refused by its own limit, long before the organization's.
+    expect(toldBy(headers)).toMatchObject({ limit: 10, burst: 10 })
+    const { remaining } = toldBy(headers)
+    if (status === 429) expect(remaining).toBe(0)
+    else expect(remaining).toBeLessThan(10)
+  }
   const refused = all.find(({ status }) => status === 429)!
   expect(await refused.json()).toMatchObject({ error: 'rate_limited' })
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+})
+
+test('whoever waits when nothing remains is never refused', async () => {
+  await new Promise((resolve) => setTimeout(resolve, 1_100))
+  const remainings: number[] = []
+  for (let n = 0; n < 30; n++) {
+    const { status, headers } = await ask(services[n % 2]!, '/api/v1/rejected_events?limit=1')
+    expect(status).toBe(200)
+    const { remaining, limit } = toldBy(headers)
+    remainings.push(remaining)
+    if (remaining === 0) await new Promise((resolve) => setTimeout(resolve, 1_000 / limit))
+  }
+  for (const remaining of remainings) expect(Number.isInteger(remaining)).toBe(true)
+})
+
+test('headers tell of the organization’s 25 a second, bursts of 50, where several keys share them', async () => {
+  const postgres = openPostgres(databaseUrl, () => {})
+  try {
+    const take = createTakeTokens(postgres)
+    const organizationId = randomUUID()
+    const toldNow = async () => toldBy(new Headers(await take({ ...newPrincipal, organizationId }, 'data')))
+    expect(await toldNow()).toEqual({ limit: 10, burst: 10, remaining: 9 })
+    // Other keys have taken all but a few of the organization's.
+    await postgres.query(
+      'UPDATE rate_limits SET arrival = extract(epoch FROM clock_timestamp()) + 47 / 25.0 WHERE bucket = $1',
+      [`organization:${organizationId}:live`],
+    )
+    expect(await toldNow()).toMatchObject({ limit: 25, burst: 50, remaining: expect.toSatisfy((n) => n < 8) })
+    expect(await take({ ...newPrincipal, organizationId: randomUUID() }, 'events')).toEqual({})
+    expect(
+      toldBy(new Headers(await take({ ...newPrincipal, organizationId: randomUUID() }, 'batch_lookup'))),
+    ).toEqual({
+      ...{ limit: 2, burst: 2, remaining: 1 },
+    })
+  } finally {
+    await postgres.end()
+  }
 })
 
 test('every limit of the table admits its burst at once and no more; keys and organizations do not share', async () => {
