@@ -34,6 +34,8 @@ export interface AppDeps {
   log: FastifyBaseLogger
   /** Why the process should get no requests now; null when it should. */
   notReady: () => string | null
+  /** How long a connection may stay without a byte, a reader's too; default a minute. */
+  idleConnectionMs?: number
   /** The numbers of all processes of this machine, as Prometheus text. */
   metrics: () => Promise<string>
   /** Who may ask what. */
@@ -67,6 +69,7 @@ export async function createApp({
   config,
   log,
   notReady,
+  idleConnectionMs = 60_000,
   metrics,
   guard,
   ingest,
@@ -82,7 +85,7 @@ export async function createApp({
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
     requestIdHeader: false,
     genReqId: () => crypto.randomUUID(),
-    connectionTimeout: 60_000,
+    connectionTimeout: idleConnectionMs,
     requestTimeout: 30_000,
     // How often connections are looked at whether they are over these times.
     http: { connectionsCheckingInterval: 5_000 },

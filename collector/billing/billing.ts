@@ -62,10 +62,21 @@ export interface Charge {
    * begins. `meter` where only the rows tell it.
    */
   settle(records: number, meter?: Meter): Promise<number>
-  /** Passes the rows of the answer on; when they end in an error that is not the caller's doing, gives all back. */
-  deliver<Row>(rows: AsyncIterable<Row>): AsyncIterable<Row>
-  /** Gives back what was charged, unless a repeat has had it meanwhile. Never rejects. */
-  refund(): Promise<void>
+  /**
+   * Passes the rows of the answer on. They are to be asked for one piece after the other, each when the one before has
+   * gone to the socket: when they end in an error that is not the caller's doing, the records that never got there are
+   * refunded. A caller who let a piece wait is one who broke off.
+   */
+  deliver(rows: AsyncIterable<Delivery>): AsyncIterable<Buffer>
+  /** Refunds what was charged, less the records that were handed over, unless a repeat has had it meanwhile. Never rejects. */
+  refund(handed?: number): Promise<void>
+}
+
+/** A piece of an answer. */
+export interface Delivery {
+  readonly bytes: Buffer
+  /** How many records end in it. */
+  readonly records: number
 }
 
 export interface BillingOptions {
@@ -75,9 +86,20 @@ export interface BillingOptions {
   now: () => number
   /** How long to try when PostgreSQL does not answer; default ten seconds. */
   patienceMs?: number
+  /**
+   * How long a piece of an answer may wait for its reader before the reader is the one who broke off; less than
+   * ClickHouse waits for us. Default ten seconds.
+   */
+  readerPatienceMs?: number
 }
 
-export function createBilling({ postgres, log, now, patienceMs = 10_000 }: BillingOptions): Billing {
+export function createBilling({
+  postgres,
+  log,
+  now,
+  patienceMs = 10_000,
+  readerPatienceMs = 10_000,
+}: BillingOptions): Billing {
   const ledger = openLedger(postgres, log, patienceMs)
   // Who may have a record may have the next within a second: `settle` decides. Who may not is asked anew each time.
   const admitted = remember((key) => admitOne(postgres, JSON.parse(key) as Asked, now()))
@@ -101,8 +123,8 @@ export function createBilling({ postgres, log, now, patienceMs = 10_000 }: Billi
 
       let settled: LedgerCharge | null = null
       let refunded = Promise.resolve()
-      const refund = () => {
-        if (settled) refunded = ledger.refund(settled, new Date(now()))
+      const refund = (handed = 0) => {
+        if (settled) refunded = ledger.refund({ ...settled, handed }, new Date(now()))
         settled = null
         return refunded
       }
@@ -124,11 +146,18 @@ export function createBilling({ postgres, log, now, patienceMs = 10_000 }: Billi
           throw callerGone()
         },
         async *deliver(rows) {
+          let handed = 0
+          let longestWaitMs = 0
           try {
-            yield* rows
+            for await (const { bytes, records } of rows) {
+              const givenAt = performance.now()
+              yield bytes
+              handed += records
+              longestWaitMs = Math.max(longestWaitMs, performance.now() - givenAt)
+            }
           } catch (error) {
             // Not waited for: the answer is to break off now.
-            if (!signal?.aborted) void refund()
+            if (!signal?.aborted && longestWaitMs < readerPatienceMs) void refund(handed)
             throw error
           }
         },
@@ -145,7 +174,9 @@ const callerGone = () => new NoAnswer('the caller has gone')
 
 const freeCharge: Charge = {
   settle: async () => 0,
-  deliver: (rows) => rows,
+  async *deliver(rows) {
+    for await (const { bytes } of rows) yield bytes
+  },
   refund: async () => {},
 }
 

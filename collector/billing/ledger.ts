@@ -36,9 +36,12 @@ export interface Ledger {
    * when PostgreSQL did not say whether something was.
    */
   charge(charge: LedgerCharge): Promise<LedgerOutcome>
-  /** Gives back what pays for no answer any more, now that this one broke off; resolves when PostgreSQL did. */
+  /**
+   * Refunds what pays for no record any more, now that this answer broke off after `handed` of its records; resolves
+   * when PostgreSQL did.
+   */
   refund(
-    broken: Pick<LedgerCharge, 'request_id' | 'organization_id' | 'idempotency'>,
+    broken: Pick<LedgerCharge, 'request_id' | 'organization_id' | 'idempotency'> & { handed: number },
     at: Date,
   ): Promise<void>
   /** Resolves when all refunds are written. */
@@ -75,9 +78,9 @@ export function openLedger(
         waiting.push({ charge, resolve, reject })
         if (!isWriting) void writeAll()
       }),
-    refund({ organization_id, request_id, idempotency }, at) {
-      const values = [organization_id, request_id, idempotency, at]
-      const refund = untilTaken(() => postgres.query('SELECT refund_response($1, $2, $3, $4)', values))
+    refund({ organization_id, request_id, idempotency, handed }, at) {
+      const values = [organization_id, request_id, idempotency, handed, at]
+      const refund = untilTaken(() => postgres.query('SELECT refund_response($1, $2, $3, $4, $5)', values))
         .catch((error: Error) => log.error(`request ${request_id} is not given back: ${error.message}`))
         .finally(() => refunds.delete(refund))
       refunds.add(refund)

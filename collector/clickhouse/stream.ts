@@ -20,7 +20,6 @@ const agents = {
 const answerBytesInMemory = 16 * 1024 * 1024
 
 function formatSettings(format: OutputFormat): Record<string, string> {
-  if (format === 'JSONArray') return { default_format: 'JSONEachRow', output_format_json_array_of_rows: '1' }
   if (typeof format === 'string') return { default_format: format }
   const isArray = format.as === 'JSONArray'
   return {

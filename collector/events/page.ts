@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream'
 import { isProfileField } from '../../schemas/fields.ts'
-import type { ClickHouse, NamedFormat, OutputFormat } from '../clickhouse/client.ts'
+import type { ClickHouse, NamedFormat, OutputFormat, ResultStream } from '../clickhouse/client.ts'
 import { memberColumns } from '../identity/profileSql.ts'
 import type { Format } from './accept.ts'
 import type { RowKey } from './cursor.ts'
 import { eventsQuery, nextColumn, type RowForm, rowsShowTheirKey } from './eventsQuery.ts'
 import type { EventsPlan } from './plan.ts'
 import { nameProjects } from './projects.ts'
-import { joinRows, startingWith } from './rows.ts'
+import { joinRows, type Rows, startingWith } from './rows.ts'
 
 /** A page of events on its way from ClickHouse: the rows are bytes that nothing here parses. */
 export interface Page {
@@ -15,7 +15,7 @@ export interface Page {
   readonly records: number
   readonly hasMore: boolean
   /** The rows, joined as `format` joins them, without what stands before and after them. Read once. */
-  readonly rows: AsyncIterable<Buffer>
+  readonly rows: AsyncIterable<Rows>
   /** Where the next page begins; null when there is none. A JSON page knows it only after its rows were read. */
   next(): RowKey | null
 }
@@ -36,20 +36,31 @@ export async function readPage(
   const named = await nameProjects(clickhouse, plan)
   const leadsWithNext = format !== 'json' || !rowsShowTheirKey(plan)
   const hasMembers = comesAsMembers(plan, format)
-  const { body, rows } = await clickhouse.stream(
+  const stream = await clickhouse.stream(
     eventsQuery(named, { leadsWithNext, hasMembers }),
-    outputOf(plan, format === 'csv' ? 'CSVWithNames' : 'JSONEachRow', { leadsWithNext, hasMembers }),
+    outputOf(plan, format, { leadsWithNext, hasMembers }),
     signal,
   )
-  signal.addEventListener('abort', () => body.destroy(), { once: true })
+  signal.addEventListener('abort', () => stream.body.destroy(), { once: true })
+  return pageOf(stream, plan.limit, format, leadsWithNext)
+}
 
-  const records = Math.min(rows, plan.limit)
-  const hasMore = rows > plan.limit
+/** The first `limit` rows of what ClickHouse answered in the form of outputOf. */
+export async function pageOf(
+  { body, rows }: ResultStream,
+  limit: number,
+  format: Format,
+  leadsWithNext: boolean,
+): Promise<Page> {
+  const records = Math.min(rows, limit)
+  const hasMore = rows > limit
   if (records === 0) {
     body.resume()
     return { records, hasMore, rows: noRows(), next: () => null }
   }
-  return leadsWithNext ? carryingPage(body, records, hasMore, format) : plainPage(body, records, hasMore)
+  return leadsWithNext
+    ? carryingPage(body, records, hasMore, format)
+    : plainPage(body, records, hasMore, format)
 }
 
 /** Whether profiles leave ClickHouse as ready JSON: where all of a tier is wanted, and not as CSV. */
@@ -61,9 +72,10 @@ type Columns = Pick<EventsPlan, 'columns' | 'hasAllColumns'>
 /** How ClickHouse writes rows of this form. */
 export function outputOf(
   { columns }: Pick<Columns, 'columns'>,
-  as: NamedFormat,
+  format: Format,
   { leadsWithNext, hasMembers }: RowForm,
 ): OutputFormat {
+  const as: NamedFormat = format === 'csv' ? 'CSVWithNames' : 'JSONEachRow'
   if (!hasMembers || as === 'CSVWithNames') return as
   const names = columns.filter((field) => !isProfileField(field)).map(({ name }) => name)
   const members = [...(leadsWithNext ? [nextColumn] : []), ...names].map(
@@ -76,11 +88,11 @@ export function outputOf(
 }
 
 /** JSONEachRow escapes newlines, so each one ends a row. */
-function plainPage(body: Readable, records: number, hasMore: boolean): Page {
+function plainPage(body: Readable, records: number, hasMore: boolean, format: Format): Page {
   const rest: Buffer[] = []
   const rows = joinRows(
     body,
-    { separator: Buffer.from('\n'), joint: Buffer.from(joints.json), rows: records },
+    { separator: Buffer.from('\n'), joint: Buffer.from(joints[format]), rows: records },
     rest,
   )
   return {
@@ -130,7 +142,7 @@ async function carryingPage(
   return {
     records,
     hasMore,
-    rows: startingWith(Buffer.from(opening), rows[Symbol.asyncIterator]()),
+    rows: startingWith({ bytes: Buffer.from(opening), records: 0 }, rows[Symbol.asyncIterator]()),
     next: () => (hasMore ? next : null),
   }
 }
@@ -156,4 +168,4 @@ function findLead(head: Buffer, isCsv: boolean): Lead | undefined {
   }
 }
 
-async function* noRows(): AsyncGenerator<Buffer> {}
+async function* noRows(): AsyncGenerator<Rows> {}

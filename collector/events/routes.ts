@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { fields, fieldsAt, publicField, type Tier, tiers } from '../../schemas/fields.ts'
+import { type Field, fields, fieldsAt, publicField, type Tier, tiers } from '../../schemas/fields.ts'
 import { meterOfTier } from '../billing/meters.ts'
 import type { ReadDeps } from '../deps.ts'
 import { chooseFormat, type Format, formats } from './accept.ts'
@@ -42,7 +42,7 @@ export const eventsRoutes =
             const page = await readPage(deps.clickhouse[principal.mode], plan, format, signal)
             const charged = await charge.settle(page.records)
             const rows = charge.deliver(page.rows)
-            return answer(request, reply, { tier, plan, page: { ...page, rows }, format, charged })
+            return answer(request, reply, { tier, plan, page, rows, format, charged })
           } catch (error) {
             if (!signal.aborted) throw error
             // Nobody is left to answer, and nothing went wrong here.
@@ -82,13 +82,17 @@ export function untilClosed(reply: FastifyReply): AbortSignal {
   return controller.signal
 }
 
-/** Room for a few chunks, so that ClickHouse and the caller wait less for each other. */
-export const streaming = { objectMode: false, highWaterMark: 256 * 1024 }
+/**
+ * A piece is asked for when the one before has gone to the socket, so that it is known which were never handed to it;
+ * what comes meanwhile waits on the connection to ClickHouse.
+ */
+export const streaming = { objectMode: false, highWaterMark: 1 }
 
 interface EventsAnswer {
   tier: Tier
   plan: EventsPlan
-  page: Page
+  page: Omit<Page, 'rows'>
+  rows: AsyncIterable<Buffer>
   format: Format
   /** Records charged. */
   charged: number
@@ -97,7 +101,7 @@ interface EventsAnswer {
 function answer(
   request: FastifyRequest,
   reply: FastifyReply,
-  { tier, plan, page, format, charged }: EventsAnswer,
+  { tier, plan, page, rows, format, charged }: EventsAnswer,
 ) {
   const nextCursor = () => {
     const next = page.next()
@@ -110,11 +114,11 @@ function answer(
   const cursor = nextCursor()
   reply.header('x-footfall-records', page.records).header('x-footfall-has-more', String(page.hasMore))
   if (cursor) reply.header('x-footfall-next-cursor', cursor)
-  return reply.send(Readable.from(lines(), streaming))
+  return reply.send(Readable.from(linesOf(plan.columns, page.records, rows, format), streaming))
 
   async function* jsonBody() {
     yield '{"rows":['
-    yield* page.rows
+    yield* rows
     const cursor = nextCursor()
     const meta = {
       tier,
@@ -129,10 +133,16 @@ function answer(
     }
     yield `],"meta":${JSON.stringify(meta)}}`
   }
+}
 
-  async function* lines() {
-    if (format === 'csv') yield `${plan.columns.map(({ name }) => `"${name}"`).join(',')}\n`
-    yield* page.rows
-    if (page.records > 0) yield '\n'
-  }
+/** The body of an answer as lines: NDJSON, or CSV with a line of names before them. */
+export async function* linesOf(
+  columns: readonly Field[],
+  records: number,
+  rows: AsyncIterable<Buffer>,
+  format: Format,
+) {
+  if (format === 'csv') yield `${columns.map(({ name }) => `"${name}"`).join(',')}\n`
+  yield* rows
+  if (records > 0) yield '\n'
 }

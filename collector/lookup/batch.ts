@@ -1,4 +1,5 @@
 import { ApiError, invalidParameter } from '../errors.ts'
+import type { Rows } from '../events/rows.ts'
 import { hemOfSubject } from './subject.ts'
 
 /** Most items of a batch (spec: Limits). */
@@ -42,12 +43,14 @@ export const hemsOf = (items: readonly Item[]): string[] => [
 export async function* resultsOf(
   items: readonly Item[],
   people: ReadonlyMap<string, Buffer>,
-): AsyncGenerator<Buffer> {
+): AsyncGenerator<Rows> {
   for (const { index, id, asked } of items) {
     const named = `${index === 0 ? '' : ','}{"index":${index},"id":${JSON.stringify(id)}`
     const person = asked instanceof ApiError ? undefined : people.get(asked)
-    if (person) yield Buffer.concat([Buffer.from(`${named},"matched":true,"person":`), person, closing])
-    else yield Buffer.from(`${named},"matched":false,"person":null${errorOf(asked)}}`)
+    const bytes = person
+      ? Buffer.concat([Buffer.from(`${named},"matched":true,"person":`), person, closing])
+      : Buffer.from(`${named},"matched":false,"person":null${errorOf(asked)}}`)
+    yield { bytes, records: person ? 1 : 0 }
   }
 }
 

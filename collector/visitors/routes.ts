@@ -3,10 +3,10 @@ import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { meterOfTier } from '../billing/meters.ts'
 import type { ReadDeps } from '../deps.ts'
 import { chooseFormat, type Format, formats } from '../events/accept.ts'
-import { streaming, untilClosed } from '../events/routes.ts'
+import { linesOf, streaming, untilClosed } from '../events/routes.ts'
 import { describeVisitors } from './description.ts'
-import { readVisitorsRequest, visitorTiers } from './plan.ts'
-import { readVisitors } from './visitors.ts'
+import { readVisitorsRequest, type VisitorsPlan, visitorTiers } from './plan.ts'
+import { readVisitors, type Visitors } from './visitors.ts'
 
 /** GET /api/v3/events/{tier}/visitors: one row for each identified visitor, charged once a request. */
 export const visitorsRoutes =
@@ -36,9 +36,10 @@ export const visitorsRoutes =
           const charge = await deps.billing.admit(request, { meter: meterOfTier[tier], projectId, signal })
           try {
             const visitors = await readVisitors(deps.clickhouse[principal.mode], plan, format, signal)
-            const charged = await charge.settle(visitors.rows)
+            const charged = await charge.settle(visitors.records)
             reply.header('x-footfall-request-id', request.id).header('x-footfall-charged', charged)
-            return answer(reply, { ...visitors, body: charge.deliver<Buffer>(visitors.body) }, format)
+            const rows = charge.deliver(visitors.rows)
+            return answer(reply, { plan, visitors, rows, format })
           } catch (error) {
             if (!signal.aborted) throw error
             // Nobody is left to answer, and nothing went wrong here.
@@ -50,20 +51,22 @@ export const visitorsRoutes =
   }
 
 interface VisitorsAnswer {
-  body: AsyncIterable<Buffer>
-  rows: number
-  hasPartialData: boolean
+  plan: VisitorsPlan
+  visitors: Omit<Visitors, 'rows'>
+  rows: AsyncIterable<Buffer>
+  format: Format
 }
 
-function answer(reply: FastifyReply, { body, rows, hasPartialData }: VisitorsAnswer, format: Format) {
+function answer(reply: FastifyReply, { plan, visitors, rows, format }: VisitorsAnswer) {
+  const { records, hasPartialData } = visitors
   reply.header('content-type', `${formats[format]}; charset=utf-8`).header('vary', 'accept')
   if (format === 'json') return reply.send(Readable.from(jsonBody(), streaming))
-  reply.header('x-footfall-records', rows).header('x-footfall-has-partial-data', String(hasPartialData))
-  return reply.send(Readable.from(body, streaming))
+  reply.header('x-footfall-records', records).header('x-footfall-has-partial-data', String(hasPartialData))
+  return reply.send(Readable.from(linesOf(plan.columns, records, rows, format), streaming))
 
   async function* jsonBody() {
-    yield '{"visitors":'
-    yield* body
-    yield `,"count":${rows},"has_partial_data":${hasPartialData}}`
+    yield '{"visitors":['
+    yield* rows
+    yield `],"count":${records},"has_partial_data":${hasPartialData}}`
   }
 }

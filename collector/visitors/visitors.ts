@@ -1,19 +1,16 @@
-import { Readable } from 'node:stream'
-import type { ClickHouse, Query, ResultStream } from '../clickhouse/client.ts'
+import type { ClickHouse, Query } from '../clickhouse/client.ts'
 import type { Format } from '../events/accept.ts'
-import { comesAsMembers, outputOf } from '../events/page.ts'
+import { comesAsMembers, outputOf, type Page, pageOf } from '../events/page.ts'
 import { nameProjects } from '../events/projects.ts'
 import type { VisitorsPlan } from './plan.ts'
 import { findGaps, hasBrokenParts, lossOf } from './unreadable.ts'
 import { visitorsQuery } from './visitorsQuery.ts'
 
-/** Visitors on their way from ClickHouse, as bytes: a JSON array, lines of JSON, or a whole CSV file. */
-export interface Visitors extends ResultStream {
+/** Visitors on their way from ClickHouse. */
+export interface Visitors extends Pick<Page, 'records' | 'rows'> {
   /** True when a part of the window could not be read. */
   readonly hasPartialData: boolean
 }
-
-const outputs = { json: 'JSONArray', ndjson: 'JSONEachRow', csv: 'CSVWithNames' } as const
 
 /**
  * Asks for the visitors of a plan. What cannot be read is looked for and left out; an error that is none of the data's
@@ -26,19 +23,20 @@ export async function readVisitors(
   signal: AbortSignal,
 ): Promise<Visitors> {
   const plan = await nameProjects(clickhouse, unnamed)
-  const form = { leadsWithNext: false, hasMembers: comesAsMembers(plan, format) }
+  // By its first column a row of CSV is told from a line of a value.
+  const form = { leadsWithNext: format === 'csv', hasMembers: comesAsMembers(plan, format) }
   const read = async (readable: VisitorsPlan) => {
-    const query = visitorsQuery(readable, form.hasMembers)
-    const stream = await clickhouse.stream(query, outputOf(plan, outputs[format], form), signal)
+    const stream = await clickhouse.stream(
+      visitorsQuery(readable, form),
+      outputOf(plan, format, form),
+      signal,
+    )
     signal.addEventListener('abort', () => stream.body.destroy(), { once: true })
-    if (stream.rows > 0 || format !== 'ndjson') return stream
-    // What ClickHouse writes of no rows is a line end.
-    stream.body.resume()
-    return { body: Readable.from([]), rows: 0 }
+    return pageOf(stream, plan.limit, format, form.leadsWithNext)
   }
   try {
-    const [stream, hasPartialData] = await Promise.all([read(plan), hasBrokenParts(clickhouse, plan.window)])
-    return { ...stream, hasPartialData }
+    const [page, hasPartialData] = await Promise.all([read(plan), hasBrokenParts(clickhouse, plan.window)])
+    return { ...page, hasPartialData }
   } catch (error) {
     const loss = lossOf(error)
     if (loss === null) throw error
@@ -47,7 +45,10 @@ export async function readVisitors(
     const gaps = await findGaps(plan.window, (window) => {
       signal.throwIfAborted()
       // Ready members need the same of the stores as single values do, and a fraction of the time.
-      return isReadable(clickhouse, visitorsQuery({ ...plan, window }, true))
+      return isReadable(
+        clickhouse,
+        visitorsQuery({ ...plan, window }, { leadsWithNext: false, hasMembers: true }),
+      )
     })
     return { ...(await read({ ...plan, gaps })), hasPartialData: true }
   }

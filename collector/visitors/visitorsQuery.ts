@@ -1,6 +1,6 @@
 import { hemNumber } from '../../schemas/fields.ts'
 import type { Query } from '../clickhouse/client.ts'
-import { newestFirst, selectList, withProfilesOf } from '../events/eventsQuery.ts'
+import { newestFirst, type RowForm, selectList, withProfilesOf } from '../events/eventsQuery.ts'
 import { type Bind, bindings, conditions } from '../events/where.ts'
 import { companyDomains } from '../identity/profileSql.ts'
 import type { VisitorsPlan } from './plan.ts'
@@ -10,13 +10,13 @@ import type { VisitorsPlan } from './plan.ts'
  * end of the primary key on, so that it stops where the limit is full; all other columns are read for these events
  * alone.
  */
-export function visitorsQuery(plan: VisitorsPlan, hasMembers: boolean): Query {
+export function visitorsQuery(plan: VisitorsPlan, form: RowForm): Query {
   const { bind, params } = bindings()
   const where = conditionsOf(plan, bind).join('\n  AND ')
   const limit = bind('UInt32', plan.limit)
   const sql = withProfilesOf(
     plan.columns,
-    { leadsWithNext: false, hasMembers },
+    form,
     (columns) => `SELECT ${selectList(columns)}
 FROM events
 WHERE ${where}

@@ -60,7 +60,7 @@ async function measure(
   const scope = { organizationId: organization_id, projectId: project_id, pixelId: null, campaignId: null }
   const form = { leadsWithNext: false, hasMembers: plan.columns.some(isProfileField) }
   const request = await record(url, database, (clickhouse) =>
-    clickhouse.stream(visitorsQuery({ ...plan, scope }, form.hasMembers), outputOf(plan, 'JSONArray', form)),
+    clickhouse.stream(visitorsQuery({ ...plan, scope }, form), outputOf(plan, 'json', form)),
   )
   const address = new URL(`/api/v3/events/${tier}/visitors?${new URLSearchParams(query)}`, service.url)
   const headers = { 'x-api-key': api_key, 'x-api-secret': api_secret }

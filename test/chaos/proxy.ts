@@ -14,8 +14,14 @@ export interface ClickHouseProxy {
   accept(): Promise<void>
 }
 
-/** What to do with a page of rows that ClickHouse has answered: let it through, make an error of it, or break it off. */
-export type PageFate = 'pass' | 'refuse' | 'cut'
+/**
+ * What to do with a page of rows that ClickHouse has answered: let it through, make an error of it, break it off, or
+ * give up, as ClickHouse does, when it is not taken for a while.
+ */
+export type PageFate = 'pass' | 'refuse' | 'cut' | 'impatient'
+
+/** How long an impatient page waits; ClickHouse itself waits half a minute. */
+export const impatientMs = 300
 
 /** As long an address as ClickHouse itself takes: bound values travel in it. */
 const addressBytesMax = 1024 ** 2
@@ -67,6 +73,7 @@ export async function startProxy(
     const { 'transfer-encoding': _, ...headers } = answer.headers
     outgoing.writeHead(answer.statusCode!, { ...headers, 'content-length': body.length })
     if (fate === 'pass') outgoing.end(body)
+    else if (fate === 'impatient') await sendImpatiently(incoming.socket, outgoing, body)
     else outgoing.write(body.subarray(0, body.length >> 1), () => incoming.socket.destroy())
   }
 
@@ -102,6 +109,24 @@ export async function startProxy(
       }),
     accept: () => listen(port),
   }
+}
+
+async function sendImpatiently(socket: Socket, outgoing: ServerResponse, body: Buffer): Promise<void> {
+  const pieceBytes = 64 * 1024
+  for (let from = 0; from < body.length; from += pieceBytes) {
+    const isTaken = new Promise<boolean>((resolve) => {
+      const timer = setTimeout(() => resolve(false), impatientMs)
+      outgoing.write(body.subarray(from, from + pieceBytes), () => {
+        clearTimeout(timer)
+        resolve(true)
+      })
+    })
+    if (!(await isTaken)) {
+      socket.destroy()
+      return
+    }
+  }
+  outgoing.end()
 }
 
 /** Pages are read without the driver, with the statement in the body. */

@@ -24,7 +24,16 @@ export const rowsStored = 300
  * The service as one process serves it, with an organization whose project has `rowsStored` events, its keys, and
  * proxies before both stores that can spoil what the service sees of them.
  */
-export async function openApi(options: { patienceMs?: number } = {}) {
+export async function openApi({
+  idleConnectionMs = 60_000,
+  rowBytes = 2_000,
+  ...options
+}: {
+  patienceMs?: number
+  readerPatienceMs?: number
+  idleConnectionMs?: number
+  rowBytes?: number
+} = {}) {
   const accounts = await openAccounts()
   const organization = await accounts.newOrganization()
   const keys = {
@@ -47,7 +56,7 @@ export async function openApi(options: { patienceMs?: number } = {}) {
     eventOf(now, 1_000 + n, {
       organization_id: organization.organizationId,
       project_id: organization.projectId,
-      page_url: `https://shop.example/${'x'.repeat(2_000)}`,
+      page_url: `https://shop.example/${'x'.repeat(rowBytes)}`,
     }),
   )
   const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
@@ -60,7 +69,7 @@ export async function openApi(options: { patienceMs?: number } = {}) {
   const clock = () => accounts.clock.now
   const billing = createBilling({ postgres: ledgerPool, log, now: clock, ...options })
   const app = await createApp({
-    ...{ config, log, notReady: () => null, metrics: async () => '' },
+    ...{ config, log, notReady: () => null, metrics: async () => '', idleConnectionMs },
     guard: {
       authenticate: createAuthenticate(accounts.postgres, createTokens(accounts.postgres), config.publicUrl),
       takeTokens: null,
@@ -77,7 +86,7 @@ export async function openApi(options: { patienceMs?: number } = {}) {
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
 
   return {
-    ...{ accounts, organization, keys, url, billing, postgresProxy },
+    ...{ accounts, organization, keys, url, billing, postgresProxy, server: app.server },
     /** What becomes of the pages that ClickHouse answers. */
     setFate: (next: PageFate) => {
       fate = next

@@ -44,7 +44,7 @@ test('the sum of the ledger is the totals, whatever is charged, refused, repeate
     projectKey: fc.boolean(),
     inProject: fc.boolean(),
     key: fc.option(fc.nat(3)),
-    refund: fc.boolean(),
+    refund: fc.option(fc.nat(200)),
     advanceMs: fc.oneof(fc.constant(0), fc.nat(dayMs)),
   })
   await fc.assert(
@@ -64,7 +64,7 @@ test('the sum of the ledger is the totals, whatever is charged, refused, repeate
                 try {
                   const charge = await billings[billing]!.admit(request, { meter, projectId })
                   expect(await charge.settle(records)).toBeLessThanOrEqual(records)
-                  if (refund) await charge.refund()
+                  if (refund !== null) await charge.refund(Math.min(refund, records))
                 } catch (error) {
                   if (!(error instanceof ApiError)) throw error
                 }
@@ -138,16 +138,17 @@ test('empty results and test keys are not charged', async () => {
   expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 0 })
 })
 
-test('an error or an answer that breaks off on our side gives everything back; one the caller breaks off does not', async () => {
+test('what an error or an answer that breaks off on our side never handed over is refunded; one the caller breaks off is not', async () => {
   const organization = await accounts.newOrganization()
   const [billing] = accounts.billings(1)
   const admit = (signal?: AbortSignal) =>
     billing!.admit(requestOf(organization), { meter: 'events', projectId: null, ...(signal && { signal }) })
   async function* breakingOff() {
-    yield 1
+    yield { bytes: Buffer.from('one,two,'), records: 2 }
+    yield { bytes: Buffer.from('three,'), records: 1 }
     throw new Error('the store is gone')
   }
-  const readAll = async (rows: AsyncIterable<number>) => {
+  const readAll = async (rows: AsyncIterable<Buffer>) => {
     for await (const _ of rows);
   }
 
@@ -155,7 +156,7 @@ test('an error or an answer that breaks off on our side gives everything back; o
   await broken.settle(10)
   await expect(readAll(broken.deliver(breakingOff()))).rejects.toThrow('the store is gone')
   await billing!.close()
-  expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 2, records: 0 })
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 2, records: 3 })
 
   const controller = new AbortController()
   const left = await admit(controller.signal)
@@ -163,13 +164,35 @@ test('an error or an answer that breaks off on our side gives everything back; o
   controller.abort()
   await expect(readAll(left.deliver(breakingOff()))).rejects.toThrow('the store is gone')
   await billing!.close()
-  expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 3, records: 20 })
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 3, records: 23 })
 
   const early = new AbortController()
   const gone = await admit(early.signal)
   early.abort()
   await expect(gone.settle(30)).rejects.toThrow('the caller has gone')
-  expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 3, records: 20 })
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 3, records: 23 })
+})
+
+test('a partial refund is what the fewer records would have cost: the free ones stay used first', async () => {
+  const organization = await accounts.newOrganization()
+  await setPrice(accounts, organization, 'events', 3_000, 10)
+  const [billing] = accounts.billings(1)
+  for (const [handed, left] of [
+    [15, { records: 15, free: 10, micros: 15 }],
+    [4, { records: 4, free: 4, micros: 0 }],
+    [25, { records: 25, free: 10, micros: 45 }],
+  ] as const) {
+    const charge = await billing!.admit(requestOf(organization), { meter: 'events', projectId: null })
+    await charge.settle(25)
+    await charge.refund(handed)
+    expect(await ledgerOf(accounts, organization)).toMatchObject(left)
+    await accounts.postgres.query('DELETE FROM ledger WHERE organization_id = $1', [
+      organization.organizationId,
+    ])
+    await accounts.postgres.query('DELETE FROM usage_totals WHERE organization_id = $1', [
+      organization.organizationId,
+    ])
+  }
 })
 
 test('days and months are UTC: the last millisecond of a month is in it, the next in the next', async () => {

@@ -21,8 +21,16 @@ async function join(
   const rest: Buffer[] = []
   const joined: Buffer[] = []
   const joining = { separator: Buffer.from(separator), joint: Buffer.from(joint), rows }
-  for await (const bytes of joinRows(cut(text, sizes), joining, rest)) joined.push(bytes)
-  return { joined: Buffer.concat(joined).toString(), rest: Buffer.concat(rest).toString() }
+  let passed = 0
+  /** How many rows had been passed on, and as what. */
+  const steps: [number, string][] = []
+  for await (const { bytes, records } of joinRows(cut(text, sizes), joining, rest)) {
+    joined.push(bytes)
+    passed += records
+    steps.push([passed, Buffer.concat(joined).toString()])
+  }
+  expect(passed).toBe(rows)
+  return { joined: Buffer.concat(joined).toString(), rest: Buffer.concat(rest).toString(), steps }
 }
 
 const lines = fc.array(fc.string({ unit: fc.constantFrom('a', '"', '\r', 'é', '😀', ',') }), {
@@ -36,13 +44,18 @@ test('lines are joined anew wherever the chunks end, and what is too many is lef
     fc.asyncProperty(lines, sizes, fc.nat(), async (rows, chunkSizes, n) => {
       const wanted = 1 + (n % rows.length)
       const text = rows.map((row) => `${row}\n`).join('')
-      expect(await join(text, '\n', ',', wanted, chunkSizes)).toEqual({
+      const { steps, ...all } = await join(text, '\n', ',', wanted, chunkSizes)
+      expect(all).toEqual({
         joined: rows.slice(0, wanted).join(','),
         rest: rows
           .slice(wanted)
           .map((row) => `${row}\n`)
           .join(''),
       })
+      // Nothing of a row is passed on before all of it is there.
+      for (const [passed, sent] of steps) {
+        expect(sent).toBe(rows.slice(0, passed).join(',') + (passed < wanted ? ',' : ''))
+      }
     }),
   ))
 

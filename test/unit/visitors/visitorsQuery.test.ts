@@ -13,7 +13,7 @@ function queryOf(query: Record<string, string>, more = {}) {
   const tier = 'resolution_full_profile'
   const { asked, plan } = readVisitorsRequest({ query: { ...required, ...query }, headers: {} }, tier)
   const scope = { organizationId, projectId, pixelId: asked.pixelId ?? null, campaignId: null }
-  return visitorsQuery({ ...plan, scope, ...more }, false)
+  return visitorsQuery({ ...plan, scope, ...more }, { leadsWithNext: false, hasMembers: false })
 }
 
 test('visitors are found on narrow columns, and only their events are read', () => {
