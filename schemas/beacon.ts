@@ -30,7 +30,7 @@ export interface BeaconEvent<T extends EventType = EventType> {
 export interface BeaconReceipt {
   /** The id the events were stored under; the page keeps it, unless there is no consent. */
   cookie_id: string
-  /** Events stored, derived ones among them. */
+  /** How many members of `events` were accepted: all that were not rejected. What is derived of them is not counted. */
   accepted: number
   rejected: RejectedEvent[]
 }

@@ -1,11 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import { isUuid } from '../../schemas/uuid.ts'
 import { malformed } from '../errors.ts'
-import { isHem, type Person } from './derive.ts'
+import { type Person, personOf } from './derive.ts'
+import { markLongIntegers } from './exactNumbers.ts'
 import { isObject } from './validate.ts'
 
 /** Most events one beacon may carry. */
 const beaconEventsMax = 500
+const timeCharsMax = 40
 
 /** A beacon whose envelope is right; its events are still to be checked, one by one. */
 export interface Envelope {
@@ -15,10 +17,10 @@ export interface Envelope {
   person?: Person | undefined
   consent?: boolean | undefined
   events: unknown[]
+  /** The same where some have integers beyond 2^53, with their digits kept (exactNumbers.ts). */
+  exactEvents?: unknown[] | undefined
   /** sent_at in epoch milliseconds. */
   sentAtMillis: number
-  /** The text holds a `__proto__`: the events must be searched for such a key. */
-  mayHoldProtoKey: boolean
 }
 
 /** Reads the body of `POST /e` (design: The ingest contract). Throws 400 "malformed", naming what is wrong. */
@@ -27,26 +29,31 @@ export function parseBeacon(body: Buffer): Envelope {
   const text = body.toString()
   const beacon = parseJson(text)
   if (!isObject(beacon)) throw malformed('The body must be a JSON object.')
-  const { pixel_id, cookie_id, hem, hem_source = 'identify', consent, sent_at, events } = beacon
+  const { pixel_id, cookie_id, hem, consent, sent_at, events } = beacon
   if (!isUuid(pixel_id)) throw malformed('pixel_id must be a uuid.')
   if (cookie_id != null && !isUuid(cookie_id)) throw malformed('cookie_id must be a uuid or null.')
-  if (hem !== undefined && !isHem(hem)) throw malformed('hem must be 64 lower-case hexadecimal characters.')
-  if (hem_source !== 'identify' && hem_source !== 'form')
-    throw malformed('hem_source must be identify or form.')
+  const person = hem === undefined ? undefined : personOf(beacon)
+  if (person && 'path' in person) throw malformed(`${person.path.slice(1)} ${person.message}.`)
   if (consent !== undefined && typeof consent !== 'boolean') throw malformed('consent must be true or false.')
-  const sentAtMillis = typeof sent_at === 'string' ? Date.parse(sent_at) : Number.NaN
+  const sentAtMillis =
+    typeof sent_at === 'string' && sent_at.length <= timeCharsMax ? Date.parse(sent_at) : Number.NaN
   if (Number.isNaN(sentAtMillis)) throw malformed('sent_at must be an ISO 8601 time.')
   if (!Array.isArray(events)) throw malformed('events must be an array.')
   if (events.length > beaconEventsMax) throw malformed(`events must hold at most ${beaconEventsMax} events.`)
   return {
     pixel_id: pixel_id.toLowerCase(),
     cookie_id: cookie_id ?? undefined,
-    person: hem === undefined ? undefined : { hem, source: hem_source },
+    person,
     consent: cookie_id === null ? false : consent,
     events,
+    exactEvents: exactEventsIn(text),
     sentAtMillis,
-    mayHoldProtoKey: text.includes('__proto__') || text.includes('\\u005f'),
   }
+}
+
+function exactEventsIn(text: string): unknown[] | undefined {
+  const marked = markLongIntegers(text)
+  return marked === null ? undefined : (JSON.parse(marked) as { events: unknown[] }).events
 }
 
 function parseJson(text: string): unknown {

@@ -1,40 +1,90 @@
 import type { PixelSettings } from '../../schemas/beacon.ts'
 import { type EventType, eventTypes } from '../../schemas/events/index.ts'
-import { eventTypeOf, type NotedType } from '../../schemas/noted.ts'
-import { clickFrom, downloadFrom, formFrom, markedFrom, stepsOf } from './describe.ts'
+import { type Description, eventTypeOf, type NotedType } from '../../schemas/noted.ts'
+import { clickFrom, downloadFrom, formFrom, isDescription, markedFrom, stepsOf } from './describe.ts'
 import { searchOfForm, searchOfPage } from './search.ts'
-import { stripSecrets, stripUrlSecrets } from './secrets.ts'
-import { clean, cut } from './text.ts'
-import { isObject } from './validate.ts'
+import { stripSecrets, stripUrlSecrets, withoutSecrets } from './secrets.ts'
+import { clean, cut, numberOf } from './text.ts'
+import { type Fault, isObject } from './validate.ts'
 
 export type Data = Record<string, unknown>
 
-/** An event made of what the pixel noted. */
-interface Derived {
-  event_id: string | undefined
-  event_type: string
-  event_data: Data
+/** An event as it is to be checked and stored. */
+export interface Derived {
+  event_id: unknown
+  event_type: unknown
+  event_data: unknown
+  /** Of the page it happened on, where event_data does not say so. */
+  referrer?: string | undefined
+}
+
+/** What one member of a beacon's `events` stands for. */
+export interface Meaning {
+  /** The event itself; none where it is understood and makes none: an identify, the sound of audio. */
+  own?: Derived
+  /** The events that follow from it. */
+  derived: Derived[]
+  /** Whom it names. */
+  person?: Person
 }
 
 /**
- * The events that one member of a beacon's `events` stands for. One that came complete stays as it is, without the
- * secrets in its URLs; of what the pixel noted (schemas/noted.ts) come its event and those that follow from it: a
- * search from a page view or a form, a download and a marked element's own event from a click. Whatever a sender made
- * up, this throws nothing: what makes no event is left for the schemas to refuse.
+ * What one member of a beacon's `events` means, or why it says too little. One that came complete stays as it is,
+ * without the secrets in its URLs; of what the pixel noted (schemas/noted.ts) come its event and those that follow
+ * from it: a search from a page view or a form, a download and a marked element's own event from a click. Whether
+ * they are good ones is for the schemas to say.
  */
-export function derive(event: unknown, settings: PixelSettings): unknown[] {
-  if (!isObject(event)) return [event]
-  const { type, id, url, at, event_type, ...noted } = event
-  if (event_type !== undefined || typeof type !== 'string') {
-    if (isObject(event.event_data)) stripUrlSecrets(event.event_data, settings)
-    return [event]
-  }
-  const parts = isNotedType(type) ? makers[type]({ ...noted, url }, settings, type) : { [type]: noted }
-  return Object.entries(parts).flatMap(([event_type, data]): Derived[] => {
-    if (!data) return []
+export function derive(event: unknown, settings: PixelSettings): Meaning | Fault {
+  if (!isObject(event)) return { path: '', message: 'must be an object' }
+  const { type, id, url, at, referrer, event_type, ...noted } = event
+  if (event_type !== undefined || type === undefined) return complete(event, settings)
+  if (typeof type !== 'string' || !isNotedType(type))
+    return { path: '/type', message: `must be one of ${Object.keys(eventTypeOf).join(', ')}` }
+  if (type === 'identify') return identified(noted)
+
+  const parts = makers[type]({ ...noted, referrer, url }, settings, type)
+  const ownType = eventTypeOf[type]
+  const events: Derived[] = []
+  for (const [event_type, data] of Object.entries(parts)) {
+    if (!data && event_type === ownType) return saysTooLittle[type]!
+    if (!data) continue
     const event_data = stripSecrets({ url, ...data, timestamp: at }, settings)
-    return [{ event_id: idOf(at, id, event_type), event_type, event_data }]
-  })
+    events.push({
+      event_id: idOf(at, id, event_type),
+      event_type,
+      event_data,
+      ...pageReferrer(referrer, settings),
+    })
+  }
+  const own = events.find(({ event_type }) => event_type === ownType)
+  return { ...(own && { own }), derived: events.filter((event) => event !== own) }
+}
+
+function complete({ event_id, event_type, event_data }: Data, settings: PixelSettings): Meaning {
+  if (isObject(event_data)) stripUrlSecrets(event_data, settings)
+  return { own: { event_id, event_type, event_data }, derived: [] }
+}
+
+/** Without consent the pixel does not say who it is: that is no fault. */
+function identified(noted: Data): Meaning | Fault {
+  if (noted.hem === undefined) return { derived: [] }
+  const person = personOf(noted)
+  return 'path' in person ? person : { derived: [], person }
+}
+
+const pageReferrer = (referrer: unknown, settings: PixelSettings) =>
+  typeof referrer === 'string' && referrer !== ''
+    ? { referrer: withoutSecrets(referrer, settings) }
+    : undefined
+
+const noPlayer: Fault = { path: '/element', message: 'must be the element that plays' }
+
+/** By the types whose event may be missing: what they must hold. */
+const saysTooLittle: Partial<Record<NotedType, Fault>> = {
+  ...{ play: noPlayer, pause: noPlayer, timeupdate: noPlayer, ended: noPlayer },
+  click: { path: '/path', message: 'must hold the clicked element' },
+  submit: { path: '/form', message: 'must be the submitted form' },
+  track: { path: '/name', message: 'must be a text of at least one character' },
 }
 
 const isNotedType = (type: string): type is NotedType => Object.hasOwn(eventTypeOf, type)
@@ -45,21 +95,27 @@ const isNotedType = (type: string): type is NotedType => Object.hasOwn(eventType
  */
 function idOf(at: unknown, thrown: unknown, event_type: string): string | undefined {
   if (typeof thrown !== 'number' || !(thrown >= 0 && thrown < 1)) return
-  const time = hex(Math.max(0, Date.parse(`${at}`) || 0), 12)
+  const time = hex(Math.max(0, Date.parse(cut(at, timeCharsMax) ?? '') || 0), 12)
   const bits = hex(Math.floor(thrown * 2 ** 52), 13)
   const type = hex(eventTypes.indexOf(event_type as EventType) + 1, 2)
   const groups = [time.slice(0, 8), time.slice(8), `8${bits.slice(0, 3)}`, `8${bits.slice(3, 6)}`]
   return [...groups, `${bits.slice(6)}000${type}`].join('-')
 }
 
+const timeCharsMax = 40
+
 const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0').slice(-digits)
 
 /** What an event's data are made of by the type the pixel notes; undefined where it makes none of a type. */
 type Make = (data: Data, settings: PixelSettings, type: string) => { [T in EventType]?: Data | undefined }
 
-const video: Make = (data, _settings, type) => ({ video: videoFrom(data, type) })
+const video: Make = (data, _settings, type) => {
+  if (!isDescription(data.element)) return { video: undefined }
+  const video = videoFrom(data, data.element, type)
+  return video ? { video } : {}
+}
 
-const makers: Record<NotedType, Make> = {
+const makers: Record<Exclude<NotedType, 'identify'>, Make> = {
   page: (data, settings) => {
     const { title, referrer, sizes, searched, results, properties, ...own } = data
     const [screenWidth, screenHeight, width, height] = Array.isArray(sizes) ? sizes : []
@@ -84,7 +140,7 @@ const makers: Record<NotedType, Make> = {
   }),
 
   scroll: ({ percentage, threshold }) => ({
-    scroll_depth: { percentage: Math.min(100, Math.floor(Number(percentage))), threshold },
+    scroll_depth: { percentage: Math.min(100, Math.floor(numberOf(percentage))), threshold },
   }),
 
   copy: ({ text, textLength }) => ({
@@ -103,17 +159,14 @@ const makers: Record<NotedType, Make> = {
   ended: video,
 
   track: ({ name, properties }) => ({ custom: name ? { name, properties } : undefined }),
-
-  // Makes a link (personIn), no event.
-  identify: () => ({}),
 }
 
 /** Only of videos and embedded players: audio is none. Browsers pause a video that ends, too. */
-function videoFrom(data: Data, action: string): Data | undefined {
-  const { element, currentSrc, currentTime, duration, ended } = data
-  if (!isObject(element) || !['video', 'iframe'].includes(`${element.tag}`)) return
+function videoFrom(data: Data, element: Description, action: string): Data | undefined {
+  const { currentSrc, currentTime, duration, ended } = data
+  if (element.tag !== 'video' && element.tag !== 'iframe') return
   if (action === 'pause' && ended) return
-  const percent = Math.min(100, (100 * Number(currentTime)) / Number(duration)) || 0
+  const percent = Math.min(100, (100 * numberOf(currentTime)) / numberOf(duration)) || 0
   const isProgress = action === 'timeupdate'
   const title = element['data-footfall-title'] ?? element.title ?? element['aria-label']
   return {
@@ -138,11 +191,12 @@ export interface Person {
   source: 'identify' | 'form'
 }
 
-/** Whom one member of a beacon's `events` names; undefined when it names nobody. */
-export function personIn(event: unknown): Person | undefined {
-  if (!isObject(event) || event.type !== 'identify' || !isHem(event.hem)) return
-  return { hem: event.hem, source: event.hem_source === 'form' ? 'form' : 'identify' }
+/** Who is meant by `hem` and `hem_source`; what is wrong with them. */
+export function personOf({ hem, hem_source = 'identify' }: Data): Person | Fault {
+  if (!isHem(hem)) return { path: '/hem', message: 'must be 64 lower-case hexadecimal characters' }
+  if (hem_source !== 'identify' && hem_source !== 'form')
+    return { path: '/hem_source', message: 'must be identify or form' }
+  return { hem, source: hem_source }
 }
 
-export const isHem = (value: unknown): value is string =>
-  typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
+const isHem = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)

@@ -1,4 +1,5 @@
 import type { PixelSettings } from '../../schemas/beacon.ts'
+import { textLengthMax, urlLengthMax } from '../../schemas/events/common.ts'
 import type { Description } from '../../schemas/noted.ts'
 import type { Data } from './derive.ts'
 import { identifierOf } from './identifier.ts'
@@ -9,7 +10,9 @@ import { isObject } from './validate.ts'
 const mask = '***'
 const propertyPrefix = 'data-footfall-prop-'
 const classLengthMax = 1000
-const urlLengthMax = 8192
+const nameLengthMax = 1000
+/** Of a field: name, type and autocomplete. */
+const fieldLengthMax = 1000
 /** So many clicks in a row at one place are an angry visitor's. */
 const rageClicks = 3
 /** Of a path, the steps nearest to what was clicked; those after them are there for their marks. */
@@ -27,8 +30,8 @@ export function clickFrom(data: Data, { text_length_max }: PixelSettings): Data 
     element: {
       ariaLabel: cut(element['aria-label'], text_length_max) ?? null,
       className: cut(element.class, classLengthMax) ?? '',
-      tagName: element.tag.toUpperCase(),
-      id: textOf(element.id) ?? null,
+      tagName: cut(element.tag, nameLengthMax)!.toUpperCase(),
+      id: cut(element.id, nameLengthMax) ?? null,
       href: urlOf(element.href),
     },
     elementIdentifier: identifierOf(steps),
@@ -46,8 +49,12 @@ export function downloadFrom({ path }: Data, { download_extensions }: PixelSetti
   const link = linkIn(path)
   const href = urlOf(link?.href)
   if (!link || !href) return
-  const filename = textOf(link.download) || decoded(/[^/]*$/.exec(href.split(/[?#]/)[0]!)![0])
-  const extension = (/\.([^.]{1,100})$/.exec(filename)?.[1] ?? '').toLowerCase()
+  const place = href.split(/[?#]/, 1)[0]!
+  const filename = cut(
+    textOf(link.download) || decoded(place.slice(place.lastIndexOf('/') + 1)),
+    textLengthMax,
+  )!
+  const extension = extensionOf(filename)
   const isFile = URL.canParse(href) && download_extensions.includes(extensionOf(new URL(href).pathname))
   return link.download === undefined && !isFile ? undefined : { href, filename, extension }
 }
@@ -68,10 +75,10 @@ export function formFrom({ form, fields, url }: Data): Data | undefined {
   if (!isDescription(form)) return
   return {
     form: {
-      id: textOf(form.id) ?? null,
-      name: textOf(form.name) ?? null,
+      id: cut(form.id, nameLengthMax) ?? null,
+      name: cut(form.name, nameLengthMax) ?? null,
       action: absolute(form.action, url),
-      method: (textOf(form.method) || 'get').toLowerCase(),
+      method: (cut(form.method, nameLengthMax) || 'get').toLowerCase(),
     },
     fields: [...new Set(fieldsIn(fields).map(({ name }) => name))].slice(0, 500),
   }
@@ -94,11 +101,12 @@ const keptPattern = RegExp(`^(${fieldTypes})$`)
 export const fieldsIn = (fields: unknown): Field[] =>
   (Array.isArray(fields) ? fields : []).flatMap((field: unknown) => {
     const [kind, query] = Array.isArray(field) ? field : []
-    const [, name = '', type = '', autocomplete = ''] = fieldPattern.exec(`${kind}`) ?? []
+    const [, name = '', type = '', autocomplete = ''] =
+      fieldPattern.exec(cut(kind, fieldLengthMax) ?? '') ?? []
     return keptPattern.test(type) && !/\bcc-/.test(autocomplete) ? [{ name, query: textOf(query) }] : []
   })
 
-const isDescription = (value: unknown): value is Description =>
+export const isDescription = (value: unknown): value is Description =>
   isObject(value) && typeof value.tag === 'string'
 
 /** Fields and players answer a click by themselves, without a change of the page. */
@@ -114,12 +122,17 @@ const linkIn = (path: unknown): Description | undefined =>
   stepsOf(path).find(({ tag, href }) => tag === 'a' && textOf(href))
 
 /** An address, cut to what is stored of one. A link inside an SVG has an object in its place. */
-const urlOf = (value: unknown): string | null => textOf(value)?.slice(0, urlLengthMax) || null
+const urlOf = (value: unknown): string | null => cut(value, urlLengthMax) || null
 
-const extensionOf = (path: string) => /\.([^./]*)$/.exec(path)?.[1]?.toLowerCase() ?? ''
+/** In lower case, without the dot; empty where a name has none. */
+function extensionOf(name: string): string {
+  const extension = name.slice(name.lastIndexOf('.') + 1)
+  const isOne = extension.length < name.length && extension.length <= 100 && !extension.includes('/')
+  return isOne ? extension.toLowerCase() : ''
+}
 
 const absolute = (value: unknown, base: unknown): string | null => {
-  const [url, from] = [textOf(value), textOf(base)]
+  const [url, from] = [urlOf(value), urlOf(base)]
   return url && from && URL.canParse(url, from) ? urlOf(new URL(url, from).href) : null
 }
 
@@ -137,7 +150,7 @@ function linkKind(href: string | null, url: unknown): 'outbound' | 'tel' | 'mail
   const { protocol, hostname } = new URL(href)
   if (protocol === 'tel:') return 'tel'
   if (protocol === 'mailto:') return 'mailto'
-  const page = textOf(url)
+  const page = urlOf(url)
   const isWeb = protocol === 'http:' || protocol === 'https:'
   if (isWeb && page && URL.canParse(page) && new URL(page).hostname !== hostname) return 'outbound'
 }

@@ -1,11 +1,13 @@
 import type { FastifyRequest } from 'fastify'
+import type { Counter } from 'prom-client'
 import type { BeaconReceipt, RejectedEvent } from '../../schemas/beacon.ts'
 import { ApiError, notFound, pixelInactive } from '../errors.ts'
-import { acceptedEvents, droppedBotEvents, droppedOptOutEvents, rejectedEvents } from '../metrics.ts'
+import { acceptedEvents, droppedBotEvents, droppedOptOutEvents } from '../metrics.ts'
 import { orBusy } from '../spool/orBusy.ts'
 import type { Spool } from '../spool/spool.ts'
+import { acceptEvent, type BeaconPlace } from './acceptEvent.ts'
 import type { Envelope } from './beacon.ts'
-import { derive, type Person, personIn } from './derive.ts'
+import type { Person } from './derive.ts'
 import { knownDevice } from './device.ts'
 import { preferredLanguage } from './language.ts'
 import type { IngestLimits } from './limits.ts'
@@ -13,15 +15,8 @@ import type { Locate } from './location.ts'
 import type { OptOuts } from './optOuts.ts'
 import type { PinnedScripts } from './pinnedScripts.ts'
 import type { Pixel, PixelRegistry } from './pixels.ts'
-import { type BeaconContext, clockCorrectionMs, eventMillis, eventRow, sharedMembers } from './row.ts'
-import {
-  eventAgeDaysMax,
-  type Fault,
-  findProtoKey,
-  isObject,
-  type ValidEvent,
-  validateEvent,
-} from './validate.ts'
+import { rejectedEntry, rejectedRow } from './rejected.ts'
+import { type BeaconContext, clockCorrectionMs, sharedMembers } from './row.ts'
 import { type DailySalt, type Visitor, visitorOf } from './visitor.ts'
 
 /** What ingest is built from. */
@@ -41,12 +36,10 @@ export interface Taken {
   visitor: Visitor
 }
 
-const dayMs = 86_400_000
-const rejectedEventCharsMax = 4096
-
 /**
- * Takes a beacon in: validates each event, encodes those that pass, and resolves when all that was accepted, and
- * what was turned away, is on disk. Of a visitor who has opted out nothing is kept. Throws 404 "pixel not found", 403
+ * Accepts a beacon: validates each event, encodes those that pass, and resolves when all that was accepted, and what
+ * was rejected, is on disk. Each member of `events` is one or the other. Of a visitor who has opted out, and of bots
+ * where the pixel drops them, nothing is kept. Throws 404 "pixel not found", 403
  * "pixel inactive" or "origin not allowed", 429 "rate_limited", and 503 "busy": then the beacon is to be sent again, and what was kept of it is not stored twice.
  */
 export async function takeIn(deps: IngestDeps, request: FastifyRequest, envelope: Envelope): Promise<Taken> {
@@ -72,52 +65,75 @@ export async function takeIn(deps: IngestDeps, request: FastifyRequest, envelope
     receivedMillis,
     clockCorrectionMs: clockCorrectionMs(receivedMillis, envelope.sentAtMillis),
   }
-  const shared = sharedMembers(context)
+  const place: BeaconPlace = {
+    context,
+    shared: sharedMembers(context),
+    settings: pixel.settings,
+    unexpected: (error) => request.log.error(error, 'an event that could not be read'),
+  }
 
   const eventRows: string[] = []
   const rejectedRows: string[] = []
   const rejected: RejectedEvent[] = []
   const people = envelope.person ? [envelope.person] : []
-  envelope.events.forEach((sent, index) => {
-    const person = personIn(sent)
-    if (person) people.push(person)
-    const protoKey = envelope.mayHoldProtoKey ? findProtoKey(sent) : null
-    for (const event of protoKey === null ? derive(sent, pixel.settings) : [sent]) {
-      const checked =
-        protoKey === null ? check(event, context) : { path: protoKey, message: 'must not be a key' }
-      if ('path' in checked) {
-        rejected.push({ index, event_id: givenText(event, 'event_id'), ...checked })
-        rejectedEvents.inc({ part: partOf(checked) })
-        rejectedRows.push(rejectedRow(event, checked, context))
-      } else eventRows.push(eventRow(checked.event, shared, checked.tsMillis))
+  const { events, exactEvents } = envelope
+  for (let index = 0; index < events.length; index++) {
+    const event = events[index]
+    // A schema that asks for a number takes none that is too long for one.
+    const exact = exactEvents && acceptEvent(exactEvents[index], place)
+    const made = exact && !('path' in exact) ? exact : acceptEvent(event, place)
+    if ('path' in made) {
+      rejected.push(rejectedEntry(index, event, made))
+      rejectedRows.push(rejectedRow(event, made, context))
+    } else {
+      eventRows.push(...made.rows)
+      if (made.person) people.push(made.person)
+      for (const { event, fault } of made.refused) rejectedRows.push(rejectedRow(event, fault, context))
     }
-  })
-  if (device.isBot && pixel.settings.drop_bots) {
-    droppedBotEvents.inc(eventRows.length)
-    eventRows.length = 0
   }
 
-  const hems = people.map(({ hem }) => hem)
-  const isOptedOut = deps.optOuts.has(pixel.organizationId, visitor.cookieId, ...hems)
-  if (isOptedOut) {
-    droppedOptOutEvents.inc(eventRows.length)
-    eventRows.length = 0
-    rejectedRows.length = 0
+  const unwanted = unwantedBecause(deps, pixel, device.isBot, [
+    visitor.cookieId,
+    ...people.map(({ hem }) => hem),
+  ])
+  if (unwanted) {
+    unwanted.dropped.inc(eventRows.length)
+    return { receipt: allRejected(visitor, events, unwanted.message), visitor }
   }
 
   const { spools } = deps
   const commits: Promise<void>[] = []
   if (eventRows.length > 0) commits.push(spools.events.append(eventRows))
   if (rejectedRows.length > 0) commits.push(spools.rejected_events.append(rejectedRows))
-  if (people.length > 0 && visitor.consented && !isOptedOut)
+  if (people.length > 0 && visitor.consented)
     commits.push(spools.identity_links.append(people.map((person) => linkRow(person, context))))
   await orBusy(Promise.all(commits))
   acceptedEvents.inc(eventRows.length)
-  return { receipt: { cookie_id: visitor.cookieId, accepted: eventRows.length, rejected }, visitor }
+  const accepted = events.length - rejected.length
+  return { receipt: { cookie_id: visitor.cookieId, accepted, rejected }, visitor }
 }
 
 const languageMember = ({ headers }: FastifyRequest): string =>
   `"language":${JSON.stringify(preferredLanguage(headers['accept-language']))}`
+
+/** Why nothing of a beacon is kept, not even what is wrong with it; undefined when it may be. */
+function unwantedBecause(
+  { optOuts }: IngestDeps,
+  { organizationId, settings }: Pixel,
+  isBot: boolean,
+  ids: string[],
+): { message: string; dropped: Counter } | undefined {
+  if (optOuts.has(organizationId, ...ids))
+    return { message: 'must not be of a visitor who has opted out', dropped: droppedOptOutEvents }
+  if (isBot && settings.drop_bots)
+    return { message: 'must not be of a bot: this pixel drops them', dropped: droppedBotEvents }
+}
+
+const allRejected = ({ cookieId }: Visitor, events: readonly unknown[], message: string): BeaconReceipt => ({
+  cookie_id: cookieId,
+  accepted: 0,
+  rejected: events.map((event, index) => rejectedEntry(index, event, { path: '', message })),
+})
 
 /** The pixel of that id. Throws 404 "pixel not found", 403 "pixel inactive". */
 export function activePixel(pixels: PixelRegistry, pixelId: string): Pixel {
@@ -138,35 +154,10 @@ function requireAllowedOrigin({ allowedOrigins }: Pixel, origin: string | null):
 }
 
 /** The page's origin: browsers send it with every POST; an image request has only a Referer. */
-function originOf(request: FastifyRequest): string | null {
+export function originOf(request: FastifyRequest): string | null {
   const { origin, referer } = request.headers
   if (origin !== undefined) return origin
   return referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : null
-}
-
-function check(event: unknown, context: BeaconContext): { event: ValidEvent; tsMillis: number } | Fault {
-  const valid = validateEvent(event)
-  if ('path' in valid) return valid
-  const tsMillis = eventMillis(valid, context)
-  if (tsMillis < context.receivedMillis - eventAgeDaysMax * dayMs) {
-    return { path: '/event_data/timestamp', message: `must be at most ${eventAgeDaysMax} days ago` }
-  }
-  return { event: valid, tsMillis }
-}
-
-function rejectedRow(event: unknown, fault: Fault, context: BeaconContext): string {
-  return JSON.stringify({
-    received_at: new Date(context.receivedMillis).toISOString(),
-    organization_id: context.organizationId,
-    project_id: context.projectId,
-    pixel_id: context.pixelId,
-    cookie_id: context.cookieId,
-    event_id: givenText(event, 'event_id'),
-    event_type: givenText(event, 'event_type'),
-    path: fault.path.toWellFormed(),
-    message: fault.message.toWellFormed(),
-    event: JSON.stringify(event).slice(0, rejectedEventCharsMax).toWellFormed(),
-  })
 }
 
 /** How sure a link is: addresses in forms have errors, and may be somebody else's. */
@@ -182,14 +173,4 @@ function linkRow({ hem, source }: Person, context: BeaconContext): string {
     pixel_id: context.pixelId,
     observed_at: new Date(context.receivedMillis).toISOString(),
   })
-}
-
-/** The part of an event that a fault lies in: "event_type", "event_data/timestamp", …; never a sender's own key. */
-const partOf = ({ path }: Fault): string =>
-  path.endsWith('/__proto__') ? '__proto__' : path.split('/').slice(1, 3).join('/') || 'event'
-
-/** A text of an event that may not be one. */
-function givenText(event: unknown, key: 'event_id' | 'event_type'): string | null {
-  const value = isObject(event) ? event[key] : undefined
-  return typeof value === 'string' ? value.slice(0, 100).toWellFormed() : null
 }

@@ -66,7 +66,6 @@ export const ingestRoutes =
         const { receipt, visitor } = await takeIn(deps, request, {
           pixel_id: isUuid(pixel_id) ? pixel_id.toLowerCase() : '',
           sentAtMillis: sentAt.getTime(),
-          mayHoldProtoKey: false,
           events: [
             {
               event_id: randomUUID(),
@@ -96,6 +95,11 @@ const beaconDescription = `Body, as text/plain or application/json, at most 64 K
 \`{ "pixel_id": uuid, "cookie_id": uuid?, "hem": 64 hex?, "consent": boolean?, "sent_at": ISO 8601,
 "events": [{ "event_id": uuid, "event_type": "…", "event_data": {…} }] }\`.
 Answered when the events are on disk: \`{ "cookie_id", "accepted", "rejected": [{ "index", "event_id", "path",
-"message" }] }\`. A bad event never costs its neighbours theirs. The same event_id sent again is stored once.`
+"message" }] }\`. Each event is accepted or rejected with a reason: the two add up to what was sent. A bad event never
+costs its neighbours theirs. The same event_id sent again is stored once.
+
+An event may be 32 levels deep and have 5,000 members in all, none of them \`__proto__\`. Half surrogate pairs and
+U+0000 are stored as U+FFFD; integers beyond 2^53 keep their digits where any JSON may stand. \`event_data.referrer\` of
+any event is its \`referrer_url\`.`
 
 const gifDescription = 'Query: pixel_id, and url (else the Referer header), title, referrer.'

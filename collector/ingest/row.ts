@@ -1,3 +1,5 @@
+import { unmarkLongIntegers } from './exactNumbers.ts'
+import { numberOf, wellFormedJson } from './text.ts'
 import type { ValidEvent } from './validate.ts'
 
 /** What all events of one beacon share. */
@@ -38,6 +40,8 @@ export function sharedMembers(context: BeaconContext): string {
 /** What a row needs of an event, whoever captured it. */
 interface RowEvent extends Pick<ValidEvent, 'event_id' | 'event_data'> {
   event_type: string
+  /** Of the page it happened on, where event_data does not say so. */
+  referrer?: string | undefined
 }
 
 /**
@@ -47,11 +51,12 @@ interface RowEvent extends Pick<ValidEvent, 'event_id' | 'event_data'> {
 export function eventRow(event: RowEvent, shared: string, tsMillis: number): string {
   const { url, referrer, screen, viewport } = event.event_data
   const { host, path } = placeOf(url)
-  const eventData = JSON.stringify(event.event_data)
+  const eventData = unmarkLongIntegers(wellFormedJson(JSON.stringify(event.event_data)))
+  const pageReferrer = typeof referrer === 'string' ? referrer : event.referrer
   return (
     `{"event_id":"${event.event_id}","ts_millis":${tsMillis},${shared}"event_type":"${event.event_type}",` +
     `"page_url":${columnText(url)},"page_host":${columnText(host)},"page_path":${columnText(path)},` +
-    `"referrer_url":${referrer == null ? 'null' : columnText(referrer)},${sizeMembers(screen, viewport)}` +
+    `"referrer_url":${pageReferrer ? columnText(pageReferrer) : 'null'},${sizeMembers(screen, viewport)}` +
     `"event_data":${JSON.stringify(eventData)}}`
   )
 }
@@ -61,12 +66,12 @@ const sizeMembers = (screen: unknown, viewport: unknown): string =>
   widthMember('screen_width', screen) + widthMember('viewport_width', viewport)
 
 function widthMember(name: string, size: unknown): string {
-  const width = Math.round((size as { width?: number } | undefined)?.width ?? 0)
+  const width = Math.round(numberOf((size as { width?: unknown } | null | undefined)?.width))
   return width > 0 && width < 65_536 ? `"${name}":${width},` : ''
 }
 
-/** A JSON string for a text column. Half a surrogate pair would make ClickHouse refuse the whole row. */
-const columnText = (text: string): string => JSON.stringify(text.isWellFormed() ? text : text.toWellFormed())
+/** A JSON string for a text column. */
+const columnText = (text: string): string => wellFormedJson(JSON.stringify(text))
 
 const absoluteUrl = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]*)([^?#]*)/i
 

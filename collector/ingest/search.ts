@@ -1,7 +1,8 @@
 import type { PixelSettings } from '../../schemas/beacon.ts'
+import { urlLengthMax } from '../../schemas/events/common.ts'
 import type { Data } from './derive.ts'
 import { fieldsIn } from './describe.ts'
-import { clean, cut } from './text.ts'
+import { clean, cut, textOf } from './text.ts'
 import { isObject } from './validate.ts'
 
 /**
@@ -13,7 +14,7 @@ export function searchOfPage(data: Data, settings: PixelSettings): Data | undefi
   const query = queryOf(url, settings.search_parameters)
   if (!query || query === searched) return
   if (isSameSite(url, referrer) && query === queryOf(referrer, settings.search_parameters)) return
-  const count = Number.parseInt(`${results}`, 10)
+  const count = Number.parseInt(cut(results, 20) ?? '', 10)
   return { query: cut(clean(query), settings.text_length_max), results_count: count >= 0 ? count : null }
 }
 
@@ -25,7 +26,7 @@ export function searchOfForm(data: Data, settings: PixelSettings): Data | undefi
   const { form, fields, prevented } = data
   const field = fieldsIn(fields).findLast(({ query }) => query)
   if (!field) return
-  const method = isObject(form) && `${form.method ?? 'get'}`.toLowerCase()
+  const method = isObject(form) && textOf(form.method)?.toLowerCase()
   const showsItself = method !== 'post' && settings.search_parameters.includes(field.name)
   if (showsItself && !prevented) return
   return { query: cut(clean(field.query), settings.text_length_max), results_count: null }
@@ -33,9 +34,14 @@ export function searchOfForm(data: Data, settings: PixelSettings): Data | undefi
 
 /** What a URL searches for, by the parameters of this site. */
 function queryOf(url: unknown, parameters: readonly string[]): string | undefined {
-  if (typeof url !== 'string' || !URL.canParse(url)) return
+  if (typeof url !== 'string' || url.length > urlLengthMax || !URL.canParse(url)) return
   return [...new URL(url).searchParams].findLast(([name, value]) => parameters.includes(name) && value)?.[1]
 }
 
-const isSameSite = (url: unknown, other: unknown): boolean =>
-  URL.canParse(`${url}`) && URL.canParse(`${other}`) && new URL(`${url}`).host === new URL(`${other}`).host
+const isSameSite = (url: unknown, other: unknown): boolean => {
+  const host = hostOf(url)
+  return host !== undefined && host === hostOf(other)
+}
+
+const hostOf = (url: unknown): string | undefined =>
+  typeof url === 'string' && url.length <= urlLengthMax && URL.canParse(url) ? new URL(url).host : undefined

@@ -1,36 +1,59 @@
 import type { PixelSettings } from '../../schemas/beacon.ts'
 import { isObject } from './validate.ts'
 
-/** Parameters that hold secrets, in any spelling of a name that ends in one of the first, or is one of the second. */
-const secretEndings = 'token|secret|passwo?r?d|pwd|(?:api|[_-])key|e-?mail|jwt|signature|credential'
-const secretNames = 'key|code|auth|authorization|pass|pin|otp|sid|session(?:_?id)?|sig|ssn|phone'
+/** Parameters that hold secrets: their name ends so, in any spelling, … */
+const secretEnding = /(?:token|secret|passwo?r?d|pwd|(?:api|[_-])key|e-?mail|jwt|signature|credential)$/i
+/** … or is one of these. */
+const secretNames = [
+  ...['key', 'code', 'auth', 'authorization', 'pass', 'pin', 'otp', 'sid', 'session', 'sessionid'],
+  ...['session_id', 'sig', 'ssn', 'phone'],
+]
+/** Of a name, the end is looked at; none of the above is nearly as long. */
+const nameCharsMax = 200
 
-/** Finds query parameters that must not be kept, in URLs wherever they stand in a text; replace with "$1". */
-const secretParameters = (ignored: readonly string[]): RegExp =>
-  RegExp(
-    `([?&#;])(?:(?:[\\w.%[\\]-]*(?:${secretEndings})|${[secretNames, ...ignored.map(escaped)].join('|')})(?:\\]|%5d)*=[^&#;"\\\\\\s]*[&;]?)+`,
-    'gi',
-  )
+/**
+ * The name of a parameter, in URLs wherever they stand in a text, and its value with the separator after it. All
+ * expressions here are linear: none begins inside of what another match of it has scanned in vain.
+ */
+const parameterName = /(?<=[?&#;])([^?&#;="\\\s]*)=/g
+const parameterValue = /[^&#;"\\\s]*[&;]?/y
+/** Separators with nothing after them. */
+const looseEnd = /(?<![?&;])[?&;]+(?=#|$)|#$/g
+/** What closes an array's name: `token[]`, `token%5d`. */
+const closings = /(?:\]|%5d|\[|%5b)+$/i
 
-const escaped = (name: string) => name.replace(/[.-]/g, '\\$&')
+/** The names that a pixel's settings take out besides, made once for each. */
+const ignoredNames = new WeakMap<PixelSettings, ReadonlySet<string>>()
 
-/** Made once for each pixel's settings. */
-const patterns = new WeakMap<PixelSettings, RegExp>()
-
-function patternOf(settings: PixelSettings): RegExp {
-  let pattern = patterns.get(settings)
-  if (!pattern) {
-    pattern = secretParameters(settings.ignore_query_parameters)
-    patterns.set(settings, pattern)
+function namesOf(settings: PixelSettings): ReadonlySet<string> {
+  let names = ignoredNames.get(settings)
+  if (!names) {
+    names = new Set([...secretNames, ...settings.ignore_query_parameters.map((name) => name.toLowerCase())])
+    ignoredNames.set(settings, names)
   }
-  return pattern
+  return names
+}
+
+function isSecret(name: string, settings: PixelSettings): boolean {
+  const plain = name.slice(-nameCharsMax).replace(closings, '')
+  return (
+    secretEnding.test(plain) || (name.length < nameCharsMax && namesOf(settings).has(plain.toLowerCase()))
+  )
 }
 
 /** Takes tokens, keys, addresses and the like, and what the settings name, out of the query of a URL. */
-function withoutSecrets(url: string, settings: PixelSettings): string {
+export function withoutSecrets(url: string, settings: PixelSettings): string {
   if (!url.includes('=')) return url
-  const rest = url.replace(patternOf(settings), '$1')
-  return rest === url ? url : rest.replace(/[?&;]+(?=#|$)|#$/g, '')
+  let kept = ''
+  let end = 0
+  for (const { index, 0: start, 1: name } of url.matchAll(parameterName)) {
+    if (index < end || !isSecret(name!, settings)) continue
+    kept += url.slice(end, index)
+    parameterValue.lastIndex = index + start.length
+    parameterValue.test(url)
+    end = parameterValue.lastIndex
+  }
+  return end === 0 ? url : (kept + url.slice(end)).replace(looseEnd, '')
 }
 
 const urlKeys = ['url', 'referrer', 'href', 'src', 'action']

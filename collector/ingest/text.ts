@@ -1,10 +1,32 @@
 export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
+/** Not a number where it is none: schemas refuse that. */
+export const numberOf = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN)
+
 /** At most so many characters; half a surrogate pair at the end would not survive as UTF-8. */
-export const cut = (value: unknown, length: number): string | undefined =>
-  textOf(value)
-    ?.slice(0, length)
-    .replace(/[\ud800-\udbff]$/, '')
+export const cut = (value: unknown, length: number): string | undefined => {
+  const text = textOf(value)
+  if (text === undefined || text.length <= length) return text
+  const isHalved = /[\ud800-\udbff]/.test(text.charAt(length - 1))
+  return text.slice(0, isHalved ? length - 1 : length)
+}
 
 /** As people read it: each space once. */
 export const clean = (value: unknown): string | undefined => textOf(value)?.replace(/\s+/g, ' ').trim()
+
+/**
+ * JSON, as JSON.stringify writes it, whose texts and keys are well-formed: half surrogate pairs, for which ClickHouse
+ * refuses a row, and U+0000, which other programs cannot hold, become U+FFFD. Of an object or text that is not deep.
+ */
+export const wellFormedJson = (json: string): string =>
+  // Nearly no text has either; JSON.stringify writes both as escapes.
+  json.includes('\\u0000') || json.includes('\\ud') ? JSON.stringify(repaired(JSON.parse(json))) : json
+
+function repaired(value: unknown): unknown {
+  if (typeof value === 'string') return wellFormed(value)
+  if (Array.isArray(value)) return value.map(repaired)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [wellFormed(key), repaired(part)]))
+}
+
+const wellFormed = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd')

@@ -6,11 +6,15 @@ export const Timestamp = Type.String({
   description: 'ISO 8601 with milliseconds, UTC: 2026-01-31T12:00:00.000Z',
 })
 
+export const urlLengthMax = 8192
+
 /** A page or resource address, as the browser gave it. */
-export const Url = Type.String({ minLength: 1, maxLength: 8192 })
+export const Url = Type.String({ minLength: 1, maxLength: urlLengthMax })
+
+export const textLengthMax = 10_000
 
 /** Text taken from a page: titles, labels, copied words. */
-export const Text = Type.String({ maxLength: 10_000 })
+export const Text = Type.String({ maxLength: textLengthMax })
 
 export const Size = Type.Object({ height: Type.Number(), width: Type.Number() })
 

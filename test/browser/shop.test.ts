@@ -3,14 +3,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { Check } from 'typebox/value'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { derive } from '../../collector/ingest/derive.ts'
 import { stub } from '../../pixel/stub.mjs'
-import { type Beacon, type BeaconEvent, defaultPixelSettings } from '../../schemas/beacon.ts'
+import { type Beacon, defaultPixelSettings } from '../../schemas/beacon.ts'
 import { type EventType, eventDataSchemas, eventTypes } from '../../schemas/events/index.ts'
 import { chrome, readRows } from '../harness/api.ts'
 import { launchChromium } from '../harness/chromium.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
 import { quickest } from '../harness/timing.ts'
+import { eventsOf, meaningsOf } from '../harness/understood.ts'
 
 /** An event row as the API returns it, its event_data parsed. */
 interface ReadEvent {
@@ -347,10 +347,9 @@ describe('the demo shop in Chromium, read back through the API', () => {
   })
 
   test('every event that left was stored once, with all that was noted of it, and nothing else was', async () => {
-    const sent = (await readBodies())
-      .flatMap((body) => (JSON.parse(body) as Beacon).events)
-      // The collector makes events of what the pixel noted, and only of that.
-      .flatMap((event) => derive(event, defaultPixelSettings) as BeaconEvent[])
+    // The collector makes events of what the pixel noted, and only of that.
+    const noted = (await readBodies()).flatMap((body) => (JSON.parse(body) as Beacon).events)
+    const sent = eventsOf(meaningsOf(noted, defaultPixelSettings))
     // A beacon whose answer did not come in time is sent again: the same events, stored once.
     const sentIds = new Set(sent.map(({ event_id }) => event_id))
     const read = await waitFor('everything to be readable', async () => {

@@ -90,6 +90,7 @@ export function mutate(random: Random, value: object): void {
         break
       case 3:
         Object.defineProperty(parent, '__proto__', {
+          writable: true,
           value: parent[key],
           enumerable: true,
           configurable: true,

@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { derive, personIn } from '../../collector/ingest/derive.ts'
 import { scriptFor } from '../../collector/ingest/pixelScript.ts'
 import {
   type Beacon,
@@ -16,6 +15,7 @@ import {
   type PixelSettings,
 } from '../../schemas/beacon.ts'
 import { eventDataSchemas } from '../../schemas/events/index.ts'
+import { eventsOf, meaningsOf } from '../harness/understood.ts'
 
 export const pixelId = '0b5f3c7e-9d2a-4c1b-8e6f-1a2b3c4d5e6f'
 
@@ -41,13 +41,14 @@ const textOf = async (request: IncomingMessage) => {
 }
 
 function understood({ cookie_id, events, ...rest }: Beacon, settings: PixelSettings): Understood {
-  const person = events.map(personIn).find(Boolean)
+  const meanings = meaningsOf(events, settings)
+  const person = meanings.find(({ person }) => person)?.person
   return {
     ...rest,
     consent: cookie_id !== null,
     ...(cookie_id && { cookie_id }),
     ...(person && { hem: person.hem, hem_source: person.source }),
-    events: events.flatMap((event) => derive(event, settings) as BeaconEvent[]),
+    events: eventsOf(meanings),
   }
 }
 

@@ -28,7 +28,7 @@ const nasty = {
   percent: '100 % of _ % \\% \\_',
   backslash: 'C:\\new\\table\\\\',
   emoji: '👩‍👩‍👧 😀 é',
-  control: '\u0000\u0001\t\r\n\u2028',
+  control: '\u0001\t\r\n\u2028',
 }
 
 describe('an accepted event', () => {
@@ -108,13 +108,45 @@ describe('an accepted event', () => {
     }
   })
 
-  test('with half a surrogate pair is stored, not lost', async () => {
-    const event = customEvent({ half: '\ud800' })
+  test('with half a surrogate pair or U+0000 is made well-formed, and so found by a filter', async () => {
+    const event = customEvent({ half: 'a\ud800b', nul: 'a\u0000b', '\udc00': 1, escaped: '\\u0000\\ud800' })
     event.event_data.url = 'http://shop.example/\ud83d'
     await post(beaconOf(service, [event]))
     const row = await readEvent(service, event.event_id)
     expect(row.page_url).toBe('http://shop.example/\ufffd')
-    expect(JSON.parse(row.event_data as string).properties.half).toBe('\ud800')
+    const { url, properties } = JSON.parse(row.event_data as string)
+    expect(url).toBe(row.page_url)
+    expect(properties).toEqual({ half: 'a\ufffdb', nul: 'a\ufffdb', '\ufffd': 1, escaped: '\\u0000\\ud800' })
+    for (const key of ['half', 'nul']) {
+      const found = await readRows(service, {
+        filter: `event_data.properties.${key}:eq:a\ufffdb`,
+        select: 'event_id',
+      })
+      expect(found, key).toContainEqual({ event_id: event.event_id })
+    }
+  })
+
+  test('keeps the digits of integers beyond 2^53', async () => {
+    const [large, nested, text] = ['9007199254740993', '-123456789012345678901234567890', '9007199254740995']
+    const event = customEvent({ large: 1, nested: [{ n: 2 }], text })
+    const body = JSON.stringify(beaconOf(service, [event]))
+      .replace('"large":1', `"large":${large}`)
+      .replace('"n":2', `"n":${nested}`)
+    expect(await receiptOf(await post(body))).toMatchObject({ accepted: 1 })
+    const noted = `"type":"track","name":"n","url":"http://shop.example/${event.event_id}"`
+    const at = `"at":"${event.event_data.timestamp}","id":0.25`
+    const second = JSON.stringify(beaconOf(service, [])).replace(
+      '[]',
+      `[{${noted},${at},"properties":{"large":${large}}}]`,
+    )
+    expect(await receiptOf(await post(second))).toMatchObject({ accepted: 1 })
+    const row = await readEvent(service, event.event_id)
+    expect(row.event_data).toContain(`{"large":${large},"nested":[{"n":${nested}}],"text":"${text}"}`)
+    const [other] = await waitFor('the other', async () => {
+      const rows = await readRows(service, { filter: `page_path:eq:/${event.event_id}` })
+      return rows.length > 0 ? rows : null
+    })
+    expect(other!.event_data).toContain(`{"large":${large}}`)
   })
 
   test('keeps keys its schema does not name', async () => {

@@ -1,0 +1,74 @@
+import type { CollectorSettings, PixelSettings } from '../../schemas/beacon.ts'
+import { type Derived, derive, type Person } from './derive.ts'
+import { type BeaconContext, eventMillis, eventRow } from './row.ts'
+import { eventAgeDaysMax, type Fault, findBadShape, type ValidEvent, validateEvent } from './validate.ts'
+
+/** What one member of a beacon's `events` became. */
+export interface Accepted {
+  /** Lines for the `events` table: its own and those of the events that follow from it. */
+  rows: string[]
+  /** Whom it names. */
+  person?: Person | undefined
+  /** Of the events that follow from it, those that no schema takes. */
+  refused: { event: Derived; fault: Fault }[]
+}
+
+const dayMs = 86_400_000
+
+/**
+ * Turns one member of a beacon's `events` into rows, or tells what is wrong with it. Whatever a stranger sent, this
+ * throws nothing: what goes wrong costs this event alone. `unexpected` is told of what should not have.
+ */
+export function acceptEvent(
+  sent: unknown,
+  { context, shared, settings, unexpected }: BeaconPlace,
+): Accepted | Fault {
+  try {
+    const badShape = findBadShape(sent)
+    if (badShape) return badShape
+    const meaning = derive(sent, settings)
+    if ('path' in meaning) return meaning
+    const accepted: Accepted = { rows: [], person: meaning.person, refused: [] }
+    if (meaning.own) {
+      const own = check(meaning.own, context)
+      if ('path' in own) return own
+      accepted.rows.push(rowOf(meaning.own, own, shared))
+    }
+    for (const event of meaning.derived) {
+      const checked = check(event, context)
+      if ('path' in checked) accepted.refused.push({ event, fault: checked })
+      else accepted.rows.push(rowOf(event, checked, shared))
+    }
+    return accepted
+  } catch (error) {
+    unexpected(error)
+    return { path: '', message: 'must be an event that can be read' }
+  }
+}
+
+/** What acceptEvent needs to know of the beacon. */
+export interface BeaconPlace {
+  context: BeaconContext
+  /** The columns that all its rows share (sharedMembers). */
+  shared: string
+  settings: PixelSettings & CollectorSettings
+  unexpected: (error: unknown) => void
+}
+
+interface Checked {
+  event: ValidEvent
+  tsMillis: number
+}
+
+function check(event: Derived, context: BeaconContext): Checked | Fault {
+  const valid = validateEvent(event)
+  if ('path' in valid) return valid
+  const tsMillis = eventMillis(valid, context)
+  if (tsMillis < context.receivedMillis - eventAgeDaysMax * dayMs) {
+    return { path: '/event_data/timestamp', message: `must be at most ${eventAgeDaysMax} days ago` }
+  }
+  return { event: valid, tsMillis }
+}
+
+const rowOf = ({ referrer }: Derived, { event, tsMillis }: Checked, shared: string): string =>
+  eventRow(referrer === undefined ? event : { ...event, referrer }, shared, tsMillis)

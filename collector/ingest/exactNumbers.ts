@@ -1,0 +1,26 @@
+/**
+ * Integers beyond 2^53 keep their digits, which JavaScript's numbers do not hold: while an event is looked at, such a
+ * number is a text that nobody else can write, and in the row it is the number again.
+ */
+import { randomBytes } from 'node:crypto'
+
+const mark = `${randomBytes(16).toString('hex')}:`
+
+/** An integer of 16 digits and more, in a string perhaps: only texts that have one need a closer look. */
+const longInteger = /[:,[]\s*-?[1-9]\d{15}/
+/** A string, or a number that is an integer; of valid JSON. */
+const stringOrInteger = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
+const markedNumber = new RegExp(`"${mark}(-?\\d+)"`, 'g')
+
+/** JSON whose long integers are marked texts; null where it has none, which is nearly always. */
+export function markLongIntegers(json: string): string | null {
+  if (!longInteger.test(json)) return null
+  const marked = json.replace(stringOrInteger, (found) =>
+    /^-?\d{16,}$/.test(found) && !Number.isSafeInteger(Number(found)) ? `"${mark}${found}"` : found,
+  )
+  return marked === json ? null : marked
+}
+
+/** JSON with numbers in place of marked texts. */
+export const unmarkLongIntegers = (json: string): string =>
+  json.includes(mark) ? json.replace(markedNumber, '$1') : json

@@ -1,0 +1,13 @@
+import { derive, type Meaning } from '../../collector/ingest/derive.ts'
+import type { BeaconEvent, PixelSettings } from '../../schemas/beacon.ts'
+
+/** What the collector understands of a beacon's `events`, without those that it rejects. */
+export const meaningsOf = (events: readonly unknown[], settings: PixelSettings): Meaning[] =>
+  events.flatMap((event) => {
+    const meaning = derive(event, settings)
+    return 'path' in meaning ? [] : [meaning]
+  })
+
+/** The events that they stand for. */
+export const eventsOf = (meanings: readonly Meaning[]): BeaconEvent[] =>
+  meanings.flatMap(({ own, derived }) => [...(own ? [own] : []), ...derived] as BeaconEvent[])
