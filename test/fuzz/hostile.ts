@@ -83,7 +83,10 @@ export function mutate(random: Random, value: object): void {
         delete parent[key]
         break
       case 1:
-        parent[random.pick(['toString', 'length', '\ud800', '\u0000', 'x'.repeat(300), 'type'])] = parent[key]
+        if (Array.isArray(parent)) parent.push(parent[0])
+        else
+          parent[random.pick(['toString', 'length', '\ud800', '\u0000', 'x'.repeat(300), 'type'])] =
+            parent[key]
         break
       case 2:
         parent[key] = [parent[key], parent[key]]
