@@ -78,9 +78,9 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
     }),
   })
   if (demo && config.role === 'all') {
-    await app.register(
-      shopRoutes({ pixelId: demo.pixel_id, apiKey: demo.api_key, apiSecret: demo.api_secret }),
-    )
+    const { organization_id: organizationId, project_id: projectId, pixel_id: pixelId } = demo
+    const pixel = { organizationId, projectId, pixelId }
+    await app.register(shopRoutes({ pixel, clickhouse: clickhouse.live }))
   }
   app.server.maxConnections = config.connectionsMax
   app.server.headersTimeout = headersTimeoutMs

@@ -3,34 +3,38 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsync } from 'fastify'
+import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { isUuid } from '../../schemas/uuid.ts'
 import { forAnyone, personal } from '../access/guard.ts'
+import type { ClickHouse } from '../clickhouse/client.ts'
 import { ApiError, invalidParameter } from '../errors.ts'
 import { pageHeaders } from '../pageHeaders.ts'
 import { packageRoot } from '../paths.ts'
+import { type DemoPixel, demoRowsQuery } from './rowsQuery.ts'
 
-/** The demo's pixel, and a live key that reads what it captured. */
-export interface ShopDemo {
-  pixelId: string
-  apiKey: string
-  apiSecret: string
+/** What the shop is built from. */
+export interface ShopDeps {
+  /** The demo's pixel: all that the panel shows is its. */
+  pixel: DemoPixel
+  /** The events of real visitors. */
+  clickhouse: ClickHouse
 }
 
 const shop = join(packageRoot, 'examples/shop')
 
 const idsMost = 50
-/** Most rows looked through for the asked ids: the newest of the window. */
-const rowsMost = 1_000
 const windowMs = 10 * 60_000
+/** However early the panel's visitor was: it shows what has just happened. */
+const windowMsMax = 60 * 60_000
 /** A visitor's clock may be off by less than what the collector corrects. */
 const clockMarginMs = 2 * 60_000
 
 /** The demo shop under /demo (examples/shop), and GET /demo/rows for its panel. */
 export const shopRoutes =
-  (demo: ShopDemo): FastifyPluginAsync =>
+  ({ pixel, clickhouse }: ShopDeps): FastifyPluginAsync =>
   async (app) => {
     app.addHook('onRoute', forAnyone)
-    const pages = readPages(demo.pixelId)
+    const pages = readPages(pixel.pixelId)
     const htmlHeaders = headersOf([...pages.values()])
     const page = (name: string, path: string) =>
       app.get(path, hidden, async (_request, reply) => reply.headers(htmlHeaders).send(pages.get(name)))
@@ -59,28 +63,29 @@ export const shopRoutes =
       async (request, reply) => {
         const ids = idsOf(request.query.event_id)
         const since = sinceOf(request.query.start_ms)
-        // The answer of the real route, asked with the demo's key, which stays here.
-        const answer = await app.inject({
-          url: '/api/v3/events/web_event',
-          query: {
-            start_ms: String(since - clockMarginMs),
-            end_ms: String(Date.now() + 1_000),
-            ...(ids.length === 1 ? { filter: `event_id:eq:${ids[0]}` } : { limit: String(rowsMost) }),
-          },
-          headers: { 'x-api-key': demo.apiKey, 'x-api-secret': demo.apiSecret },
-        })
-        if (answer.statusCode !== 200) {
-          const { error, message } = answer.json<{ error: string; message: string }>()
-          throw new ApiError(answer.statusCode, error, message)
-        }
-        const wanted = new Set(ids)
-        const { rows } = answer.json<{ rows: { event_id: string }[] }>()
-        return reply
-          .header('cache-control', personal)
-          .send({ rows: rows.filter((row) => wanted.has(row.event_id)) })
+        await takeTurn(request.ip)
+        const window = { startMs: since - clockMarginMs, endMs: Date.now() + 1_000 }
+        const rows = await clickhouse.rows(demoRowsQuery(pixel, window, ids))
+        return reply.header('cache-control', personal).send({ rows })
       },
     )
   }
+
+/** Anyone may ask, and nobody pays: a panel asks three times a second. Of one worker process. */
+const turns = [
+  { limiter: new RateLimiterMemory({ points: 10, duration: 1 }), isShared: false },
+  { limiter: new RateLimiterMemory({ points: 50, duration: 1 }), isShared: true },
+]
+
+async function takeTurn(address: string): Promise<void> {
+  try {
+    for (const { limiter, isShared } of turns) await limiter.consume(isShared ? 'all' : address)
+  } catch {
+    throw new ApiError(429, 'rate_limited', 'The demo is asked too often: wait a second, then ask again.', {
+      headers: { 'retry-after': '1' },
+    })
+  }
+}
 
 /** Kept out of the API documentation. */
 const hidden = { schema: { hide: true } }
@@ -135,5 +140,5 @@ function idsOf(given: string | undefined): string[] {
 function sinceOf(given: string | undefined): number {
   if (given === undefined) return Date.now() - windowMs
   if (!/^\d{1,15}$/.test(given)) throw invalidParameter('start_ms', 'must be epoch milliseconds')
-  return Math.min(Number(given), Date.now())
+  return Math.min(Math.max(Number(given), Date.now() - windowMsMax), Date.now())
 }
