@@ -1,5 +1,6 @@
 import { accessSync, constants, mkdirSync, type Stats, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { startAccountsChores } from './accounts/chores.ts'
 import { keepDeletingEvents } from './accounts/eventDeletions.ts'
 import { startBillingChores } from './billing/chores.ts'
 import { openStripe } from './billing/stripe.ts'
@@ -79,6 +80,7 @@ async function main(): Promise<void> {
     oldestWaitingAt: () => oldestOf(spooledTables.flatMap((table) => waiting(spoolDirectory, table))),
   }
   const deletions = config.role === 'ingest' ? null : keepDeletingEvents(deleting, log)
+  const accounts = config.role === 'ingest' ? null : startAccountsChores(stores.postgres.pool, log)
   const privacy = config.role === 'ingest' ? null : startPrivacyChores(deleting, log)
   const demo = config.demo ? await ensureDemo(stores.postgres.pool, config.dataDir, config.publicUrl) : null
   const chores =
@@ -109,6 +111,7 @@ async function main(): Promise<void> {
     sample?.stop()
     await deletions?.stop()
     await privacy?.stop()
+    await accounts?.stop()
     await chores?.stop()
     identity.stop()
     await Promise.all(Object.values(shippers).map((shipper) => shipper.stop(shipOnStopMs)))

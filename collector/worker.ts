@@ -7,6 +7,7 @@ import { createRecordScopeOf } from './access/recordScope.ts'
 import { createSampleView } from './access/sampleView.ts'
 import { createScopeOf } from './access/scope.ts'
 import { createTokens } from './access/tokens.ts'
+import { createWrongKeyLimit } from './access/wrongKeys.ts'
 import { createNoteKeyUse } from './accounts/keyUse.ts'
 import { createApp, createMetricsApp } from './app.ts'
 import { createBilling } from './billing/billing.ts'
@@ -51,6 +52,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
       authenticate: createAuthenticate(pool, tokens, config.publicUrl),
       takeTokens: config.rateLimits ? createTakeTokens(pool) : null,
       noteKeyUse: createNoteKeyUse(pool, log),
+      wrongKeys: config.rateLimits ? createWrongKeyLimit() : null,
       viewSample: createSampleView(pool),
     },
     ingest: ingest?.deps,

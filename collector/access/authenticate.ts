@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
+import { isUuid } from '../../schemas/uuid.ts'
 import { unauthorized } from '../errors.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import type { Access } from './access.ts'
@@ -24,7 +25,7 @@ export type Authenticate = (
  */
 export function createAuthenticate(postgres: Postgres, tokens: Tokens, publicUrl: string): Authenticate {
   const keyNamed = remember((hash) => readKey(postgres, Buffer.from(hash, 'base64')))
-  const memberOfSession = remember((hash) => readMemberOfSession(postgres, Buffer.from(hash, 'base64')))
+  const memberOfSession = remember((key) => readMemberOfSession(postgres, JSON.parse(key)))
   const memberNamed = remember((memberId) => readMember(postgres, memberId))
 
   const byKey = async (apiKey: string, secret: string | undefined): Promise<Principal> => {
@@ -44,7 +45,11 @@ export function createAuthenticate(postgres: Postgres, tokens: Tokens, publicUrl
 
   const bySession = async (request: FastifyRequest): Promise<Principal | null> => {
     const session = sessionOf(request, publicUrl)
-    const member = session && (await memberOfSession(sha256(session).toString('base64')))
+    if (!session) return null
+    const asked = header(request, 'x-organization-id')
+    if (asked !== undefined && !isUuid(asked)) return null
+    const key: SessionKey = { hash: sha256(session).toString('base64'), organizationId: asked ?? null }
+    const member = await memberOfSession(JSON.stringify(key))
     if (!member) return null
     requireSameOrigin(request, publicUrl)
     return principalOf(member)
@@ -108,11 +113,22 @@ interface MemberRow {
   role: Role
 }
 
-async function readMemberOfSession(postgres: Postgres, hash: Buffer): Promise<MemberRow | undefined> {
+interface SessionKey {
+  /** SHA-256 of the session, base64. */
+  hash: string
+  /** Which of the user's organizations a request is about; null: the one last used. */
+  organizationId: string | null
+}
+
+async function readMemberOfSession(
+  postgres: Postgres,
+  { hash, organizationId }: SessionKey,
+): Promise<MemberRow | undefined> {
   const { rows } = await postgres.query<MemberRow>(
-    `SELECT member_id, organization_id, role FROM sessions JOIN members USING (member_id)
-     WHERE session_sha256 = $1 AND expires_at > now()`,
-    [hash],
+    `SELECT member_id, organization_id, role FROM sessions JOIN members USING (user_id)
+     WHERE session_sha256 = $1 AND expires_at > now() AND ($2::uuid IS NULL OR organization_id = $2)
+     ORDER BY last_used_at DESC NULLS LAST, members.created_at, member_id LIMIT 1`,
+    [Buffer.from(hash, 'base64'), organizationId],
   )
   return rows[0]
 }
@@ -125,8 +141,8 @@ async function readMember(postgres: Postgres, memberId: string): Promise<TokenMe
   const { rows } = await postgres.query<TokenMemberRow>(
     `SELECT member_id, organization_id, role,
        floor(extract(epoch FROM password_changed_at))::int AS password_changed_seconds
-     FROM members
-     WHERE member_id = $1 AND password_hash IS NOT NULL`,
+     FROM members JOIN users USING (user_id)
+     WHERE member_id = $1`,
     [memberId],
   )
   return rows[0]

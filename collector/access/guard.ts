@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import { forbidden } from '../errors.ts'
+import { ApiError, forbidden } from '../errors.ts'
 import type { Access } from './access.ts'
 import type { Authenticate } from './authenticate.ts'
 import type { TakeTokens } from './limits.ts'
 import { requireKeyRole } from './permissions.ts'
 import type { Principal } from './principal.ts'
 import { type SampleView, showOwnNames } from './sampleView.ts'
+import type { WrongKeyLimit } from './wrongKeys.ts'
 
 /** Cache-Control of answers that are for one caller: no cache keeps them, a shared one least of all. */
 export const personal = 'private, no-store'
@@ -16,6 +17,8 @@ export interface GuardDeps {
   takeTokens: TakeTokens | null
   /** Told of every request that a key was good for. */
   noteKeyUse(keyId: string): void
+  /** Null: wrong keys are not limited. */
+  wrongKeys: WrongKeyLimit | null
   /** Turns a test key's request into one of the sample organization. */
   viewSample: SampleView
 }
@@ -58,13 +61,14 @@ export const forAnyone = (route: RouteOptions): void => {
 }
 
 async function admit(
-  { authenticate, takeTokens, noteKeyUse, viewSample }: GuardDeps,
+  deps: GuardDeps,
   access: Exclude<Access, { to: 'anyone' }>,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
   reply.header('cache-control', personal)
-  const principal = await authenticate(request, access)
+  const { takeTokens, noteKeyUse, viewSample } = deps
+  const principal = await identify(deps, access, request)
   if (principal.mode === 'test') reply.header('x-svc-mode', 'test')
   if (principal.caller.kind === 'key') noteKeyUse(principal.caller.keyId)
   if (access.to === 'key') {
@@ -72,6 +76,25 @@ async function admit(
     if (takeTokens) reply.headers(await takeTokens(principal, access.limit))
   }
   request.principal = principal.mode === 'test' ? await viewSample(request, principal) : principal
+}
+
+/** Who is asking; whoever has too many wrong keys waits. */
+async function identify(
+  { authenticate, wrongKeys }: GuardDeps,
+  access: Exclude<Access, { to: 'anyone' }>,
+  request: FastifyRequest,
+): Promise<Principal> {
+  const { 'x-api-key': apiKey = request.headers.authorization } = request.headers
+  if (!wrongKeys || typeof apiKey !== 'string') return authenticate(request, access)
+  await wrongKeys.require(request.ip, apiKey)
+  try {
+    const principal = await authenticate(request, access)
+    wrongKeys.noteGood(apiKey)
+    return principal
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) await wrongKeys.noteWrong(request.ip)
+    throw error
+  }
 }
 
 function requireAllowed({ projectId, caller }: Principal, access: Extract<Access, { to: 'key' }>): void {

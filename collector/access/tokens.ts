@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { jwtVerify, SignJWT } from 'jose'
 import type { Postgres } from '../postgres/pool.ts'
+import { serviceSecret } from './serviceSecret.ts'
 
 /** Signs and reads the tokens of POST /auth/v1/login (spec: Legacy methods). */
 export interface Tokens {
@@ -20,14 +20,8 @@ export const tokenSeconds = 3600
 const algorithm = 'HS256'
 const issuer = 'footfall'
 
-/** The signing key is made up once and kept in PostgreSQL, where every process finds it. */
 export function createTokens(postgres: Postgres): Tokens {
-  let key: Promise<Buffer> | null = null
-  const signingKey = () => {
-    key ??= readSigningKey(postgres)
-    key.catch(() => (key = null))
-    return key
-  }
+  const signingKey = () => serviceSecret(postgres, 'token_key')
   return {
     sign: async (memberId) =>
       new SignJWT()
@@ -48,15 +42,4 @@ export function createTokens(postgres: Postgres): Tokens {
       }
     },
   }
-}
-
-async function readSigningKey(postgres: Postgres): Promise<Buffer> {
-  await postgres.query(
-    `INSERT INTO service_secrets (name, value) VALUES ('token_key', $1) ON CONFLICT DO NOTHING`,
-    [randomBytes(32)],
-  )
-  const { rows } = await postgres.query<{ value: Buffer }>(
-    `SELECT value FROM service_secrets WHERE name = 'token_key'`,
-  )
-  return rows[0]!.value
 }

@@ -5,14 +5,14 @@ import type { TypeBox } from '../typeProvider.ts'
 import { access } from './declarations.ts'
 import type { AccountsDeps } from './deps.ts'
 import { Credentials } from './sessions.ts'
-import { memberWithPassword } from './signIn.ts'
+import { userWithPassword } from './signIn.ts'
 
 /** RFC 9745: since when the route is deprecated, in seconds; here since it is. */
 const deprecated = `@${Date.UTC(2026, 0, 1) / 1000}`
 
 /** POST /auth/v1/login: the legacy way to a token (spec: Legacy methods). */
 export const loginRoutes =
-  ({ postgres, tokens }: AccountsDeps): FastifyPluginAsync =>
+  ({ postgres, publicUrl, tokens }: AccountsDeps): FastifyPluginAsync =>
   async (plain) => {
     plain.withTypeProvider<TypeBox>().post(
       '/auth/v1/login',
@@ -35,7 +35,7 @@ export const loginRoutes =
       },
       async (request, reply) => {
         reply.header('deprecation', deprecated)
-        const { memberId } = await memberWithPassword(postgres, { ...request.body, address: request.ip })
+        const { memberId } = await userWithPassword(postgres, request, request.body, publicUrl)
         return {
           token: await tokens.sign(memberId),
           token_type: 'Bearer' as const,

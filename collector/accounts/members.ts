@@ -85,13 +85,14 @@ export const memberRoutes =
           const added = await client.query(
             `INSERT INTO members
                (member_id, organization_id, email, name, role, invitation_sha256, invitation_expires_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (email) DO NOTHING`,
+             VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (organization_id, email) DO NOTHING`,
             [
               ...[id, principal.organizationId, email, body.name, body.role],
               ...[invitation.sha256, invitation.expiresAt],
             ],
           )
-          if (added.rowCount === 0) throw conflict('Somebody with this e-mail address is a member already.')
+          if (added.rowCount === 0)
+            throw conflict('Somebody with this e-mail address is a member of this organization already.')
           await addToProjects(client, principal.organizationId, id, body.projects ?? [])
           await audit(
             client,
@@ -239,7 +240,7 @@ async function requireAnotherOwner(client: Queryable, { member_id, role, status 
   const { rowCount } = await client.query(
     `SELECT FROM members
      WHERE organization_id = (SELECT organization_id FROM members WHERE member_id = $1)
-       AND member_id <> $1 AND role = 'owner' AND password_hash IS NOT NULL`,
+       AND member_id <> $1 AND role = 'owner' AND user_id IS NOT NULL`,
     [member_id],
   )
   if (rowCount === 0) throw lastOwner()
@@ -264,7 +265,7 @@ async function addToProjects(
 
 /** $1 is the organization; $2 a plain member who looks, and who sees only of their own projects who is in them. */
 const selectMembers = `
-  SELECT member_id, email, name, role, password_hash IS NOT NULL AS accepted, version, created_at, updated_at,
+  SELECT member_id, email, name, role, user_id IS NOT NULL AS accepted, version, created_at, updated_at,
     (SELECT coalesce(jsonb_agg(jsonb_build_object('project_id', project_id, 'role', project_members.role)
        ORDER BY project_members.created_at), '[]')
      FROM project_members

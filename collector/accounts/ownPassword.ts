@@ -11,6 +11,7 @@ import { audit } from './audit.ts'
 import { access, Password } from './declarations.ts'
 import type { AccountsDeps } from './deps.ts'
 import { checkPassword, hashPassword } from './passwords.ts'
+import { attemptOf } from './signIn.ts'
 import { forgetSignInTries, takeSignInTry } from './signInThrottle.ts'
 
 /** PUT /dashboard/password: whoever is signed in changes their own. */
@@ -35,26 +36,26 @@ export const ownPasswordRoutes =
       async (request, reply) => {
         const { principal, body } = request
         const memberId = callerId(principal)
-        const { rows } = await postgres.query<{ email: string; password_hash: string }>(
-          'SELECT email, password_hash FROM members WHERE member_id = $1',
+        const { rows } = await postgres.query<{ user_id: string; email: string; password_hash: string }>(
+          'SELECT user_id, users.email, password_hash FROM members JOIN users USING (user_id) WHERE member_id = $1',
           [memberId],
         )
         if (!rows[0]) throw unauthorized.session()
-        const { email, password_hash } = rows[0]
-        await takeSignInTry(postgres, request.ip, email)
+        const { user_id: userId, email, password_hash } = rows[0]
+        const attempt = await attemptOf(postgres, request, email, publicUrl)
+        await takeSignInTry(postgres, attempt)
         if (!(await checkPassword(password_hash, body.current_password))) {
           throw invalidParameter('current_password', 'is not your password')
         }
-        await forgetSignInTries(postgres, email)
+        await forgetSignInTries(postgres, attempt)
         const newHash = await hashPassword(body.new_password)
         await inTransaction(postgres, async (client) => {
           await client.query(
-            `UPDATE members SET password_hash = $2, password_changed_at = now(), version = version + 1, updated_at = now()
-             WHERE member_id = $1`,
-            [memberId, newHash],
+            'UPDATE users SET password_hash = $2, password_changed_at = now() WHERE user_id = $1',
+            [userId, newHash],
           )
-          await client.query('DELETE FROM sessions WHERE member_id = $1 AND session_sha256 <> $2', [
-            ...[memberId, sha256(sessionOf(request, publicUrl)!)],
+          await client.query('DELETE FROM sessions WHERE user_id = $1 AND session_sha256 <> $2', [
+            ...[userId, sha256(sessionOf(request, publicUrl)!)],
           ])
           await audit(client, principal, 'member.password', { kind: 'member', id: memberId })
         })

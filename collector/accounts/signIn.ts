@@ -1,24 +1,45 @@
+import type { FastifyRequest } from 'fastify'
 import { unauthorized } from '../errors.ts'
 import type { Postgres } from '../postgres/pool.ts'
+import { knownBrowserOf } from './knownBrowser.ts'
 import { checkPassword } from './passwords.ts'
-import { forgetSignInTries, takeSignInTry } from './signInThrottle.ts'
+import { type Attempt, forgetSignInTries, takeSignInTry } from './signInThrottle.ts'
+
+/** Who tries to sign in with a request. */
+export const attemptOf = async (
+  postgres: Postgres,
+  request: FastifyRequest,
+  email: string,
+  publicUrl: string,
+): Promise<Attempt> => ({
+  address: request.ip,
+  email,
+  knownBrowser: await knownBrowserOf(postgres, request, email, publicUrl),
+})
 
 /**
- * The member whom an e-mail address and a password belong to. Throws 401 "invalid_credentials", which tells neither in
- * words nor in time whether the address is known, and 429 "rate_limited" with Retry-After.
+ * The user whom an e-mail address and a password belong to, and as which member: that of the organization last used.
+ * Throws 401 "invalid_credentials", which tells neither in words nor in time whether the address is known, and 429
+ * "rate_limited" with Retry-After.
  */
-export async function memberWithPassword(
+export async function userWithPassword(
   postgres: Postgres,
-  { email: given, password, address }: { email: string; password: string; address: string },
-): Promise<{ memberId: string }> {
+  request: FastifyRequest,
+  { email: given, password }: { email: string; password: string },
+  publicUrl: string,
+): Promise<{ userId: string; memberId: string; email: string }> {
   const email = given.toLowerCase()
-  await takeSignInTry(postgres, address, email)
-  const { rows } = await postgres.query<{ member_id: string; password_hash: string | null }>(
-    'SELECT member_id, password_hash FROM members WHERE email = $1',
+  const attempt = await attemptOf(postgres, request, email, publicUrl)
+  await takeSignInTry(postgres, attempt)
+  const { rows } = await postgres.query<{ user_id: string; password_hash: string; member_id: string | null }>(
+    `SELECT user_id, password_hash, (
+       SELECT member_id FROM members WHERE members.user_id = users.user_id
+       ORDER BY last_used_at DESC NULLS LAST, created_at, member_id LIMIT 1) AS member_id
+     FROM users WHERE email = $1`,
     [email],
   )
   const matches = await checkPassword(rows[0]?.password_hash ?? null, password)
-  if (!rows[0] || !matches) throw unauthorized.credentials()
-  await forgetSignInTries(postgres, email)
-  return { memberId: rows[0].member_id }
+  if (!matches || !rows[0]?.member_id) throw unauthorized.credentials()
+  await forgetSignInTries(postgres, attempt)
+  return { userId: rows[0].user_id, memberId: rows[0].member_id, email }
 }

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { newApiCredentials, storeApiKey } from '../accounts/apiKeys.ts'
+import { storeMember } from '../accounts/newMember.ts'
 import { hashPassword } from '../accounts/passwords.ts'
 import type { Postgres } from '../postgres/pool.ts'
 
@@ -44,11 +45,10 @@ export async function ensureDemo(postgres: Postgres, dataDir: string, publicUrl:
     'INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
     [pixel_id, project_id, 'Demo shop'],
   )
-  await postgres.query(
-    `INSERT INTO members (member_id, organization_id, email, password_hash, role)
-     VALUES ($1, $2, $3, $4, 'owner') ON CONFLICT DO NOTHING`,
-    [randomUUID(), organization_id, demo.admin_email, await hashPassword(demo.admin_password)],
-  )
+  await storeMember(postgres, {
+    ...{ organizationId: organization_id, email: demo.admin_email, role: 'owner' },
+    passwordHash: await hashPassword(demo.admin_password),
+  })
   const owner = { organizationId: organization_id, projectId: null }
   await storeApiKey(postgres, owner, 'live', 'Demo key', { apiKey: demo.api_key, apiSecret: demo.api_secret })
   await storeApiKey(postgres, owner, 'test', 'Demo test key', {

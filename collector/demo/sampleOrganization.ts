@@ -1,4 +1,5 @@
 import { sampleIdentity } from '../access/sampleView.ts'
+import { storeMember } from '../accounts/newMember.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import { sampleCampaigns } from './sampleCampaigns.ts'
 
@@ -29,11 +30,8 @@ export async function ensureSampleOrganization(postgres: Postgres): Promise<void
     [pixelId, projectId, 'Sample shop', ['https://pottery.example']],
   )
   for (const { memberId, name, role } of sampleMembers) {
-    await postgres.query(
-      `INSERT INTO members (member_id, organization_id, email, name, role, password_hash)
-       VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
-      [memberId, organizationId, `${memberId}@sample.invalid`, name, role, noPassword],
-    )
+    const email = `${memberId}@sample.invalid`
+    await storeMember(postgres, { memberId, organizationId, email, name, role, passwordHash: noPassword })
     await postgres.query(
       `INSERT INTO project_members (project_id, member_id, role) SELECT $1, $2, 'member' WHERE $3 = 'member'
        ON CONFLICT DO NOTHING`,

@@ -64,6 +64,7 @@ const appOn = async (postgres: Postgres, clickhouse: ClickHouse) => {
       authenticate: createAuthenticate(postgres, createTokens(postgres), config.publicUrl),
       takeTokens: null,
       noteKeyUse: () => {},
+      wrongKeys: null,
       viewSample: async (_request, principal) => principal,
     },
     read: {

@@ -168,6 +168,7 @@ async function listen(postgres: Postgres, clickhouse: ReturnType<typeof openClic
       authenticate: createAuthenticate(postgres, createTokens(postgres), config.publicUrl),
       takeTokens: null,
       noteKeyUse: () => {},
+      wrongKeys: null,
       viewSample: async (_request, principal) => principal,
     },
     read: {

@@ -106,6 +106,7 @@ export const samples: Record<string, Sample> = {
   'GET /api/v1/pixel/activity/:pixel_id': { params: ({ pixels }) => ({ pixel_id: pixels[0] }) },
   'PUT /api/v1/pixel/update': { body: ({ pixels }) => ({ pixel_id: pixels[0], name: 'Renamed' }) },
   'GET /dashboard/session': {},
+  'PUT /dashboard/session': { body: ({ organizationId }) => ({ organization_id: organizationId }) },
   'PUT /dashboard/password': {
     body: () => ({ current_password: 'not the password', new_password: 'a new long password' }),
   },

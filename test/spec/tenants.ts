@@ -11,6 +11,7 @@ import { createScopeOf } from '../../collector/access/scope.ts'
 import { sessionCookie } from '../../collector/access/session.ts'
 import { createTokens } from '../../collector/access/tokens.ts'
 import { type ApiCredentials, newApiCredentials, storeApiKey } from '../../collector/accounts/apiKeys.ts'
+import { storeMember } from '../../collector/accounts/newMember.ts'
 import { createApp } from '../../collector/app.ts'
 import { createBilling } from '../../collector/billing/billing.ts'
 import { type ClickHouse, openClickHouse } from '../../collector/clickhouse/client.ts'
@@ -78,7 +79,7 @@ export async function openTenants() {
     ...{ config, log, notReady: () => null, metrics: async () => '' },
     guard: {
       authenticate: createAuthenticate(postgres, tokens, config.publicUrl),
-      ...{ takeTokens: null, noteKeyUse: () => {}, viewSample: createSampleView(postgres) },
+      ...{ takeTokens: null, wrongKeys: null, noteKeyUse: () => {}, viewSample: createSampleView(postgres) },
     },
     read: {
       clickhouse: stores,
@@ -117,7 +118,8 @@ export async function openTenants() {
   const withSession = async (memberId: string): Promise<Record<string, string>> => {
     const session = randomBytes(32).toString('base64url')
     await postgres.query(
-      `INSERT INTO sessions (session_sha256, member_id, expires_at) VALUES ($1, $2, now() + interval '1 hour')`,
+      `INSERT INTO sessions (session_sha256, user_id, expires_at)
+       SELECT $1, user_id, now() + interval '1 hour' FROM members WHERE member_id = $2`,
       [sha256(session), memberId],
     )
     return { cookie: `${sessionCookie(config.publicUrl)}=${session}`, 'sec-fetch-site': 'same-origin' }
@@ -202,10 +204,8 @@ async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
     ...[organizationId, tenant.optedOut],
   ])
   for (const role of ['owner', 'member'] as const) {
-    await postgres.query(
-      `INSERT INTO members (member_id, organization_id, email, password_hash, role) VALUES ($1, $2, $3, 'none', $4)`,
-      [tenant[role], organizationId, `${role}@${name}.example`, role],
-    )
+    const email = `${role}@${name}.example`
+    await storeMember(postgres, { memberId: tenant[role], organizationId, email, role, passwordHash: 'none' })
   }
   const owner = { organizationId, projectId: null }
   await storeApiKey(postgres, owner, 'live', 'key', tenant.key)

@@ -1,6 +1,6 @@
 /** The calls the pages make, and what they answer. */
 import type { CollectorSettings, PixelSettings } from '../../../schemas/beacon.ts'
-import { ApiError, call, list } from './http.ts'
+import { ApiError, call, list, organizationOfPage } from './http.ts'
 
 export type Role = 'owner' | 'admin' | 'member'
 export type KeyRole = 'read' | 'write' | 'admin' | 'owner'
@@ -15,6 +15,8 @@ export type KeysFate = 'revoke' | 'hand_over'
 export interface Session {
   member: { member_id: string; email: string; name: string | null; role: Role }
   organization: { organization_id: string; name: string }
+  /** All that they are a member of. */
+  organizations: { organization_id: string; name: string }[]
 }
 
 /** What two people may edit at once: an update says which version it changes. */
@@ -162,20 +164,18 @@ const v1 = '/api/v1'
 
 export const api = {
   session: {
-    /** Null when nobody is signed in. */
-    read: () =>
-      call<Session>('GET', '/dashboard/session').catch((error: unknown) => {
-        if (error instanceof ApiError && error.status === 401) return null
-        throw error
-      }),
+    /** As a member of the page's organization, else of the one last used; null when nobody is signed in. */
+    read: async () => (await readSession()) ?? (organizationOfPage() ? readSession(null) : null),
+    turnTo: (organization_id: string) => call<Session>('PUT', '/dashboard/session', { organization_id }),
     create: (email: string, password: string) =>
       call<Session>('POST', '/dashboard/session', { email, password }),
     end: () => call<void>('DELETE', '/dashboard/session'),
   },
   invitation: {
     read: (token: string) => call<Invitation>('GET', `/dashboard/invitation/${encodeURIComponent(token)}`),
-    accept: (token: string, name: string, password: string) =>
-      call<Session>('POST', `/dashboard/invitation/${encodeURIComponent(token)}`, { name, password }),
+    /** Without a name and a password for whoever is signed in by the invited address. */
+    accept: (token: string, person: { name?: string; password?: string }) =>
+      call<Session>('POST', `/dashboard/invitation/${encodeURIComponent(token)}`, person),
   },
   password: {
     change: (current_password: string, new_password: string) =>
@@ -264,6 +264,12 @@ export const api = {
     activity: (id: string) => call<Activity>('GET', `${v1}/pixel/activity/${id}`),
   },
 }
+
+const readSession = (organization?: null): Promise<Session | null> =>
+  call<Session>('GET', '/dashboard/session', undefined, organization).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 401) return null
+    throw error
+  })
 
 function pick<K extends string>(key: K) {
   return <T>(answer: Record<K, T>): T => answer[key]

@@ -18,7 +18,7 @@ import { Frame } from './parts/frame.tsx'
 import { NotFound } from './parts/notFound.tsx'
 import { Said } from './parts/say.tsx'
 import { go, match, usePath } from './router.tsx'
-import { session } from './session.ts'
+import { session as signedIn } from './session.ts'
 
 /** The pages of an organization, below its id. */
 const pages: [pattern: string, page: (params: Record<string, string>) => VNode][] = [
@@ -52,10 +52,10 @@ function Outlet() {
 function SignedIn({ path }: { path: string }) {
   const asked = useLoad(async () => {
     const found = await api.session.read()
-    session.set(found)
+    signedIn.set(found)
     return found
   })
-  const current = session.use()
+  const current = signedIn.use()
   if (current === undefined) {
     return (
       <main class="narrow">
@@ -67,12 +67,20 @@ function SignedIn({ path }: { path: string }) {
 }
 
 function OrganizationPages({ session, path }: { session: Session; path: string }) {
+  const asked = match('/:organization', `/${path.split('/')[1]}`)?.organization?.toLowerCase()
+  const isOther =
+    asked !== session.organization.organization_id &&
+    session.organizations.some(({ organization_id }) => organization_id === asked)
+  useEffect(() => {
+    // Back and forward lead to pages of other organizations too.
+    if (isOther) void api.session.read().then(signedIn.set)
+  }, [isOther])
   const home = `/${session.organization.organization_id}/projects`
   const isHome = ['/', '/sign-in', `/${session.organization.organization_id}`].includes(path)
   useEffect(() => {
     if (isHome) go(home, { replace: true })
   }, [isHome])
-  if (isHome) return null
+  if (isHome || isOther) return null
   return (
     <Frame session={session} path={path}>
       {/* A page of its own for each address: what one has loaded is not shown under another. */}

@@ -21,9 +21,14 @@ const waitSecondsMost = 3
  * Asks the service and answers its JSON. Reads wait and ask again when there were too many at once. Throws ApiError;
  * when the session has ended, sign-in is shown instead of the page.
  */
-export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+export async function call<T>(
+  method: string,
+  path: string,
+  body?: unknown,
+  organization: string | null = organizationOfPage(),
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
-    const answer = await send(method, path, body)
+    const answer = await send(method, path, body, organization)
     const retryAfterSeconds = Number(answer.headers.get('retry-after') ?? Number.POSITIVE_INFINITY)
     if (
       method === 'GET' &&
@@ -42,13 +47,18 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
   }
 }
 
-const send = (method: string, path: string, body: unknown): Promise<Response> =>
+/** Which organization the page is about: pages of two may be open side by side. */
+export const organizationOfPage = (): string | null =>
+  /^\/([0-9a-f-]{36})(?:\/|$)/i.exec(location.pathname)?.[1] ?? null
+
+const send = (method: string, path: string, body: unknown, organization: string | null): Promise<Response> =>
   fetch(path, {
     method,
-    ...(body !== undefined && {
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    }),
+    headers: {
+      ...(organization && { 'x-organization-id': organization }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   }).catch(() => {
     throw new ApiError(0, 'unreachable', 'The service cannot be reached. Check the connection and try again.')
   })

@@ -6,7 +6,9 @@ import type { Access } from '../../../collector/access/access.ts'
 import { createAuthenticate } from '../../../collector/access/authenticate.ts'
 import { guardRoutes } from '../../../collector/access/guard.ts'
 import { createTokens, type Tokens } from '../../../collector/access/tokens.ts'
+import { createWrongKeyLimit } from '../../../collector/access/wrongKeys.ts'
 import { newApiCredentials, storeApiKey } from '../../../collector/accounts/apiKeys.ts'
+import { storeMember } from '../../../collector/accounts/newMember.ts'
 import { ApiError } from '../../../collector/errors.ts'
 import { migratePostgres } from '../../../collector/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../../../collector/postgres/pool.ts'
@@ -32,11 +34,10 @@ beforeAll(async () => {
     organizationId,
   ])
   for (const [role, memberId] of Object.entries(members)) {
-    await postgres.query(
-      `INSERT INTO members (member_id, organization_id, email, password_hash, role)
-       VALUES ($1, $2, $3, 'none', $4)`,
-      [memberId, organizationId, `${role}@one.example`, role],
-    )
+    await storeMember(postgres, {
+      ...{ memberId, organizationId, email: `${role}@one.example`, role: role as 'owner' | 'member' },
+      passwordHash: 'none',
+    })
   }
   await storeApiKey(postgres, { organizationId, projectId: null }, 'live', 'O', keys.organization)
   await storeApiKey(postgres, { organizationId, projectId }, 'live', 'P', keys.project)
@@ -55,6 +56,7 @@ async function appWith(access: Access | undefined) {
     authenticate: createAuthenticate(postgres, tokens, 'http://127.0.0.1:8787'),
     takeTokens: null,
     noteKeyUse: () => {},
+    wrongKeys: null,
     viewSample: async (_request, principal) => principal,
   })
   app.get('/it', access ? { config: { access } } : {}, async (request) => request.principal ?? {})
@@ -133,7 +135,7 @@ describe('a token', () => {
   test('made before the password was changed is refused', async () => {
     const token = await tokens.sign(members.owner)
     const change = (when: string) =>
-      postgres.query(`UPDATE members SET password_changed_at = ${when} WHERE member_id = $1`, [members.owner])
+      postgres.query(`UPDATE users SET password_changed_at = ${when} WHERE email = 'owner@one.example'`)
     await change(`now() + interval '5 seconds'`)
     expect(await ask(data, bearer(token))).toMatchObject({ status: 401, error: 'Invalid API key' })
     await change('now()')
@@ -147,4 +149,37 @@ describe('a token', () => {
       expect(await ask({ to: 'session' }, headers)).toMatchObject({ status: 401, error: 'unauthenticated' })
     }
   })
+})
+
+test('an address with sixty wrong keys waits, but for keys that were good', async () => {
+  const limit = createWrongKeyLimit()
+  const app = Fastify({ trustProxy: true })
+  app.setErrorHandler((error, _request, reply) =>
+    error instanceof ApiError
+      ? reply
+          .code(error.status)
+          .headers(error.extra.headers ?? {})
+          .send()
+      : reply.code(500).send(),
+  )
+  guardRoutes(app, {
+    authenticate: createAuthenticate(postgres, tokens, 'http://127.0.0.1'),
+    ...{ takeTokens: null, noteKeyUse: () => {}, wrongKeys: limit },
+    viewSample: async (_request, principal) => principal,
+  })
+  app.get('/it', { config: { access: data } }, async () => ({}))
+  const from = async (address: string, apiKey: string) =>
+    app.inject({ url: '/it', headers: { 'x-forwarded-for': address, 'x-api-key': apiKey } })
+  const statusFrom = async (address: string, apiKey: string) => (await from(address, apiKey)).statusCode
+  const [good, unseen] = [keys.organization.apiKey, keys.project.apiKey]
+  expect(await statusFrom('2001:db8::1', good)).toBe(200)
+  for (let n = 0; n < 60; n++) {
+    expect(await statusFrom(`2001:db8::${n.toString(16)}`, newApiCredentials('live').apiKey)).toBe(401)
+  }
+  const refused = await from('2001:db8::ffff', newApiCredentials('live').apiKey)
+  expect(refused.statusCode).toBe(429)
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+  expect(await statusFrom('2001:db8::1', unseen)).toBe(429)
+  expect(await statusFrom('2001:db8::1', good)).toBe(200)
+  expect(await statusFrom('2001:db8:0:1::1', unseen)).toBe(200)
 })

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join as joinPath } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { storeMember } from '../../../collector/accounts/newMember.ts'
 import { packageRoot } from '../../../collector/paths.ts'
 import { defaultPixelSettings } from '../../../schemas/beacon.ts'
 import { beaconOf, customEvent, postBeacon, readEvent } from '../../harness/api.ts'
@@ -127,13 +128,17 @@ describe('members', () => {
 
   test('of two owners who demote each other at once, one stays', async () => {
     const stranger = await it.openStranger()
-    await it.postgres.query(`UPDATE members SET password_hash = '!' WHERE member_id = $1`, [stranger.member])
-    const second = randomUUID()
     await it.postgres.query(
-      `INSERT INTO members (member_id, organization_id, email, role, password_hash)
-       VALUES ($1, $2, $3, 'owner', '!')`,
-      [second, stranger.organization, `${second}@example.com`],
+      `WITH u AS (INSERT INTO users (email, password_hash) SELECT email, '!' FROM members WHERE member_id = $1
+         RETURNING user_id)
+       UPDATE members SET user_id = u.user_id FROM u WHERE member_id = $1`,
+      [stranger.member],
     )
+    const second = randomUUID()
+    await storeMember(it.postgres, {
+      ...{ memberId: second, organizationId: stranger.organization, email: `${second}@example.com` },
+      ...{ role: 'owner', passwordHash: '!' },
+    })
     const answers = await Promise.all(
       [stranger.member, second].map((member_id) =>
         it.ask(stranger.key, 'PUT /api/v1/organization/user/update', { member_id, role: 'member' }),

@@ -73,6 +73,7 @@ export async function openApi({
     guard: {
       authenticate: createAuthenticate(accounts.postgres, createTokens(accounts.postgres), config.publicUrl),
       takeTokens: null,
+      wrongKeys: null,
       noteKeyUse: () => {},
       // Its test keys read what its live ones do: what they cost is what counts here.
       viewSample: async (_request, principal) => principal,

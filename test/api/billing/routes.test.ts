@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTokens } from '../../../collector/access/tokens.ts'
 import type { ApiCredentials } from '../../../collector/accounts/apiKeys.ts'
+import { storeMember } from '../../../collector/accounts/newMember.ts'
 import { newKey, openApi } from './api.ts'
 import { type Organization, requestOf, setPrice, take } from './harness.ts'
 
@@ -107,10 +108,10 @@ test('an owner gets the organization’s usage; a plain member that of their pro
   const tokens = createTokens(accounts.postgres)
   const asMember = async (role: 'owner' | 'member') => {
     const memberId = randomUUID()
-    await accounts.postgres.query(
-      `INSERT INTO members (member_id, organization_id, email, password_hash, role) VALUES ($1, $2, $3, 'x', $4)`,
-      [memberId, organization.organizationId, `${memberId}@one.example`, role],
-    )
+    await storeMember(accounts.postgres, {
+      ...{ memberId, organizationId: organization.organizationId, email: `${memberId}@one.example`, role },
+      passwordHash: 'x',
+    })
     const authorization = `Bearer ${await tokens.sign(memberId)}`
     const ask = async (path: string) => {
       const answer = await fetch(`${api.url}/api/v1/billing/${path}`, { headers: { authorization } })

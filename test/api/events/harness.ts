@@ -88,6 +88,7 @@ export async function openEvents() {
       }),
       takeTokens: null,
       noteKeyUse: () => {},
+      wrongKeys: null,
       viewSample: async (_request, principal) => principal,
     },
     read: {

@@ -15,7 +15,8 @@ export const passwordCharactersMin = 12
 export function AcceptInvitation({ token }: { token: string }) {
   const invitation = useLoad(async () => {
     try {
-      return await api.invitation.read(token)
+      const [found, signedIn] = await Promise.all([api.invitation.read(token), api.session.read()])
+      return { ...found, isSignedIn: signedIn?.member.email === found.email }
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return null
       throw error
@@ -35,23 +36,27 @@ export function AcceptInvitation({ token }: { token: string }) {
               }
             >
               <Form
-                submit={async ({ name = '', password = '' }) => {
-                  session.set(await api.invitation.accept(token, name, password))
+                submit={async (person) => {
+                  session.set(await api.invitation.accept(token, person))
                   go('/', { replace: true })
                 }}
                 action="Join"
               >
-                <TextField name="name" label="Your name" autocomplete="name" maxLength={200} required />
-                <TextField
-                  name="password"
-                  label="Choose a password"
-                  hint={`At least ${passwordCharactersMin} characters.`}
-                  type="password"
-                  autocomplete="new-password"
-                  minLength={passwordCharactersMin}
-                  maxLength={200}
-                  required
-                />
+                {!found.isSignedIn && (
+                  <>
+                    <TextField name="name" label="Your name" autocomplete="name" maxLength={200} required />
+                    <TextField
+                      name="password"
+                      label="Password"
+                      hint={`Choose one of at least ${passwordCharactersMin} characters. If you sign in here with this address already, give the one that you have.`}
+                      type="password"
+                      autocomplete="new-password"
+                      minLength={passwordCharactersMin}
+                      maxLength={200}
+                      required
+                    />
+                  </>
+                )}
               </Form>
             </Page>
           ) : (

@@ -5,6 +5,32 @@ import { go, Link } from '../router.tsx'
 import { isOrganizationAdmin, session as signedIn } from '../session.ts'
 import { Mark } from './mark.tsx'
 
+/** Which organization the pages are about; whoever is a member of several turns to another here. */
+function Organization({ session: { organization, organizations } }: { session: Session }) {
+  if (organizations.length < 2) return <p class="organization">{organization.name}</p>
+  const turnTo = async (id: string) => {
+    signedIn.set(await api.session.turnTo(id))
+    go(`/${id}/projects`)
+  }
+  return (
+    <select
+      class="organization"
+      aria-label="Organization"
+      onChange={(event) => void turnTo(event.currentTarget.value)}
+    >
+      {organizations.map(({ organization_id, name }) => (
+        <option
+          key={organization_id}
+          value={organization_id}
+          selected={organization_id === organization.organization_id}
+        >
+          {name}
+        </option>
+      ))}
+    </select>
+  )
+}
+
 /** What surrounds the pages of an organization: where one is, where one can go, and the way out. */
 export function Frame({
   session,
@@ -59,7 +85,7 @@ export function Frame({
           </button>
         </div>
         <div id="places" class={isOpen ? 'places open' : 'places'}>
-          <p class="organization">{organization.name}</p>
+          <Organization session={session} />
           <nav aria-label="Dashboard">
             <ul>
               {to('projects', 'Projects')}
