@@ -42,6 +42,12 @@ export interface Config {
   metricsPort: number | null
   /** FOOTFALL_METRICS_TOKEN, default none: what /metrics is asked with; without either it answers this machine alone. */
   metricsToken: string | null
+  /** FOOTFALL_READ_SECONDS_MAX, default 30: how long ClickHouse may work for one request. */
+  readSecondsMax: number
+  /** FOOTFALL_READ_MEMORY_MB_MAX, default 4096: memory that ClickHouse may take for one query. */
+  readMemoryBytesMax: number
+  /** FOOTFALL_SCAN_THREADS, default a quarter of this machine's cores: threads of ClickHouse that counts are read with. */
+  scanThreads: number
   /** STRIPE_API_KEY, default none: usage is not told to Stripe. */
   stripeApiKey: string | null
   /** STRIPE_API_BASE, default Stripe itself: another server that speaks its API. */
@@ -90,6 +96,9 @@ export function readConfig(env: Environment): Config {
     rateLimits: flag(env, 'FOOTFALL_RATE_LIMITS', true),
     metricsPort: env.FOOTFALL_METRICS_PORT ? integer(env, 'FOOTFALL_METRICS_PORT', 0, 1, 65_535) : null,
     metricsToken: secret(env, 'FOOTFALL_METRICS_TOKEN', 16),
+    readSecondsMax: integer(env, 'FOOTFALL_READ_SECONDS_MAX', 30, 1, 45),
+    readMemoryBytesMax: integer(env, 'FOOTFALL_READ_MEMORY_MB_MAX', 4_096, 64, 10_000_000) * 1024 * 1024,
+    scanThreads: integer(env, 'FOOTFALL_SCAN_THREADS', Math.max(1, availableParallelism() >> 2), 1, 1_024),
     stripeApiKey: env.STRIPE_API_KEY || null,
     stripeApiBase: url(env, 'STRIPE_API_BASE', ['http:', 'https:']),
     chromiumPath: env.CHROMIUM_PATH || null,

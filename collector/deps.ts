@@ -1,13 +1,13 @@
 import type { Principal } from './access/principal.ts'
 import type { AskedScope, Scope } from './access/scope.ts'
 import type { Billing } from './billing/billing.ts'
-import type { ClickHouse } from './clickhouse/client.ts'
+import type { ReadBy, Reader } from './clickhouse/reader.ts'
 import type { Postgres } from './postgres/pool.ts'
 
 /** What the areas that answer reads are built from; one record, handed to each area's routes. */
 export interface ReadDeps {
-  /** The events of real visitors, and the sample database that test keys read. */
-  clickhouse: { live: ClickHouse; test: ClickHouse }
+  /** What a request reads through: the events of real visitors, or for a test key the sample database. */
+  openReader(principal: Principal, by: ReadBy): Reader
   /** What of the principal's events the request may see. Throws 404, and 403 "pixel inactive". */
   scopeOf(principal: Principal, asked: AskedScope): Promise<Scope>
   /** What every response with records is charged through. */

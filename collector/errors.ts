@@ -97,6 +97,23 @@ export const pixelInactive = () => new ApiError(403, 'pixel inactive', 'This pix
 export const busy = (message: string, retryAfterSeconds: number) =>
   new ApiError(503, 'busy', message, { headers: { 'retry-after': String(retryAfterSeconds) } })
 
+/**
+ * 400: no answer within the limits that one request has. It names the window that was asked for, where there is one:
+ * a shorter one may do.
+ */
+export function queryTooHeavy(reason: string, window?: { startMs: number; endMs: number }): ApiError {
+  if (!window) {
+    return new ApiError(400, 'query_too_heavy', `This is too much for one request: ${reason}. Ask for less.`)
+  }
+  const [start, end] = [window.startMs, window.endMs].map((ms) => new Date(ms).toISOString())
+  return new ApiError(
+    400,
+    'query_too_heavy',
+    `The window from ${start} to ${end} is too much for one request: ${reason}. Take a shorter window or fewer filters.`,
+    { body: { parameter: 'start_ms', start_ms: window.startMs, end_ms: window.endMs } },
+  )
+}
+
 /** The service cannot start, for a reason whoever started it can mend. The message is one line that says how. */
 export class StartError extends Error {}
 

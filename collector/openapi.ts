@@ -94,11 +94,15 @@ const describeAccess: SwaggerTransform = ({ schema, url, route }) => {
       response: {
         ...(schema?.response as object),
         400: problem(
-          'A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it.',
+          'A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it. Or ' +
+            '`query_too_heavy`: there is no answer within the time and memory that one request has; take a shorter ' +
+            'window.',
         ),
         ...refusalsOf(access),
         ...(route.config?.charged && access.to === 'key' && chargeRefusals(access)),
-        503: problem('`busy`: a database is away; `Retry-After` says for how many seconds to wait.'),
+        503: problem(
+          '`busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait.',
+        ),
       },
     },
   }

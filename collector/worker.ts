@@ -12,6 +12,7 @@ import { createNoteKeyUse } from './accounts/keyUse.ts'
 import { createApp, createMetricsApp } from './app.ts'
 import { createBilling } from './billing/billing.ts'
 import { openClickHouse } from './clickhouse/client.ts'
+import { createOpenReader, readLimitsOf } from './clickhouse/reader.ts'
 import { shopRoutes } from './demo/shopRoutes.ts'
 import { StartError } from './errors.ts'
 import { createIngestLimits } from './ingest/limits.ts'
@@ -66,7 +67,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
       : undefined,
     ...(config.role !== 'ingest' && {
       read: {
-        clickhouse,
+        openReader: createOpenReader(clickhouse, readLimitsOf(config)),
         scopeOf: createScopeOf(pool),
         billing,
         postgres: pool,

@@ -53,7 +53,12 @@ export interface ClickHouse {
   /** Runs a query and parses its rows. For small answers. */
   rows<Row>(query: Query): Promise<Row[]>
   /** Runs a query and hands its bytes on unparsed. */
-  stream(query: Query | ListQuery, format: OutputFormat, signal?: AbortSignal): Promise<ResultStream>
+  stream(
+    query: Query | ListQuery,
+    format: OutputFormat,
+    signal?: AbortSignal,
+    settings?: Readonly<Record<string, number>>,
+  ): Promise<ResultStream>
   /** Runs a statement that answers nothing. */
   command(query: Query): Promise<void>
   /**
@@ -119,7 +124,8 @@ export function openClickHouse(url: string, database: string): ClickHouse {
       return result.json<Row>()
     },
 
-    stream: (query, format, signal) => openStream(url, database, query, format, signal),
+    stream: (query, format, signal, settings) =>
+      openStream(url, database, query, format, { signal, settings }),
 
     async command(query) {
       await client.command({ query: query.sql, query_params: { ...query.params } }).catch(translate)

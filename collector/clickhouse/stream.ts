@@ -41,7 +41,10 @@ export async function openStream(
   database: string,
   query: Query | ListQuery,
   format: OutputFormat,
-  signal?: AbortSignal,
+  {
+    signal,
+    settings: more,
+  }: { signal?: AbortSignal | undefined; settings?: Readonly<Record<string, number>> | undefined } = {},
 ): Promise<ResultStream> {
   const lists = 'lists' in query ? query.lists : {}
   const settings = {
@@ -51,6 +54,7 @@ export async function openStream(
     cancel_http_readonly_queries_on_client_close: 1,
     ...outputSettings,
     ...listSettings(lists),
+    ...more,
   }
   const sent = await bodyOf(query.sql, lists)
   const { body, summary } = await post(url, database, query.params, settings, sent, signal)

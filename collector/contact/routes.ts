@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Static } from 'typebox'
 import type { ReadDeps } from '../deps.ts'
-import { untilClosed } from '../events/routes.ts'
 import { readPeople } from '../identity/people.ts'
+import { untilClosed } from '../untilClosed.ts'
 import { hasBusinessEmail } from './business.ts'
 import { type ContactRow, contactQuery } from './contactQuery.ts'
 import { describeContact, type QueryBody } from './declarations.ts'
@@ -24,17 +24,16 @@ export const contactRoutes =
       async (request, reply) => {
         const signal = untilClosed(reply)
         const plan = readContactBody(request.body)
-        const { mode, organizationId } = request.principal
-        const clickhouse = deps.clickhouse[mode]
+        const { organizationId } = request.principal
+        const reader = deps.openReader(request.principal, { effort: 'scan', signal })
         const charge = await deps.billing.admit(request, { meter: 'contact', projectId: null, signal })
-        const found = await clickhouse.rows<ContactRow>(contactQuery(plan, organizationId))
+        const found = await reader.rows<ContactRow>(contactQuery(plan, organizationId))
         const page = found.slice(0, plan.limit)
         const people = await readPeople(
-          clickhouse,
+          reader,
           organizationId,
           page.map(({ hem_text }) => hem_text),
           plan.fields,
-          signal,
         )
         // Who was erased between the two questions is in neither the answer nor the bill.
         const known = page.filter(({ hem_text }) => people.has(hem_text))

@@ -1,4 +1,4 @@
-import type { ClickHouse } from '../clickhouse/client.ts'
+import type { Reader } from '../clickhouse/reader.ts'
 import { countsQuery, totalColumn } from './countsQuery.ts'
 import type { CountsPlan } from './plan.ts'
 import { nameProjects } from './projects.ts'
@@ -13,9 +13,9 @@ export interface Counts {
   readonly hasMore: boolean
 }
 
-export async function readCounts(clickhouse: ClickHouse, plan: CountsPlan): Promise<Counts> {
-  const rows = await clickhouse.rows<Group & { [totalColumn]: number }>(
-    countsQuery(await nameProjects(clickhouse, plan)),
+export async function readCounts(reader: Reader, plan: CountsPlan): Promise<Counts> {
+  const rows = await reader.rows<Group & { [totalColumn]: number }>(
+    countsQuery(await nameProjects(reader, plan)),
   )
   return {
     groups: rows.slice(0, plan.limit).map(({ [totalColumn]: _, ...group }) => group as Group),

@@ -1,7 +1,8 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { fields, publicField } from '../../schemas/fields.ts'
-import type { ClickHouse } from '../clickhouse/client.ts'
+import type { Effort, Reader } from '../clickhouse/reader.ts'
 import type { ReadDeps } from '../deps.ts'
+import { untilClosed } from '../untilClosed.ts'
 import { countsAnswer, indexOf, readCounts } from './counts.ts'
 import { requireFree } from './countsPlan.ts'
 import { type EarlierVersion, readEarlierEvents } from './earlier.ts'
@@ -17,7 +18,6 @@ import { eventsQuery } from './eventsQuery.ts'
 import { decidingFields, meterOf, returnedFields } from './meter.ts'
 import type { Asked, EventsPlan, Selection } from './plan.ts'
 import { nameProjects } from './projects.ts'
-import { untilClosed } from './routes.ts'
 import { readV1Counts, readV1Index, readV1Schema, v1 } from './v1.ts'
 import { v2 } from './v2.ts'
 
@@ -32,7 +32,12 @@ export const earlierRoutes =
       config: { access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'events' } },
     } as const
 
-    const clickhouseOf = ({ principal }: FastifyRequest) => deps.clickhouse[principal.mode]
+    const readerOf = (
+      { principal }: FastifyRequest,
+      reply: FastifyReply,
+      effort: Effort,
+      { window }: Selection,
+    ) => deps.openReader(principal, { effort, signal: untilClosed(reply), window })
     const scoped = async <Plan extends Selection>(
       { principal }: FastifyRequest,
       { asked, plan }: Asked<Plan>,
@@ -42,25 +47,16 @@ export const earlierRoutes =
     })
 
     const answerPage = (version: EarlierVersion) => async (request: FastifyRequest, reply: FastifyReply) => {
-      const signal = untilClosed(reply)
-      try {
-        return await readPage(request, version, signal)
-      } catch (error) {
-        if (!signal.aborted) throw error
-        // Nobody is left to answer, and nothing went wrong here.
-        return reply.hijack()
-      }
-    }
-
-    const readPage = async (request: FastifyRequest, version: EarlierVersion, signal: AbortSignal) => {
       const read = readEarlierEvents(request, version)
       const plan = await scoped(request, read)
       const { projectId } = plan.scope
+      const reader = readerOf(request, reply, 'page', plan)
+      const { signal } = reader
       // Without select the rows tell the meter: who may not even have the lowest it can be is refused before the work.
       const named = [...decidingFields(plan), ...(read.isSelected ? plan.columns : [])]
       const asked = meterOf(named)
       const charge = await deps.billing.admit(request, { meter: asked, projectId, signal })
-      const found = await readRows(clickhouseOf(request), plan)
+      const found = await readRows(reader, plan)
       const rows = found.slice(0, plan.limit)
       const meter = read.isSelected ? asked : meterOf([...named, ...returnedFields(plan.columns, rows)])
       return {
@@ -90,30 +86,35 @@ export const earlierRoutes =
     app.get(
       '/api/v1/events/scan_estimate',
       { schema: describeScanEstimate(), ...shared },
-      async (request) => {
+      async (request, reply) => {
         const read = readEarlierEvents(request, { ...v1, windowMsMax: null })
         requireFree(read.plan)
         const plan = await scoped(request, read)
         const { startMs, endMs } = plan.window
         return {
-          estimate: await estimateScan(clickhouseOf(request), plan),
+          estimate: await estimateScan(readerOf(request, reply, 'scan', plan), plan),
           meta: { start_ms: startMs, end_ms: endMs, request_id: request.id },
         }
       },
     )
 
-    app.get('/api/v1/event_counts', { schema: describeV1Counts(), ...shared }, async (request) => {
+    app.get('/api/v1/event_counts', { schema: describeV1Counts(), ...shared }, async (request, reply) => {
       const plan = await scoped(request, readV1Counts(request))
-      return countsAnswer(await readCounts(clickhouseOf(request), plan), plan, request.id)
+      const counts = await readCounts(readerOf(request, reply, 'scan', plan), plan)
+      return countsAnswer(counts, plan, request.id)
     })
 
-    app.get('/api/v1/event_counts_index', { schema: describeV1Index(), ...shared }, async (request) => {
-      const read = readV1Index(request)
-      const plan = await scoped(request, read)
-      const counts = await readCounts(clickhouseOf(request), plan)
-      const { counts: _, ...answer } = countsAnswer(counts, plan, request.id)
-      return { interval: read.interval, index: indexOf(counts, read.interval), ...answer }
-    })
+    app.get(
+      '/api/v1/event_counts_index',
+      { schema: describeV1Index(), ...shared },
+      async (request, reply) => {
+        const read = readV1Index(request)
+        const plan = await scoped(request, read)
+        const counts = await readCounts(readerOf(request, reply, 'scan', plan), plan)
+        const { counts: _, ...answer } = countsAnswer(counts, plan, request.id)
+        return { interval: read.interval, index: indexOf(counts, read.interval), ...answer }
+      },
+    )
 
     app.get('/api/v1/events_schema', { schema: describeV1Schema(), ...shared }, async (request) => {
       await deps.scopeOf(request.principal, readV1Schema(request))
@@ -122,5 +123,5 @@ export const earlierRoutes =
   }
 
 /** Rows of a page, and one more when there are more. */
-const readRows = async (clickhouse: ClickHouse, plan: EventsPlan) =>
-  clickhouse.rows<Record<string, unknown>>(eventsQuery(await nameProjects(clickhouse, plan)))
+const readRows = async (reader: Reader, plan: EventsPlan) =>
+  reader.rows<Record<string, unknown>>(eventsQuery(await nameProjects(reader, plan)))

@@ -1,4 +1,5 @@
-import type { ClickHouse, Query } from '../clickhouse/client.ts'
+import type { Query } from '../clickhouse/client.ts'
+import type { Reader } from '../clickhouse/reader.ts'
 import { eventsQuery } from './eventsQuery.ts'
 import type { EventsPlan } from './plan.ts'
 import { nameProjects } from './projects.ts'
@@ -14,13 +15,13 @@ export interface ScanEstimate {
 }
 
 /** Asks ClickHouse what it would read for a page of events, from its index alone. */
-export async function estimateScan(clickhouse: ClickHouse, plan: EventsPlan): Promise<ScanEstimate> {
-  const query = eventsQuery(await nameProjects(clickhouse, plan))
-  const [scans, readings] = await Promise.all([scansOf(clickhouse, query), readingsOf(clickhouse, query)])
+export async function estimateScan(reader: Reader, plan: EventsPlan): Promise<ScanEstimate> {
+  const query = eventsQuery(await nameProjects(reader, plan))
+  const [scans, readings] = await Promise.all([scansOf(reader, query), readingsOf(reader, query)])
   const bytes = await Promise.all(
     scans.map(async ({ table, rows }) => {
       const columns = [...(readings.get(table) ?? [])]
-      return rows === 0 ? 0 : rows * (await bytesPerRow(clickhouse, table, columns))
+      return rows === 0 ? 0 : rows * (await bytesPerRow(reader, table, columns))
     }),
   )
   const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0)
@@ -39,8 +40,8 @@ interface Scan {
   marks: number
 }
 
-const scansOf = (clickhouse: ClickHouse, { sql, params }: Query) =>
-  clickhouse.rows<Scan>({ sql: `EXPLAIN ESTIMATE ${sql}`, params })
+const scansOf = (reader: Reader, { sql, params }: Query) =>
+  reader.rows<Scan>({ sql: `EXPLAIN ESTIMATE ${sql}`, params })
 
 interface PlanNode {
   'Node Type': string
@@ -54,8 +55,8 @@ interface PlanNode {
 const wholeRows = 'query_plan_optimize_lazy_materialization = 0, optimize_move_to_prewhere = 0'
 
 /** Which columns of each table a query reads. */
-async function readingsOf(clickhouse: ClickHouse, { sql, params }: Query): Promise<Map<string, Set<string>>> {
-  const lines = await clickhouse.rows<{ explain: string }>({
+async function readingsOf(reader: Reader, { sql, params }: Query): Promise<Map<string, Set<string>>> {
+  const lines = await reader.rows<{ explain: string }>({
     sql: `EXPLAIN json = 1, header = 1, description = 1 ${sql}\nSETTINGS ${wholeRows}`,
     params,
   })
@@ -75,9 +76,9 @@ async function readingsOf(clickhouse: ClickHouse, { sql, params }: Query): Promi
 }
 
 /** The average size of these columns together. Small parts do not tell sizes of columns: there each counts the same. */
-async function bytesPerRow(clickhouse: ClickHouse, table: string, columns: string[]): Promise<number> {
+async function bytesPerRow(reader: Reader, table: string, columns: string[]): Promise<number> {
   const parts = 'active AND database = currentDatabase() AND table = {table:String}'
-  const [size] = await clickhouse.rows<{ bytes: number }>({
+  const [size] = await reader.rows<{ bytes: number }>({
     sql: `WITH
             (SELECT sum(column_data_uncompressed_bytes) FROM system.parts_columns
              WHERE ${parts} AND part_type = 'Wide' AND column IN {columns:Array(String)}) AS wide_bytes,

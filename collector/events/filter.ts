@@ -25,6 +25,9 @@ export type Filter = Operand & Value & { readonly op: Operator }
 /** More filters than anyone writes by hand; each one costs ClickHouse work on every row. */
 export const filtersMax = 100
 
+/** Names of a path into event_data: every one takes an object apart. */
+const pathMax = 10
+
 const operandPattern = '(?:event_data(?:\\.[^,:.]+)+|\\w+)'
 
 /** A comma ends a filter only where the next one begins, so values may hold commas and colons. */
@@ -71,6 +74,8 @@ function filterOf(
   const field = fieldNamed(name!)
   if (!field) throw refuse(`there is no field ${name}`)
   if (!isReadableAt(field, tier)) throw refuse(`${name} is not part of ${tier}`)
+
+  if (path.length > pathMax) throw refuse(`a path into event_data has at most ${pathMax} names`)
 
   const typed = path.length > 0 ? payloadValue(op, parts.value) : fieldValue(field, op, parts.value)
   if (typeof typed === 'string') throw refuse(typed)

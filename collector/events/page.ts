@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { isProfileField } from '../../schemas/fields.ts'
-import type { ClickHouse, NamedFormat, OutputFormat, ResultStream } from '../clickhouse/client.ts'
+import type { NamedFormat, OutputFormat, ResultStream } from '../clickhouse/client.ts'
+import type { Reader } from '../clickhouse/reader.ts'
 import { memberColumns } from '../identity/profileSql.ts'
 import type { Format } from './accept.ts'
 import type { RowKey } from './cursor.ts'
@@ -27,21 +28,14 @@ const joints: Record<Format, string> = { json: ',', ndjson: '\n', csv: '\n' }
  * JSON answer says it last, so when its columns hold the key it is read from that row, and the query stays plain. In
  * all other cases ClickHouse puts the key in front of every row, and it is cut off again.
  */
-export async function readPage(
-  clickhouse: ClickHouse,
-  plan: EventsPlan,
-  format: Format,
-  signal: AbortSignal,
-): Promise<Page> {
-  const named = await nameProjects(clickhouse, plan)
+export async function readPage(reader: Reader, plan: EventsPlan, format: Format): Promise<Page> {
+  const named = await nameProjects(reader, plan)
   const leadsWithNext = format !== 'json' || !rowsShowTheirKey(plan)
   const hasMembers = comesAsMembers(plan, format)
-  const stream = await clickhouse.stream(
+  const stream = await reader.stream(
     eventsQuery(named, { leadsWithNext, hasMembers }),
     outputOf(plan, format, { leadsWithNext, hasMembers }),
-    signal,
   )
-  signal.addEventListener('abort', () => stream.body.destroy(), { once: true })
   return pageOf(stream, plan.limit, format, leadsWithNext)
 }
 

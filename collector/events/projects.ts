@@ -1,5 +1,6 @@
 import { remember } from '../access/remember.ts'
 import type { ClickHouse } from '../clickhouse/client.ts'
+import type { Reader } from '../clickhouse/reader.ts'
 import type { Selection } from './plan.ts'
 
 /**
@@ -8,7 +9,7 @@ import type { Selection } from './plan.ts'
  * question cheap. A project's first events are seen within the second for which an answer is remembered.
  */
 export async function nameProjects<Plan extends Selection>(
-  clickhouse: ClickHouse,
+  { clickhouse }: Reader,
   plan: Plan,
 ): Promise<Plan> {
   const { scope } = plan

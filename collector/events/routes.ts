@@ -3,6 +3,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { type Field, fields, fieldsAt, publicField, type Tier, tiers } from '../../schemas/fields.ts'
 import { meterOfTier } from '../billing/meters.ts'
 import type { ReadDeps } from '../deps.ts'
+import { untilClosed } from '../untilClosed.ts'
 import { chooseFormat, type Format, formats } from './accept.ts'
 import { countsAnswer, readCounts } from './counts.ts'
 import { readCountsRequest } from './countsPlan.ts'
@@ -31,23 +32,18 @@ export const eventsRoutes =
         `/api/v3/events/${tier}`,
         { schema: describeEvents(tier), config: { ...config, charged: true } },
         async (request, reply) => {
-          const signal = untilClosed(reply)
           const { principal } = request
           const { asked, plan: unscoped } = readEventsRequest(request, tier, Date.now())
           const format = chooseFormat(request.headers.accept)
           const plan = { ...unscoped, scope: await deps.scopeOf(principal, asked) }
           const { projectId } = plan.scope
+          const signal = untilClosed(reply)
+          const reader = deps.openReader(principal, { effort: 'page', signal, window: plan.window })
           const charge = await deps.billing.admit(request, { meter: meterOfTier[tier], projectId, signal })
-          try {
-            const page = await readPage(deps.clickhouse[principal.mode], plan, format, signal)
-            const charged = await charge.settle(page.records)
-            const rows = charge.deliver(page.rows)
-            return answer(request, reply, { tier, plan, page, rows, format, charged })
-          } catch (error) {
-            if (!signal.aborted) throw error
-            // Nobody is left to answer, and nothing went wrong here.
-            return reply.hijack()
-          }
+          const page = await readPage(reader, plan, format)
+          const charged = await charge.settle(page.records)
+          const rows = charge.deliver(page.rows)
+          return answer(request, reply, { tier, plan, page, rows, format, charged })
         },
       )
 
@@ -65,22 +61,18 @@ export const eventsRoutes =
     app.get(
       `/api/v3/events/${countsTier}/counts`,
       { schema: describeCounts(countsTier), config },
-      async (request) => {
+      async (request, reply) => {
         const { principal } = request
         const { asked, plan: unscoped } = readCountsRequest(request, Date.now())
         const plan = { ...unscoped, scope: await deps.scopeOf(principal, asked) }
-        const counts = await readCounts(deps.clickhouse[principal.mode], plan)
+        const counts = await readCounts(
+          deps.openReader(principal, { effort: 'scan', signal: untilClosed(reply), window: plan.window }),
+          plan,
+        )
         return countsAnswer(counts, plan, request.id)
       },
     )
   }
-
-/** Aborts when the answer is complete, or its connection closed before: what is still being read is let go of. */
-export function untilClosed(reply: FastifyReply): AbortSignal {
-  const controller = new AbortController()
-  reply.raw.once('close', () => controller.abort())
-  return controller.signal
-}
 
 /**
  * A piece is asked for when the one before has gone to the socket, so that it is known which were never handed to it;

@@ -4,6 +4,7 @@ import type { Query } from '../clickhouse/client.ts'
 import { isHem } from '../identity/hem.ts'
 import { cookiesOf, hemAsNumber, profileMeets, profileMeetsNone } from '../identity/profileSql.ts'
 import type { Filter } from './filter.ts'
+import { type Payload, payloadOf } from './payload.ts'
 import type { Selection } from './plan.ts'
 import { isUuidField } from './uuid.ts'
 
@@ -27,6 +28,7 @@ export function bindings(): { bind: Bind; params: Query['params'] } {
  */
 export function conditions({ scope, source, window, filters }: Selection, bind: Bind): readonly string[] {
   const organizationId = bind('UUID', scope.organizationId)
+  const payload = payloadOf(filters, bind)
   return [
     `organization_id = ${organizationId}`,
     ...projectCondition(scope, bind),
@@ -35,7 +37,7 @@ export function conditions({ scope, source, window, filters }: Selection, bind: 
     ...(source === null ? [] : [`source = ${bind('String', source)}`]),
     `ts_millis >= ${bind('Int64', window.startMs)}`,
     `ts_millis < ${bind('Int64', window.endMs)}`,
-    ...filters.filter(isOfEvent).flatMap((filter) => eventConditions(filter, organizationId, bind)),
+    ...filters.filter(isOfEvent).flatMap((filter) => eventConditions(filter, organizationId, bind, payload)),
     ...profileConditions(
       filters.filter((filter) => !isOfEvent(filter)),
       bind,
@@ -46,9 +48,14 @@ export function conditions({ scope, source, window, filters }: Selection, bind: 
 const isOfEvent = ({ field }: Filter): boolean => field === undefined || !isProfileField(field)
 
 /** Which hem a cookie belongs to is computed for each row; its text would cost more than all the rest. */
-function eventConditions(filter: Filter, organizationId: string, bind: Bind): readonly string[] {
+function eventConditions(
+  filter: Filter,
+  organizationId: string,
+  bind: Bind,
+  payload: Payload,
+): readonly string[] {
   const isOfHem = filter.field?.name === 'hem' && (filter.op === 'eq' || filter.op === 'ne')
-  if (!isOfHem || !isHem(String(filter.value))) return [condition(filter, bind)]
+  if (!isOfHem || !isHem(String(filter.value))) return [condition(filter, bind, payload)]
   const hem = bind('String', String(filter.value))
   if (filter.op === 'ne') return [`${hemNumber} != ${hemAsNumber(hem)}`]
   return [cookiesOf(organizationId, hem), `${hemNumber} = ${hemAsNumber(hem)}`]
@@ -80,20 +87,16 @@ const projectsNamedMax = 500
 const sqlOperators = { eq: '=', ne: '!=', gt: '>', gte: '>=', lt: '<', lte: '<=', like: 'LIKE' } as const
 
 /** A filter as a condition over the rows whose columns it names. */
-export function condition(filter: Filter, bind: Bind): string {
-  const left = leftSide(filter, bind)
+export function condition(filter: Filter, bind: Bind, payload = payloadOf([], bind)): string {
+  const left = leftSide(filter, payload)
   const comparison = `${left} ${sqlOperators[filter.op]} ${rightSide(filter, bind)}`
   // In SQL null differs from nothing; to a caller a missing value does differ from the given one.
   const isNullable = filter.path !== undefined || filter.field.nullable
   return filter.op === 'ne' && isNullable ? `(${comparison} OR ${left} IS NULL)` : comparison
 }
 
-function leftSide(filter: Filter, bind: Bind): string {
-  if (filter.path) {
-    const type = filter.as === 'number' ? 'Float64' : 'String'
-    const segments = filter.path.map((segment) => bind('String', segment)).join(', ')
-    return `JSONExtract(event_data, ${segments}, 'Nullable(${type})')`
-  }
+function leftSide(filter: Filter, payload: Payload): string {
+  if (filter.path) return payload(filter.path, filter.as === 'number' ? 'Float64' : 'String')
   const { name } = filter.field
   // timestamp is computed from ts_millis, which the primary key holds.
   if (name === 'timestamp') return 'ts_millis'

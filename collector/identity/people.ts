@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers'
 import { type Field, hem, profileFields } from '../../schemas/fields.ts'
-import type { ClickHouse } from '../clickhouse/client.ts'
+import type { Reader } from '../clickhouse/reader.ts'
 import { invalidParameter } from '../errors.ts'
 import { askedHems, memberColumns, peopleQuery } from './profileSql.ts'
 
@@ -26,18 +26,16 @@ const hemLength = 64
  * no profile, or has opted out, is left out. The objects are bytes that nothing here parses.
  */
 export async function readPeople(
-  clickhouse: ClickHouse,
+  reader: Reader,
   organizationId: string,
   hems: readonly string[],
   fields: readonly Field[] | null,
-  signal?: AbortSignal,
 ): Promise<Map<string, Buffer>> {
   if (hems.length === 0) return new Map()
   const ofProfile = fields?.filter((field) => field !== hem) ?? null
-  const { body } = await clickhouse.stream(
+  const { body } = await reader.stream(
     { sql: peopleQuery(ofProfile), params: { organization: organizationId }, lists: { [askedHems]: hems } },
     { row: `\${hem:Raw}${fields === null ? wholePerson : personOf(fields)}` },
-    signal,
   )
   return byHem(await buffer(body))
 }

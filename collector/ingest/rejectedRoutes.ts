@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { ReadDeps } from '../deps.ts'
 import type { TypeBox } from '../typeProvider.ts'
+import { untilClosed } from '../untilClosed.ts'
 
 const Text = Type.Union([Type.String(), Type.Null()])
 const RejectedEvent = Type.Object({
@@ -39,12 +40,13 @@ export const rejectedRoutes =
         },
         config: { access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'data' } },
       },
-      async ({ principal, query: { project_id, pixel_id, limit = 100 } }) => {
+      async ({ principal, query: { project_id, pixel_id, limit = 100 } }, reply) => {
         const scope = await deps.scopeOf(principal, {
           projectId: project_id?.toLowerCase(),
           pixelId: pixel_id?.toLowerCase(),
         })
-        const rejected_events = await deps.clickhouse[principal.mode].rows<Static<typeof RejectedEvent>>({
+        const reader = deps.openReader(principal, { effort: 'page', signal: untilClosed(reply) })
+        const rejected_events = await reader.rows<Static<typeof RejectedEvent>>({
           sql: `
             SELECT received_at, project_id, pixel_id, event_id, event_type, path, message, event
             FROM rejected_events

@@ -3,9 +3,9 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { Static } from 'typebox'
 import type { ReadDeps } from '../deps.ts'
 import { invalidParameter } from '../errors.ts'
-import { untilClosed } from '../events/routes.ts'
 import { type CompanyKey, companyQuery } from '../identity/companySql.ts'
 import { isEmail } from '../identity/hem.ts'
+import { untilClosed } from '../untilClosed.ts'
 import { type CompanyQuery, describeCompany } from './declarations.ts'
 
 /** Company lookup: address, domain or e-mail address → company. Charged as one record; a miss is free. */
@@ -25,7 +25,8 @@ export const companyLookupRoute =
         const key = readCompanyKey(request.query)
         const signal = untilClosed(reply)
         const charge = await deps.billing.admit(request, { meter: 'lookup', projectId: null, signal })
-        const [company] = await deps.clickhouse[request.principal.mode].rows(companyQuery(key))
+        const reader = deps.openReader(request.principal, { effort: 'page', signal })
+        const [company] = await reader.rows(companyQuery(key))
         reply.header('x-footfall-charged', await charge.settle(company ? 1 : 0))
         return { matched: company !== undefined, company: company ?? null }
       },

@@ -4,8 +4,9 @@ import type { Static } from 'typebox'
 import type { Field } from '../../schemas/fields.ts'
 import type { ReadDeps } from '../deps.ts'
 import { ApiError } from '../errors.ts'
-import { streaming, untilClosed } from '../events/routes.ts'
+import { streaming } from '../events/routes.ts'
 import { readPeople, readPersonFields } from '../identity/people.ts'
+import { untilClosed } from '../untilClosed.ts'
 import { hemsOf, readItems, resultsOf } from './batch.ts'
 import {
   type BatchBody,
@@ -35,7 +36,13 @@ export const lookupRoutes =
       hems: readonly string[],
       fields: readonly Field[] | null,
       signal: AbortSignal,
-    ) => readPeople(deps.clickhouse[principal.mode], principal.organizationId, hems, fields, signal)
+    ) =>
+      readPeople(
+        deps.openReader(principal, { effort: 'page', signal }),
+        principal.organizationId,
+        hems,
+        fields,
+      )
 
     const lookUp = async (request: FastifyRequest, reply: FastifyReply, { select, ...subject }: Asked) => {
       const signal = untilClosed(reply)

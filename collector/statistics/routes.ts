@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { requireKeyProject } from '../access/recordScope.ts'
 import type { ReadDeps } from '../deps.ts'
 import { nameProjects } from '../events/projects.ts'
+import { untilClosed } from '../untilClosed.ts'
 import { describeStatistics } from './description.ts'
 import { readStatisticsRequest } from './plan.ts'
 import { type StatisticsRow, statisticsQuery } from './statisticsQuery.ts'
@@ -23,16 +24,17 @@ export const statisticsRoutes =
         schema: describeStatistics,
         config: { access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'data' } },
       },
-      async (request) => {
+      async (request, reply) => {
         const { principal } = request
         const { asked, plan } = readStatisticsRequest(request, deps.now())
         requireKeyProject(principal, asked.projectId)
-        const clickhouse = deps.clickhouse[principal.mode]
-        const scoped = await nameProjects(clickhouse, {
+        const signal = untilClosed(reply)
+        const reader = deps.openReader(principal, { effort: 'scan', signal, window: plan.window })
+        const scoped = await nameProjects(reader, {
           ...plan,
           scope: await deps.scopeOf(principal, asked),
         })
-        const [total, ...groups] = await clickhouse.rows<StatisticsRow>(statisticsQuery(scoped, groupsMax))
+        const [total, ...groups] = await reader.rows<StatisticsRow>(statisticsQuery(scoped, groupsMax))
         return {
           statistics: groups.slice(0, groupsMax).map(publicRow),
           total: publicRow(total!),

@@ -3,7 +3,8 @@ import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { meterOfTier } from '../billing/meters.ts'
 import type { ReadDeps } from '../deps.ts'
 import { chooseFormat, type Format, formats } from '../events/accept.ts'
-import { linesOf, streaming, untilClosed } from '../events/routes.ts'
+import { linesOf, streaming } from '../events/routes.ts'
+import { untilClosed } from '../untilClosed.ts'
 import { describeVisitors } from './description.ts'
 import { readVisitorsRequest, type VisitorsPlan, visitorTiers } from './plan.ts'
 import { readVisitors, type Visitors } from './visitors.ts'
@@ -27,24 +28,19 @@ export const visitorsRoutes =
         `/api/v3/events/${tier}/visitors`,
         { schema: describeVisitors(tier), ...shared },
         async (request, reply) => {
-          const signal = untilClosed(reply)
           const { principal } = request
           const { asked, plan: unscoped } = readVisitorsRequest(request, tier)
           const format = chooseFormat(request.headers.accept)
           const plan = { ...unscoped, scope: await deps.scopeOf(principal, asked) }
           const { projectId } = plan.scope
+          const signal = untilClosed(reply)
+          const reader = deps.openReader(principal, { effort: 'page', signal, window: plan.window })
           const charge = await deps.billing.admit(request, { meter: meterOfTier[tier], projectId, signal })
-          try {
-            const visitors = await readVisitors(deps.clickhouse[principal.mode], plan, format, signal)
-            const charged = await charge.settle(visitors.records)
-            reply.header('x-footfall-request-id', request.id).header('x-footfall-charged', charged)
-            const rows = charge.deliver(visitors.rows)
-            return answer(reply, { plan, visitors, rows, format })
-          } catch (error) {
-            if (!signal.aborted) throw error
-            // Nobody is left to answer, and nothing went wrong here.
-            return reply.hijack()
-          }
+          const visitors = await readVisitors(reader, plan, format)
+          const charged = await charge.settle(visitors.records)
+          reply.header('x-footfall-request-id', request.id).header('x-footfall-charged', charged)
+          const rows = charge.deliver(visitors.rows)
+          return answer(reply, { plan, visitors, rows, format })
         },
       )
     }

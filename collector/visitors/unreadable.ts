@@ -1,4 +1,5 @@
-import { type ClickHouse, ClickHouseRefused } from '../clickhouse/client.ts'
+import { ClickHouseRefused } from '../clickhouse/client.ts'
+import type { Reader } from '../clickhouse/reader.ts'
 import type { Window } from '../events/window.ts'
 
 /** ClickHouse's codes for rows that are there and cannot be read: a file is cut off, overwritten or gone. */
@@ -93,8 +94,8 @@ function joined(windows: readonly Window[]): Window[] {
  * Whether ClickHouse has put parts of `events` aside, because they are broken, whose month the window touches: what is
  * in them is missing without an error. A part whose month nobody can tell counts for every window.
  */
-export async function hasBrokenParts(clickhouse: ClickHouse, { startMs, endMs }: Window): Promise<boolean> {
-  const [found] = await clickhouse.rows<{ parts: number }>({
+export async function hasBrokenParts(reader: Reader, { startMs, endMs }: Window): Promise<boolean> {
+  const [found] = await reader.rows<{ parts: number }>({
     sql: `SELECT count() AS parts FROM system.detached_parts
           WHERE database = currentDatabase() AND table = 'events' AND startsWith(ifNull(reason, ''), 'broken')
             AND (partition_id IS NULL OR toUInt32OrZero(partition_id) BETWEEN

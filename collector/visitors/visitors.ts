@@ -1,4 +1,5 @@
-import type { ClickHouse, Query } from '../clickhouse/client.ts'
+import type { Query } from '../clickhouse/client.ts'
+import type { Reader } from '../clickhouse/reader.ts'
 import type { Format } from '../events/accept.ts'
 import { comesAsMembers, outputOf, type Page, pageOf } from '../events/page.ts'
 import { nameProjects } from '../events/projects.ts'
@@ -16,48 +17,34 @@ export interface Visitors extends Pick<Page, 'records' | 'rows'> {
  * Asks for the visitors of a plan. What cannot be read is looked for and left out; an error that is none of the data's
  * is thrown as it came.
  */
-export async function readVisitors(
-  clickhouse: ClickHouse,
-  unnamed: VisitorsPlan,
-  format: Format,
-  signal: AbortSignal,
-): Promise<Visitors> {
-  const plan = await nameProjects(clickhouse, unnamed)
+export async function readVisitors(reader: Reader, unnamed: VisitorsPlan, format: Format): Promise<Visitors> {
+  const plan = await nameProjects(reader, unnamed)
   // By its first column a row of CSV is told from a line of a value.
   const form = { leadsWithNext: format === 'csv', hasMembers: comesAsMembers(plan, format) }
   const read = async (readable: VisitorsPlan) => {
-    const stream = await clickhouse.stream(
-      visitorsQuery(readable, form),
-      outputOf(plan, format, form),
-      signal,
-    )
-    signal.addEventListener('abort', () => stream.body.destroy(), { once: true })
+    const stream = await reader.stream(visitorsQuery(readable, form), outputOf(plan, format, form))
     return pageOf(stream, plan.limit, format, form.leadsWithNext)
   }
   try {
-    const [page, hasPartialData] = await Promise.all([read(plan), hasBrokenParts(clickhouse, plan.window)])
+    const [page, hasPartialData] = await Promise.all([read(plan), hasBrokenParts(reader, plan.window)])
     return { ...page, hasPartialData }
   } catch (error) {
     const loss = lossOf(error)
     if (loss === null) throw error
     if (loss === 'lost shard')
       return { ...(await read({ ...plan, skipsLostShards: true })), hasPartialData: true }
-    const gaps = await findGaps(plan.window, (window) => {
-      signal.throwIfAborted()
-      // Ready members need the same of the stores as single values do, and a fraction of the time.
-      return isReadable(
-        clickhouse,
-        visitorsQuery({ ...plan, window }, { leadsWithNext: false, hasMembers: true }),
-      )
-    })
+    // Ready members need the same of the stores as single values do, and a fraction of the time.
+    const gaps = await findGaps(plan.window, (window) =>
+      isReadable(reader, visitorsQuery({ ...plan, window }, { leadsWithNext: false, hasMembers: true })),
+    )
     return { ...(await read({ ...plan, gaps })), hasPartialData: true }
   }
 }
 
 /** Whether all that a query needs can be read. */
-async function isReadable(clickhouse: ClickHouse, { sql, params }: Query): Promise<boolean> {
+async function isReadable(reader: Reader, { sql, params }: Query): Promise<boolean> {
   try {
-    await clickhouse.rows({ sql: `SELECT sum(ignore(*)) FROM (\n${sql}\n)`, params })
+    await reader.rows({ sql: `SELECT sum(ignore(*)) FROM (\n${sql}\n)`, params })
     return true
   } catch (error) {
     if (lossOf(error) !== 'damaged') throw error

@@ -7,6 +7,7 @@ import { createTokens } from '../../collector/access/tokens.ts'
 import { createApp } from '../../collector/app.ts'
 import { createBilling } from '../../collector/billing/billing.ts'
 import { openClickHouse } from '../../collector/clickhouse/client.ts'
+import { createOpenReader, readLimitsOf } from '../../collector/clickhouse/reader.ts'
 import { readConfig } from '../../collector/config.ts'
 import { openLog } from '../../collector/log.ts'
 import { openPostgres, type Postgres } from '../../collector/postgres/pool.ts'
@@ -68,7 +69,7 @@ const appOn = async (postgres: Postgres, clickhouse: ClickHouse) => {
       viewSample: async (_request, principal) => principal,
     },
     read: {
-      clickhouse: { live: clickhouse, test: clickhouse },
+      openReader: createOpenReader({ live: clickhouse, test: clickhouse }, readLimitsOf(config)),
       scopeOf: createScopeOf(postgres),
       billing: createBilling({ postgres, log, now: Date.now }),
       postgres,

@@ -7,6 +7,7 @@ import { identity } from './identity.ts'
 import { ack, ackPinned, batch, latency } from './ingest.ts'
 import { lookup } from './lookup.ts'
 import { charges, metering } from './metering.ts'
+import { neighbours } from './neighbours.ts'
 import { pixel } from './pixel.ts'
 import { read } from './read.ts'
 import { readable } from './readable.ts'
@@ -32,6 +33,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   access,
   metering,
   charges,
+  neighbours,
   pixel,
   delivery,
   trackers: trackersSideBySide,

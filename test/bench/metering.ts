@@ -5,6 +5,7 @@ import { createTokens } from '../../collector/access/tokens.ts'
 import { createApp } from '../../collector/app.ts'
 import { type Billing, type Charge, createBilling } from '../../collector/billing/billing.ts'
 import { openClickHouse } from '../../collector/clickhouse/client.ts'
+import { createOpenReader, readLimitsOf } from '../../collector/clickhouse/reader.ts'
 import { readConfig } from '../../collector/config.ts'
 import { openLog } from '../../collector/log.ts'
 import { openPostgres, type Postgres } from '../../collector/postgres/pool.ts'
@@ -172,7 +173,7 @@ async function listen(postgres: Postgres, clickhouse: ReturnType<typeof openClic
       viewSample: async (_request, principal) => principal,
     },
     read: {
-      clickhouse: { live: clickhouse, test: clickhouse },
+      openReader: createOpenReader({ live: clickhouse, test: clickhouse }, readLimitsOf(config)),
       scopeOf: createScopeOf(postgres),
       ...{ billing, postgres, now: Date.now },
     },

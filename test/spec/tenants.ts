@@ -16,6 +16,7 @@ import { createApp } from '../../collector/app.ts'
 import { createBilling } from '../../collector/billing/billing.ts'
 import { type ClickHouse, openClickHouse } from '../../collector/clickhouse/client.ts'
 import { migrateClickHouse } from '../../collector/clickhouse/migrate.ts'
+import { createOpenReader, readLimitsOf } from '../../collector/clickhouse/reader.ts'
 import { readConfig } from '../../collector/config.ts'
 import { fillSampleDatabase } from '../../collector/demo/sample.ts'
 import { ensureSampleOrganization } from '../../collector/demo/sampleOrganization.ts'
@@ -82,7 +83,7 @@ export async function openTenants() {
       ...{ takeTokens: null, wrongKeys: null, noteKeyUse: () => {}, viewSample: createSampleView(postgres) },
     },
     read: {
-      clickhouse: stores,
+      openReader: createOpenReader({ live: clickhouse, test: clickhouse }, readLimitsOf(config)),
       scopeOf: createScopeOf(postgres),
       ...{ billing: createBilling({ postgres, log, now: Date.now }), postgres, now: Date.now },
     },

@@ -9,6 +9,7 @@ import { createApp } from '../../../collector/app.ts'
 import { createBilling } from '../../../collector/billing/billing.ts'
 import { openClickHouse } from '../../../collector/clickhouse/client.ts'
 import { migrateClickHouse } from '../../../collector/clickhouse/migrate.ts'
+import { createOpenReader, readLimitsOf } from '../../../collector/clickhouse/reader.ts'
 import { readConfig } from '../../../collector/config.ts'
 import { openLog } from '../../../collector/log.ts'
 import { openPostgres } from '../../../collector/postgres/pool.ts'
@@ -79,7 +80,7 @@ export async function openApi({
       viewSample: async (_request, principal) => principal,
     },
     read: {
-      clickhouse: { live: clickhouse, test: clickhouse },
+      openReader: createOpenReader({ live: clickhouse, test: clickhouse }, readLimitsOf(config)),
       scopeOf: createScopeOf(accounts.postgres),
       ...{ billing, postgres: accounts.postgres, now: clock },
     },

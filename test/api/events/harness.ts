@@ -6,6 +6,7 @@ import { createApp } from '../../../collector/app.ts'
 import { createBilling } from '../../../collector/billing/billing.ts'
 import { type ClickHouse, openClickHouse } from '../../../collector/clickhouse/client.ts'
 import { migrateClickHouse } from '../../../collector/clickhouse/migrate.ts'
+import { createOpenReader, readLimitsOf } from '../../../collector/clickhouse/reader.ts'
 import { readConfig } from '../../../collector/config.ts'
 import { reloadIdentity } from '../../../collector/identity/refresh.ts'
 import { openLog } from '../../../collector/log.ts'
@@ -58,11 +59,18 @@ async function insertRows(clickhouse: ClickHouse, table: string, rows: readonly 
   await clickhouse.insertLines(table, Readable.from([lines], { objectMode: false }), randomUUID())
 }
 
+interface EventsOptions {
+  /** Settings of the service. */
+  env?: Record<string, string>
+  /** What requests read through instead. */
+  readsFrom?: ClickHouse
+}
+
 /**
  * The app's read side on databases of its own in a real ClickHouse and PostgreSQL. Requests come from `organizationId`, or with
  * `x-test-mode: test` from a test key; whatever scope they ask for is theirs.
  */
-export async function openEvents() {
+export async function openEvents({ env = {}, readsFrom }: EventsOptions = {}) {
   const url = inject('clickhouseUrl')
   const open = async (): Promise<ClickHouse> => {
     const database = randomName()
@@ -72,7 +80,7 @@ export async function openEvents() {
   const clickhouse = { live: await open(), test: await open() }
   const postgres = openPostgres(await newPostgresDatabase(), () => {})
   await migratePostgres(postgres)
-  const config = readConfig({ LOG_LEVEL: 'silent' })
+  const config = readConfig({ LOG_LEVEL: 'silent', ...env })
   const log = openLog(config)
   const app = await createApp({
     config,
@@ -81,7 +89,7 @@ export async function openEvents() {
     metrics: async () => '',
     guard: {
       authenticate: async ({ headers }) => ({
-        organizationId,
+        organizationId: headers['x-organization']?.toString() ?? organizationId,
         projectId: null,
         mode: headers['x-test-mode'] === 'test' ? 'test' : 'live',
         caller: { kind: 'key', keyId: randomUUID(), role: 'owner' },
@@ -92,7 +100,10 @@ export async function openEvents() {
       viewSample: async (_request, principal) => principal,
     },
     read: {
-      clickhouse,
+      openReader: createOpenReader(
+        readsFrom ? { live: readsFrom, test: readsFrom } : clickhouse,
+        readLimitsOf(config),
+      ),
       scopeOf: async (principal, asked) => ({
         organizationId: principal.organizationId,
         projectId: asked.projectId ?? null,

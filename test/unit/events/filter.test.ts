@@ -61,6 +61,7 @@ describe('a filter', () => {
     [':eq:x', 'must be field:op:value'],
     ['event_data.:eq:x', 'must be field:op:value'],
     ['event_data..url:eq:x', 'must be field:op:value'],
+    [`event_data${'.a'.repeat(11)}:eq:x`, 'at most 10 names'],
     ['page_url.path:eq:x', 'must be field:op:value'],
     ['event_type:is:click', 'the operator must be one of eq, ne'],
     ['event_type:EQ:click', 'the operator must be one of eq, ne'],
@@ -120,7 +121,7 @@ describe('the grammar', () => {
   const op = fc.constantFrom('eq', 'ne', 'like')
   const path = fc.array(
     fc.string({ unit: 'binary', minLength: 1 }).filter((text) => !/[,:.]/.test(text)),
-    { minLength: 1 },
+    { minLength: 1, maxLength: 10 },
   )
   const onText = fc.record({
     operand: fc.constantFrom('event_type', 'page_url', 'user_agent', 'event_data'),

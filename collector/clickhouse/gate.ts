@@ -1,0 +1,56 @@
+/** How many of one owner's things may go on at once, how many more may wait, and for how long. */
+export interface GateLimits {
+  atOnce: number
+  waitingMax: number
+  waitMs: number
+}
+
+/** Lets at most `atOnce` of each owner in; the others wait in the order in which they came. */
+export class Gate {
+  readonly #limits: GateLimits
+  readonly #owners = new Map<string, { inside: number; waiting: Set<() => void> }>()
+
+  constructor(limits: GateLimits) {
+    this.#limits = limits
+  }
+
+  /**
+   * Resolves with true when the caller is in, who then must `leave`; with false when too many wait already, when it
+   * took too long, or when `signal` was aborted meanwhile.
+   */
+  async enter(owner: string, signal: AbortSignal): Promise<boolean> {
+    const { atOnce, waitingMax, waitMs } = this.#limits
+    let state = this.#owners.get(owner)
+    if (!state) {
+      state = { inside: 0, waiting: new Set() }
+      this.#owners.set(owner, state)
+    }
+    const { waiting } = state
+    if (state.inside < atOnce) {
+      state.inside++
+      return true
+    }
+    if (waiting.size >= waitingMax || signal.aborted) return false
+    return new Promise((resolve) => {
+      const end = (isIn: boolean) => {
+        waiting.delete(letIn)
+        clearTimeout(timer)
+        signal.removeEventListener('abort', giveUp)
+        resolve(isIn)
+      }
+      const letIn = () => end(true)
+      const giveUp = () => end(false)
+      const timer = setTimeout(giveUp, waitMs)
+      signal.addEventListener('abort', giveUp)
+      waiting.add(letIn)
+    })
+  }
+
+  /** Whoever waits longest takes the place. */
+  leave(owner: string): void {
+    const state = this.#owners.get(owner)!
+    const [next] = state.waiting
+    if (next) next()
+    else if (--state.inside === 0) this.#owners.delete(owner)
+  }
+}
