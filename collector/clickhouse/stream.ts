@@ -105,7 +105,7 @@ async function post(
   const address = new URL(url)
   const search = new URLSearchParams({ database, wait_end_of_query: '1' })
   for (const [name, value] of Object.entries(settings)) search.set(name, String(value))
-  for (const [name, value] of Object.entries(params)) search.set(`param_${name}`, escaped(String(value)))
+  for (const [name, value] of Object.entries(params)) search.set(`param_${name}`, boundText(value))
 
   const secure = address.protocol === 'https:'
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -160,7 +160,14 @@ async function bodyOf(sql: string, lists: ListQuery['lists']): Promise<Sent> {
   }
 }
 
-/** ClickHouse reads bound values as TSV fields. */
+/** A bound value as ClickHouse reads it: a TSV field, and texts in an array in quotation marks. */
+function boundText(value: unknown): string {
+  if (value === null) return '\\N'
+  if (!Array.isArray(value)) return escaped(String(value))
+  return `[${value.map((item) => (typeof item === 'string' ? `'${escaped(item).replaceAll("'", "\\'")}'` : String(item))).join(',')}]`
+}
+
+/** Text of a TSV field. */
 const escaped = (value: string): string =>
   value.replace(/[\\\t\n\r\0\b\f]/g, (character) => escapes[character] ?? character)
 
