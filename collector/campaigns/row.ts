@@ -7,7 +7,7 @@ import type { ValidDelivery } from './delivery.ts'
 const noPixel = '00000000-0000-0000-0000-000000000000'
 
 /** Of a browser that the DSP does not tell: nothing is known, and nothing looks automated. */
-const unknownDevice = '"user_agent":"","device_type":"","is_bot":false'
+const unknownDevice = '"user_agent":null,"device_type":null,"is_bot":false'
 
 /** What all deliveries of one request share. */
 interface DeliveryContext {
@@ -24,8 +24,9 @@ export function deliveryRow(
   delivery: ValidDelivery,
   { organizationId, receivedMillis, locate }: DeliveryContext,
 ): string {
-  const { event_type, spend, tsMillis, page_url = '', user_agent, client_ip } = delivery
-  const device = user_agent === undefined ? unknownDevice : knownDevice(user_agent).members
+  const { event_type, spend, tsMillis, page_url, user_agent, client_ip } = delivery
+  // An empty text tells as little as none.
+  const device = user_agent ? knownDevice(user_agent).members : unknownDevice
   const event_id = delivery.event_id.toLowerCase()
   const campaign_id = delivery.campaign_id.toLowerCase()
   const shared = sharedMembers({
@@ -33,14 +34,14 @@ export function deliveryRow(
     projectId: delivery.projectId,
     pixelId: noPixel,
     cookieId: delivery.cookie_id?.toLowerCase() ?? event_id,
-    clientIp: client_ip?.toWellFormed() ?? '',
-    deviceMembers: client_ip === undefined ? device : `${device},${locate(client_ip)}`,
+    clientIp: client_ip?.toWellFormed() || null,
+    deviceMembers: client_ip ? `${device},${locate(client_ip)}` : device,
     receivedMillis,
     clockCorrectionMs: 0,
   })
   const cost = spend.toFixed(6)
   const timestamp = new Date(tsMillis).toISOString()
-  const event_data = { url: page_url, campaign_id, spend: Number(cost), timestamp }
+  const event_data = { url: page_url || null, campaign_id, spend: Number(cost), timestamp }
   const row = eventRow({ event_id, event_type, event_data }, shared, tsMillis)
   return `${row.slice(0, -1)},"source":"svcdsp","campaign_id":"${campaign_id}","spend":${cost}}`
 }

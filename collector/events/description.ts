@@ -1,4 +1,6 @@
 import type { FastifySchema } from 'fastify'
+import { deliveredTypes } from '../../schemas/events/delivered.ts'
+import { eventTypes } from '../../schemas/events/index.ts'
 import {
   type DataType,
   type Field,
@@ -29,7 +31,7 @@ export const parameters = {
     type: 'string',
     enum: sources,
     description:
-      'Events of pixels, or DSP events. Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns.',
+      'Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns.',
   },
   start_ms: {
     type: 'integer',
@@ -225,11 +227,30 @@ export const describeCounts = (tier: Tier): FastifySchema => ({
   },
 })
 
+/** What events there are, and what their event_data hold; in answers of schema routes. */
+export const eventTypesSchema = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['source', 'event_type', 'event_data'],
+    properties: {
+      source: { type: 'string', enum: sources },
+      event_type: {
+        type: 'string',
+        description:
+          `Of pixels: ${eventTypes.join(', ')}. Of DSP campaigns: ${deliveredTypes.join(', ')}, whose event_data ` +
+          'are url, campaign_id, spend and timestamp: a DSP’s click has no element.',
+      },
+      event_data: { type: 'object', additionalProperties: true, description: 'JSON Schema of event_data.' },
+    },
+  },
+}
+
 /** GET /api/v3/events/{tier}/schema; null describes /api/v3/events_schema, the fields of every tier. */
 export const describeSchema = (tier: Tier | null): FastifySchema => ({
   tags: ['Events'],
   summary: tier ? `Fields of an event (${tier}), not billed` : 'Fields of an event at every tier, not billed',
-  description: 'Both sources have the same fields, so source changes nothing.',
+  description: 'Both sources have the same fields; event_types are those of the source, or of both.',
   headers,
   querystring: described(schemaParameters, parameters),
   response: {
@@ -254,6 +275,7 @@ export const describeSchema = (tier: Tier | null): FastifySchema => ({
                   },
                 },
               },
+              event_types: eventTypesSchema,
             },
           },
         },

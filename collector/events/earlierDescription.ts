@@ -2,7 +2,7 @@ import type { FastifySchema } from 'fastify'
 import { fieldsAt } from '../../schemas/fields.ts'
 import { meters } from '../billing/meters.ts'
 import { formats } from './accept.ts'
-import { countsOnly, described, headers, parameters, rowOf } from './description.ts'
+import { countsOnly, described, eventTypesSchema, headers, parameters, rowOf } from './description.ts'
 import {
   type EarlierVersion,
   earlierCountsParameters,
@@ -201,5 +201,6 @@ export const describeV1Schema = (): FastifySchema => ({
         },
       },
     },
+    event_types: eventTypesSchema,
   }),
 })

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { typesOf } from '../../schemas/events/index.ts'
 import { fields, publicField } from '../../schemas/fields.ts'
 import type { Effort, Reader } from '../clickhouse/reader.ts'
 import type { ReadDeps } from '../deps.ts'
@@ -117,8 +118,12 @@ export const earlierRoutes =
     )
 
     app.get('/api/v1/events_schema', { schema: describeV1Schema(), ...shared }, async (request) => {
-      await deps.scopeOf(request.principal, readV1Schema(request))
-      return { fields: fields.map((field) => ({ ...publicField(field), type: field.dataType })) }
+      const { asked, source } = readV1Schema(request)
+      await deps.scopeOf(request.principal, asked)
+      return {
+        fields: fields.map((field) => ({ ...publicField(field), type: field.dataType })),
+        event_types: typesOf(source),
+      }
     })
   }
 

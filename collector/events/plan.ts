@@ -97,13 +97,12 @@ export function readEventsRequest(request: ReadRequest, tier: Tier, nowMs: numbe
 }
 
 /**
- * Reads a request for a schema. Both sources share one table, so `source` is checked and changes nothing. Throws 400
- * that names the parameter.
+ * Reads a request for a schema. Both sources have the same fields; the types of events are those of `source`, or of
+ * both when it is null. Throws 400 that names the parameter.
  */
-export function readSchemaRequest(request: ReadRequest): AskedScope {
+export function readSchemaRequest(request: ReadRequest): { asked: AskedScope; source: Source | null } {
   const given = readParameters(request.query, schemaParameters)
-  readSource(given.source)
-  return readScope(given, request)
+  return { asked: readScope(given, request), source: readSource(given.source) }
 }
 
 /** What every read of events has, however its scope and its window are given. */

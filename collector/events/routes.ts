@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { typesOf } from '../../schemas/events/index.ts'
 import { type Field, fields, fieldsAt, publicField, type Tier, tiers } from '../../schemas/fields.ts'
 import { meterOfTier } from '../billing/meters.ts'
 import type { ReadDeps } from '../deps.ts'
@@ -48,14 +49,16 @@ export const eventsRoutes =
       )
 
       app.get(`/api/v3/events/${tier}/schema`, { schema: describeSchema(tier), config }, async (request) => {
-        await deps.scopeOf(request.principal, readSchemaRequest(request))
-        return { fields: fieldsAt(tier).map(publicField) }
+        const { asked, source } = readSchemaRequest(request)
+        await deps.scopeOf(request.principal, asked)
+        return { fields: fieldsAt(tier).map(publicField), event_types: typesOf(source) }
       })
     }
 
     app.get('/api/v3/events_schema', { schema: describeSchema(null), config }, async (request) => {
-      await deps.scopeOf(request.principal, readSchemaRequest(request))
-      return { fields: fields.map(publicField) }
+      const { asked, source } = readSchemaRequest(request)
+      await deps.scopeOf(request.principal, asked)
+      return { fields: fields.map(publicField), event_types: typesOf(source) }
     })
 
     app.get(

@@ -17,6 +17,7 @@ import {
   type ReadRequest,
   readParameters,
   readSource,
+  type Source,
 } from './plan.ts'
 import { dayMs } from './window.ts'
 
@@ -67,8 +68,7 @@ export function readV1Index(request: ReadRequest): Asked<CountsPlan> & { interva
 }
 
 /** Reads a request for the schema, which may name a scope and needs none. Throws 400 that names the parameter. */
-export function readV1Schema(request: ReadRequest): AskedScope {
+export function readV1Schema(request: ReadRequest): { asked: AskedScope; source: Source | null } {
   const given = readParameters(request.query, v1SchemaParameters)
-  readSource(given.source)
-  return readNarrowestScope(given, request)
+  return { asked: readNarrowestScope(given, request), source: readSource(given.source) }
 }

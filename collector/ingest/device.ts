@@ -3,12 +3,12 @@ import { UAParser } from 'ua-parser-js'
 
 /** What a User-Agent header says about the device; the columns of the field table's group "device". */
 export interface Device {
-  user_agent: string
+  user_agent: string | null
   browser: string | null
   browser_version: string | null
   os: string | null
   os_version: string | null
-  device_type: string
+  device_type: string | null
   is_bot: boolean
   bot_reason: string | null
 }
@@ -43,12 +43,12 @@ export function readDevice(userAgent: string): Device {
   const parsed = new UAParser(text).getResult()
   const bot = botReason(text)
   return {
-    user_agent: text,
+    user_agent: text || null,
     browser: parsed.browser.name ?? null,
     browser_version: parsed.browser.version ?? null,
     os: parsed.os.name ?? null,
     os_version: parsed.os.version ?? null,
-    device_type: parsed.device.type ?? 'desktop',
+    device_type: text === '' ? null : (parsed.device.type ?? 'desktop'),
     is_bot: bot !== null,
     bot_reason: bot,
   }

@@ -8,7 +8,8 @@ export interface BeaconContext {
   projectId: string
   pixelId: string
   cookieId: string
-  clientIp: string
+  /** Null where nobody tells it. */
+  clientIp: string | null
   /** JSON members of the columns that address and headers tell (device.ts, location.ts, language.ts). */
   deviceMembers: string
   receivedMillis: number
@@ -38,8 +39,10 @@ export function sharedMembers(context: BeaconContext): string {
 }
 
 /** What a row needs of an event, whoever captured it. */
-interface RowEvent extends Pick<ValidEvent, 'event_id' | 'event_data'> {
+interface RowEvent {
+  event_id: string
   event_type: string
+  event_data: { url: string | null; referrer?: string | null } & Record<string, unknown>
   /** Of the page it happened on, where event_data does not say so. */
   referrer?: string | undefined
 }
@@ -56,7 +59,7 @@ export function eventRow(event: RowEvent, shared: string, tsMillis: number): str
   return (
     `{"event_id":"${event.event_id}","ts_millis":${tsMillis},${shared}"event_type":"${event.event_type}",` +
     `"page_url":${columnText(url)},"page_host":${columnText(host)},"page_path":${columnText(path)},` +
-    `"referrer_url":${pageReferrer ? columnText(pageReferrer) : 'null'},${sizeMembers(screen, viewport)}` +
+    `"referrer_url":${columnText(pageReferrer || null)},${sizeMembers(screen, viewport)}` +
     `"event_data":${JSON.stringify(eventData)}}`
   )
 }
@@ -71,12 +74,13 @@ function widthMember(name: string, size: unknown): string {
 }
 
 /** A JSON string for a text column. */
-const columnText = (text: string): string => wellFormedJson(JSON.stringify(text))
+const columnText = (text: string | null): string =>
+  text === null ? 'null' : wellFormedJson(JSON.stringify(text))
 
 const absoluteUrl = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]*)([^?#]*)/i
 
-/** Host (with port) and path of a page address; empty for what is not an absolute URL. */
-function placeOf(url: string): { host: string; path: string } {
-  const match = absoluteUrl.exec(url)
-  return match ? { host: match[1]!.toLowerCase(), path: match[2] || '/' } : { host: '', path: '' }
+/** Host (with port) and path of a page address; null for what has none. */
+function placeOf(url: string | null): { host: string | null; path: string | null } {
+  const match = url === null ? null : absoluteUrl.exec(url)
+  return match ? { host: match[1]!.toLowerCase() || null, path: match[2] || '/' } : { host: null, path: null }
 }

@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import { click } from './click.ts'
 import { copy } from './copy.ts'
 import { custom } from './custom.ts'
+import { deliveredData, deliveredTypes } from './delivered.ts'
 import { download } from './download.ts'
 import { form_submission } from './form_submission.ts'
 import { page_view } from './page_view.ts'
@@ -29,3 +30,21 @@ export type EventType = keyof typeof eventDataSchemas
 export type EventData<T extends EventType = EventType> = Static<(typeof eventDataSchemas)[T]>
 
 export const eventTypes = Object.keys(eventDataSchemas) as readonly EventType[]
+
+/** What events of each source are, with the JSON Schema of their event_data. */
+export const storedTypes = [
+  ...eventTypes.map((event_type) => ({
+    source: 'pixel' as const,
+    event_type,
+    event_data: eventDataSchemas[event_type],
+  })),
+  ...deliveredTypes.map((event_type) => ({
+    source: 'svcdsp' as const,
+    event_type,
+    event_data: deliveredData,
+  })),
+]
+
+/** The types of one source, or of both when it is null. */
+export const typesOf = (asked: 'pixel' | 'svcdsp' | null) =>
+  storedTypes.filter(({ source }) => asked === null || source === asked)

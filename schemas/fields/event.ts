@@ -20,7 +20,9 @@ export const eventFields: readonly Field[] = [
     tier: 'web_event',
     group: 'event',
     counts: 'groups',
-    description: 'page_view, click, scroll_depth, copy, form_submission, search, video, download or custom.',
+    description:
+      'Of pixels page_view, click, scroll_depth, copy, form_submission, search, video, download or custom; of DSP ' +
+      'campaigns (source svcdsp) impression or click.',
   },
   {
     name: 'ts_millis',
@@ -49,7 +51,9 @@ export const eventFields: readonly Field[] = [
     nullable: false,
     tier: 'web_event',
     group: 'event',
-    description: 'The type’s own details, as a JSON string. Filters may reach into it: event_data.url:eq:…',
+    description:
+      'The type’s own details, as a JSON string; of svcdsp events url, campaign_id, spend and timestamp. Filters may ' +
+      'reach into it: event_data.url:eq:…',
   },
   {
     name: 'cookie_id',
@@ -58,16 +62,19 @@ export const eventFields: readonly Field[] = [
     nullable: false,
     tier: 'web_event',
     group: 'event',
-    description: 'The visitor’s browser; without consent an id that changes every day and is kept nowhere.',
+    description:
+      'The visitor’s browser; without consent an id that changes every day and is kept nowhere. Of svcdsp events what ' +
+      'the DSP tells, else the event’s own id.',
   },
   {
     name: 'user_agent',
-    columnType: 'String CODEC(ZSTD(1))',
+    columnType: 'Nullable(String) CODEC(ZSTD(1))',
     dataType: 'Utf8',
-    nullable: false,
+    nullable: true,
     tier: 'web_event',
     group: 'device',
-    description: 'The User-Agent header the event came with.',
+    description:
+      'The User-Agent header the event came with; null where there was none, or the DSP does not tell.',
   },
   {
     name: 'referrer_url',
@@ -80,12 +87,12 @@ export const eventFields: readonly Field[] = [
   },
   {
     name: 'client_ip',
-    columnType: 'String CODEC(ZSTD(1))',
+    columnType: 'Nullable(String) CODEC(ZSTD(1))',
     dataType: 'Utf8',
-    nullable: false,
+    nullable: true,
     tier: 'web_event',
     group: 'device',
-    description: 'The address the event came from, IPv4 or IPv6.',
+    description: 'The address the event came from, IPv4 or IPv6; null where the DSP does not tell.',
   },
   {
     name: 'pixel_id',
@@ -95,7 +102,7 @@ export const eventFields: readonly Field[] = [
     tier: 'web_event',
     group: 'event',
     counts: 'groups',
-    description: 'The pixel that captured the event.',
+    description: 'The pixel that captured the event; the zero uuid of svcdsp events.',
   },
   {
     name: 'project_id',
@@ -138,33 +145,33 @@ export const eventFields: readonly Field[] = [
   },
   {
     name: 'page_url',
-    columnType: 'String CODEC(ZSTD(1))',
+    columnType: 'Nullable(String) CODEC(ZSTD(1))',
     dataType: 'Utf8',
-    nullable: false,
+    nullable: true,
     tier: 'web_event',
     group: 'page',
     counts: 'groups',
-    description: 'The page the event happened on.',
+    description: 'The page the event happened on; null where the DSP does not tell.',
   },
   {
     name: 'page_host',
-    columnType: 'LowCardinality(String)',
+    columnType: 'LowCardinality(Nullable(String))',
     dataType: 'Utf8',
-    nullable: false,
+    nullable: true,
     tier: 'web_event',
     group: 'page',
     counts: 'groups',
-    description: 'Host of page_url; empty where page_url is not an absolute URL.',
+    description: 'Host of page_url; null where page_url is not an absolute URL.',
   },
   {
     name: 'page_path',
-    columnType: 'String CODEC(ZSTD(1))',
+    columnType: 'Nullable(String) CODEC(ZSTD(1))',
     dataType: 'Utf8',
-    nullable: false,
+    nullable: true,
     tier: 'web_event',
     group: 'page',
     counts: 'groups',
-    description: 'Path of page_url, without query and fragment.',
+    description: 'Path of page_url, without query and fragment; null as page_host is.',
   },
   {
     name: 'browser',
@@ -208,13 +215,14 @@ export const eventFields: readonly Field[] = [
   },
   {
     name: 'device_type',
-    columnType: 'LowCardinality(String)',
+    columnType: 'LowCardinality(Nullable(String))',
     dataType: 'Utf8',
-    nullable: false,
+    nullable: true,
     tier: 'web_event',
     group: 'device',
     counts: 'groups',
-    description: 'desktop, mobile, tablet, smarttv, console, wearable or embedded.',
+    description:
+      'desktop, mobile, tablet, smarttv, console, wearable or embedded; null without a user agent.',
   },
   {
     name: 'is_bot',

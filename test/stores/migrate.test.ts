@@ -79,6 +79,33 @@ test('of events that an older release stored, what is computed is read as of new
   await clickhouse.close()
 })
 
+test('empty texts that an older release stored for what nobody knew are null', async () => {
+  const database = randomName()
+  await migrateClickHouse(inject('clickhouseUrl'), database)
+  const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
+  const run = (sql: string) => clickhouse.command({ sql: `${sql} SETTINGS mutations_sync = 1`, params: {} })
+  const wereTexts = ['user_agent', 'client_ip', 'page_url', 'page_host', 'page_path', 'device_type']
+  for (const name of wereTexts) await run(`ALTER TABLE events MODIFY COLUMN ${name} String DEFAULT ''`)
+  await clickhouse.command({
+    sql: `INSERT INTO events (user_agent, page_url) VALUES ('', ''), ('Test/1.0', 'https://a.example/')`,
+    params: {},
+  })
+  await run("ALTER TABLE migrations DELETE WHERE name = '011_unknown_is_null.sql'")
+  await migrateClickHouse(inject('clickhouseUrl'), database)
+  const rows = () =>
+    clickhouse.rows({
+      sql: 'SELECT user_agent, client_ip, page_url, page_host, device_type FROM events ORDER BY page_url',
+      params: {},
+    })
+  const unknown = { client_ip: null, page_host: null, device_type: null }
+  const expected = [
+    { user_agent: 'Test/1.0', page_url: 'https://a.example/', ...unknown },
+    { user_agent: null, page_url: null, ...unknown },
+  ]
+  await expect.poll(rows, { timeout: 20_000 }).toEqual(expected)
+  await clickhouse.close()
+})
+
 test('the language of profiles that an older release stored is their home_language', async () => {
   const database = randomName()
   await migrateClickHouse(inject('clickhouseUrl'), database)
@@ -140,7 +167,8 @@ test('links that a release before kept are links still, however often they are b
   for (const statement of before.split(/;\s*$/m).filter((part) => part.trim())) await run(statement)
   await run(`CREATE TABLE events
     (organization_id UUID, project_id UUID, ts_millis Int64, event_id UUID, cookie_id UUID,
-     event_type String, source String, campaign_id Nullable(String),
+     event_type String, source String, campaign_id Nullable(String), user_agent String, client_ip String,
+     page_url String, page_host String, page_path String, device_type String,
      resolved Nullable(Bool) ALIAS dictHas('identity_by_cookie', (organization_id, cookie_id)))
     ENGINE = MergeTree ORDER BY (project_id, ts_millis, event_id)`)
   await run(`INSERT INTO identity_links (organization_id, cookie_id, hem, observed_at)

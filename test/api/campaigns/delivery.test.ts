@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import type { TSchema } from 'typebox'
+import { Check } from 'typebox/value'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { storedTypes } from '../../../schemas/events/index.ts'
 import { findWorkers, killNow } from '../../chaos/processes.ts'
 import type { Row } from '../../harness/api.ts'
 import { startService, waitFor } from '../../harness/service.ts'
@@ -44,7 +47,7 @@ describe('a delivery', () => {
   test('is read back as DSP events of the campaign, with what they cost', async () => {
     const campaign_id = await newCampaign('first')
     const known = {
-      ...{ cookie_id: randomUUID(), client_ip: '203.0.113.9', page_url: 'https://news.example/a?b' },
+      ...{ cookie_id: randomUUID(), client_ip: '81.2.69.142', page_url: 'https://news.example/a?b' },
       user_agent:
         'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36',
     }
@@ -61,6 +64,7 @@ describe('a delivery', () => {
       ...{ event_id: shown.event_id, event_type: 'impression', ts_millis: shown.ts, source: 'svcdsp' },
       ...{ campaign_id, spend: 0.0025, project_id: tenants.first.projectId, resolved: false, is_bot: false },
       ...{ ...known, page_host: 'news.example', page_path: '/a', browser: 'Chrome', device_type: 'desktop' },
+      country: 'GB',
     })
     expect(JSON.parse(String(first.event_data))).toEqual({
       ...{ url: known.page_url, campaign_id, spend: 0.0025 },
@@ -72,8 +76,29 @@ describe('a delivery', () => {
         event_id: String(clicked.event_id).toLowerCase(),
         cookie_id: String(clicked.event_id).toLowerCase(),
       },
-      ...{ event_type: 'click', spend: 1.5, user_agent: '', client_ip: '', page_url: '', is_bot: false },
+      ...{ event_type: 'click', spend: 1.5, is_bot: false },
     })
+    expect(JSON.parse(String(second.event_data)).url).toBeNull()
+    for (const row of [first, second]) {
+      const event_data = JSON.parse(String(row.event_data))
+      expect(storedTypes).toContainEqual({
+        ...{ source: row.source, event_type: row.event_type },
+        event_data: expect.toSatisfy((schema) => Check(schema as TSchema, event_data)),
+      })
+    }
+  })
+
+  test.each([
+    ['leaves out', {}],
+    ['says with an empty text', { user_agent: '', client_ip: '', page_url: '' }],
+  ])('what it %s is null, in every column', async (_how, unknown) => {
+    const campaign_id = await newCampaign('first')
+    await deliver([impression({ campaign_id, ...unknown })])
+    const [row] = (await stored(campaign_id, 1)) as [Row]
+    const nulls = 'user_agent,client_ip,page_url,page_host,page_path,device_type,browser,country,language'
+    expect(row).toMatchObject(Object.fromEntries(nulls.split(',').map((name) => [name, null])))
+    expect(Object.entries(row).filter(([, value]) => value === '')).toEqual([])
+    expect(row.is_bot).toBe(false)
   })
 
   test('sent again, whole or in part, is stored and counted once', async () => {

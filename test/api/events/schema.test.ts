@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventTypes } from '../../../schemas/events/index.ts'
 import { fields, fieldsAt, publicField } from '../../../schemas/fields.ts'
-import { openEvents, projectId } from './harness.ts'
+import { openEvents, projectId, type Row } from './harness.ts'
 
 let events: Awaited<ReturnType<typeof openEvents>>
 beforeAll(async () => {
@@ -18,9 +19,30 @@ test('the tier’s schema lists the fields of its rows, in their order', async (
 
 test('events_schema lists every field, whatever the source', async () => {
   for (const query of [{}, { source: 'pixel' }, { source: 'svcdsp' }, { project_id: projectId }]) {
-    expect((await events.get('events_schema', query)).json()).toEqual({ fields: fields.map(publicField) })
+    const { fields: shown } = (await events.get('events_schema', query)).json()
+    expect(shown).toEqual(fields.map(publicField))
   }
 })
+
+test.each(['/api/v3/events_schema', '/api/v3/events/web_event/schema', '/api/v1/events_schema'])(
+  '%s says what events of each source are and hold',
+  async (path) => {
+    const typesOf = async (source?: string) => {
+      const answer = await events.app.inject({ url: path, query: source ? { source } : {} })
+      return answer.json().event_types as { source: string; event_type: string; event_data: Row }[]
+    }
+    const names = (types: { event_type: string }[]) => types.map(({ event_type }) => event_type)
+    const ofPixels = await typesOf('pixel')
+    expect(names(ofPixels)).toEqual(eventTypes)
+    const ofCampaigns = await typesOf('svcdsp')
+    expect(names(ofCampaigns)).toEqual(['impression', 'click'])
+    expect(await typesOf()).toEqual([...ofPixels, ...ofCampaigns])
+    const membersOf = ({ event_data }: { event_data: Row }) => Object.keys(event_data.properties as Row)
+    expect(membersOf(ofPixels[1]!)).toContain('element')
+    for (const type of ofCampaigns)
+      expect(membersOf(type)).toEqual(['url', 'campaign_id', 'spend', 'timestamp'])
+  },
+)
 
 test('OpenAPI describes every parameter of the routes', async () => {
   const { paths } = (await events.app.inject('/openapi.json')).json()

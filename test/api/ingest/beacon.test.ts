@@ -108,6 +108,19 @@ describe('an accepted event', () => {
     }
   })
 
+  test('of a page without a host, sent without a user agent, has null for these and no empty text', async () => {
+    const events = ['about:blank', 'file:///home/a.html'].map((url) => {
+      const event = customEvent()
+      return { ...event, event_data: { ...event.event_data, url } }
+    })
+    await post(beaconOf(service, events), { 'user-agent': '' })
+    const [blank, file] = await Promise.all(events.map(({ event_id }) => readEvent(service, event_id)))
+    const unknown = { user_agent: null, device_type: null, is_bot: true, bot_reason: 'no user agent' }
+    expect(blank).toMatchObject({ ...unknown, page_url: 'about:blank', page_host: null, page_path: null })
+    expect(file).toMatchObject({ ...unknown, page_host: null, page_path: '/home/a.html' })
+    for (const row of [blank!, file!]) expect(Object.values(row)).not.toContain('')
+  })
+
   test('with half a surrogate pair or U+0000 is made well-formed, and so found by a filter', async () => {
     const event = customEvent({ half: 'a\ud800b', nul: 'a\u0000b', '\udc00': 1, escaped: '\\u0000\\ud800' })
     event.event_data.url = 'http://shop.example/\ud83d'
