@@ -62,12 +62,10 @@ export const pixelConfig = (
 /** What stands in the built script for a value of its configuration. */
 export const placeholderOf = (key: string): string => `__FOOTFALL_${key}__`
 
-/** The built script with the configuration of one pixel in it. */
-export const bake = (template: string, config: PixelConfig): string => {
-  let script = template
-  for (const [key, value] of Object.entries(config))
-    script = script
-      .split(placeholderOf(key))
-      .join(value instanceof RegExp ? `${value}` : JSON.stringify(value))
-  return script
-}
+/** The built script with the configuration of one pixel in it. In one pass: a value is never taken for a placeholder. */
+export const bake = (template: string, config: PixelConfig): string =>
+  template.replace(/__FOOTFALL_(\w+?)__/g, (placeholder, key: keyof PixelConfig) => {
+    const value = config[key]
+    if (value === undefined) return placeholder
+    return value instanceof RegExp ? `${value}` : JSON.stringify(value)
+  })

@@ -10,11 +10,12 @@ export const history = [
     brotli: 2465,
   },
   { change: 'a search whose page shows it in the URL at once is counted', brotli: 2474 },
+  { change: 'every event has the referrer; a selector that a browser refuses costs none', brotli: 2505 },
 ]
 
 /** Most that each file may take, the script as a pixel with the default settings gets it; these come down, or go up for a fault that was mended. */
 export const budget = {
-  'pixel.js': 2475,
+  'pixel.js': 2505,
   'vitals.js': 3300,
   'embeds.js': 900,
   'forms.js': 350,

@@ -10,6 +10,8 @@ export type NotedEvent<T extends NotedType = NotedType> = NotedData<T> & {
   /** Math.random(): with the time it makes the event's id, the same however often it is sent. */
   id: number
   url: string
+  /** Where the visitor came from to that page; empty where nobody says. */
+  referrer: string
   /** When it happened, ISO 8601 with milliseconds. */
   at: string
   /** What footfall('set', …) gave, for custom events. */
@@ -20,7 +22,6 @@ export interface Noted {
   /** A page view, with what the page shows of a search; the page's own fields win. */
   page: {
     title: string
-    referrer: string
     /** Width and height of the screen, then of the window. */
     sizes: [number, number, number, number]
     /** What was last searched for by a form of this page, and is counted with that. */

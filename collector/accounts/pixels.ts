@@ -17,6 +17,7 @@ import { audit } from './audit.ts'
 import { access, DeletedWithEvents, EventsChoice, Name, SeenVersion, Version } from './declarations.ts'
 import type { AccountsDeps } from './deps.ts'
 import { requestDeletion } from './eventDeletions.ts'
+import { requireSelectors } from './maskSelectors.ts'
 import { NextCursor, pageQuery, readPage } from './page.ts'
 import { pixelFor, requireOrigins } from './pixelChecks.ts'
 import { changesOf, requireVersion } from './versions.ts'
@@ -87,6 +88,7 @@ export const pixelRoutes =
       async ({ principal, body }, reply) => {
         const { name, active = true, allowed_origins = [], settings = {} } = body
         requireOrigins(allowed_origins)
+        requireSelectors(settings.mask_selectors ?? [], 'settings.mask_selectors')
         const { projectId } = await projectFor(postgres, principal, body.project_id, 'write')
         const id = randomUUID()
         const pixel = await inTransaction(postgres, async (client) => {
@@ -171,6 +173,7 @@ export const pixelRoutes =
       },
       async ({ principal, body }) => {
         requireOrigins(body.allowed_origins ?? [])
+        requireSelectors(body.settings?.mask_selectors ?? [], 'settings.mask_selectors')
         const { pixelId: id } = await pixelFor(postgres, principal, body, 'write')
         return inTransaction(postgres, async (client) => {
           const before = await readPixel(client, id, 'FOR UPDATE')

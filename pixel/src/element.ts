@@ -1,8 +1,14 @@
 import type { Description } from '../../schemas/noted.ts'
+import { attempt } from './guard.ts'
 
 export const mask = '***'
-export const masked = config.masked
-export const unread = config.unread
+
+/** A selector that this browser refuses masks everything: what it was to mask is not known. */
+const known = (selector: string): string =>
+  attempt(() => document.documentElement.matches(selector)) === undefined ? '*' : selector
+
+export const masked = known(config.masked)
+export const unread = known(config.unread)
 
 /** The innermost of an event's path that a selector takes: unlike Element.closest, out of shadow roots too. */
 export const find = (path: EventTarget[], selector: string): Element | undefined =>

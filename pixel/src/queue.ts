@@ -2,6 +2,7 @@ import type { NotedData, NotedType } from '../../schemas/noted.ts'
 import { level } from './consent.ts'
 import { find } from './element.ts'
 import { common } from './events/custom.ts'
+import { referrer } from './events/page_view.ts'
 import { attempt, store } from './guard.ts'
 import { restReactions } from './reaction.ts'
 import { schedule } from './send.ts'
@@ -32,7 +33,7 @@ export const note = <T extends NotedType>(
     queue.push(() =>
       find(path, '[data-footfall-ignore]')
         ? []
-        : { url, properties: common, ...data(), id: Math.random(), type, at },
+        : { url, referrer, properties: common, ...data(), id: Math.random(), type, at },
     )
   schedule()
 }

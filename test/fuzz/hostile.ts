@@ -1,14 +1,9 @@
 import type { Random } from '../../collector/random.ts'
 
-/** In JSON as its digits, not as a text: what JavaScript's numbers cannot hold. See `jsonOf`. */
-class Digits {
-  constructor(readonly digits: string) {}
-  toJSON(): string {
-    return `@digits:${this.digits}@`
-  }
-}
+/** In JSON as these digits, not as a text: what JavaScript's numbers cannot hold. See `jsonOf`. */
+const digits = (text: string): string => `@digits:${text}@`
 
-/** JSON with all digits of `Digits`, and now and then with letters of its texts and keys written as escapes. */
+/** JSON with `digits` as numbers, and `__proto__` written with an escape. */
 export const jsonOf = (value: unknown): string =>
   JSON.stringify(value)
     .replace(/"@digits:(-?\d+)@"/g, '$1')
@@ -31,7 +26,7 @@ const values: ((random: Random) => unknown)[] = [
   () => -1,
   () => 1e308,
   () => 2 ** 53,
-  ({ integer }) => new Digits(`${integer(1, 9)}${integer(1e14, 9e14)}${integer(100, 999)}`),
+  ({ integer }) => digits(`${integer(1, 9)}${integer(1e14, 9e14)}${integer(100, 999)}`),
   () => [],
   () => ({}),
   () => ({ toString: 1, valueOf: 1 }),

@@ -141,3 +141,27 @@ describe('scroll_depth', () => {
     expect(pixel.receiver.events('scroll_depth')).toEqual([])
   })
 })
+
+it('every event has the referrer of the page that it happened on', async () => {
+  pixel.put({ body: '<button>Buy</button>' })
+  await pixel.page.goto(`${pixel.receiver.pageOrigin}/page`, { referer: 'https://search.example/' })
+  await pixel.page.waitForFunction('footfall.on')
+  await pixel.page.click('button')
+  await pixel.page.evaluate(
+    `footfall('track', 'first'); history.pushState({}, '', '/page?2'); footfall('track', 'second')`,
+  )
+  await pixel.page.click('button')
+  await pixel.settled()
+  const referrers = pixel.receiver
+    .events()
+    .map(({ event_type, event_data, ...event }) => [
+      event_type,
+      new URL(event_data.url).search,
+      (event as { referrer?: string }).referrer,
+    ])
+  for (const [type, search, referrer] of referrers)
+    expect(referrer, `${type} ${search}`).toBe(
+      search ? `${pixel.receiver.pageOrigin}/page` : 'https://search.example/',
+    )
+  expect(referrers.length).toBeGreaterThanOrEqual(6)
+})

@@ -1,6 +1,8 @@
+import fc from 'fast-check'
 import { Type } from 'typebox'
 import { Check } from 'typebox/value'
 import { expect, it } from 'vitest'
+import { requireSelectors } from '../../collector/accounts/maskSelectors.ts'
 import {
   collectorSettingsSchema,
   defaultCollectorSettings,
@@ -43,6 +45,141 @@ it('mask_selectors mask as the attribute does: texts, labels, copies', async () 
   const [copy] = await pixel.events('copy', 1)
   expect(copy).toMatchObject({ text: '***', textLength: 14 })
   expect(JSON.stringify(pixel.receiver.state.received)).not.toMatch(/Ann|ann@x/)
+})
+
+/** Pieces that selectors are made of, and some that break them. */
+const pieces = [
+  ...[
+    'a',
+    'div',
+    '*',
+    '.name',
+    '#id',
+    '.1a',
+    '#-1',
+    '[href]',
+    '[a=b]',
+    '[a="b"]',
+    '[a=1]',
+    '[a=-b]',
+    '[a~=b i]',
+    '[a!=b]',
+  ],
+  ...[
+    '[a|=b]',
+    "[a*='x,y']",
+    '[a',
+    '[]',
+    ':first-child',
+    ':nth-child(2n+1)',
+    ':nth-child(2n 1)',
+    ':nth-child()',
+    ':not(.a)',
+  ],
+  ...[
+    ':not()',
+    ':is(a,b)',
+    ':where(a > b)',
+    ':is(> a)',
+    ':contains(x)',
+    ':hover',
+    ':nonsense',
+    '::before',
+    ':before',
+    ':has(a)',
+  ],
+  ...[
+    ' ',
+    ' > ',
+    '>',
+    '+',
+    '~',
+    '||',
+    '<',
+    ',',
+    '|',
+    'svg|a',
+    '*|a',
+    '\\',
+    '\\31 a',
+    '\\,',
+    '"',
+    "'",
+    '/*',
+    '*/',
+    '(',
+    ')',
+    '-',
+    '--x',
+    '!',
+    '@',
+    '$',
+  ],
+]
+
+it('mask_selectors are saved only when every browser takes them, alone and beside others', async () => {
+  const isSaved = (selector: string) => {
+    try {
+      requireSelectors([selector], 'x')
+      return true
+    } catch {
+      return false
+    }
+  }
+  const selector = fc
+    .array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 5 })
+    .map((parts) => parts.join(''))
+  const tried = [...new Set([...pieces, ...fc.sample(selector, { numRuns: 20_000, seed: 1 })])]
+  const saved = tried.filter(isSaved)
+  expect(saved.length).toBeGreaterThan(500)
+  for (const good of [
+    '.name',
+    '[itemprop=email]',
+    'form#pay > .card input',
+    ':not(.a, .b) ~ p',
+    'li:nth-child(2n + 1)',
+  ])
+    expect(isSaved(good), good).toBe(true)
+  for (const bad of [
+    'a >',
+    '.a {',
+    '[a=1]',
+    ':nope',
+    '::before',
+    'a /*',
+    'a\\',
+    '',
+    ' ',
+    'a,',
+    ':is(',
+    '[a="b]',
+  ])
+    expect(isSaved(bad), bad).toBe(false)
+  await pixel.visit()
+  const refused = await pixel.page.evaluate(`${JSON.stringify(saved)}.filter((selector) => {
+    try { document.body.matches(['.x', selector, '.y'].join()); document.body.matches(selector) } catch { return true }
+  })`)
+  expect(refused).toEqual([])
+})
+
+it('a selector that the browser refuses costs no event: then all is masked', async () => {
+  await pixel.visit({
+    settings: { mask_selectors: ['.name', ':nonsense('] },
+    body: '<button aria-label="Ann Example">Ann Example</button>',
+  })
+  await pixel.page.click('button')
+  const [click] = await pixel.events('click', 1)
+  expect(click).toMatchObject({ elementText: '***' })
+  expect(JSON.stringify(pixel.receiver.state.received)).not.toContain('Ann')
+})
+
+it('a setting that reads like a placeholder of the script is a value', async () => {
+  await pixel.visit({
+    settings: { mask_selectors: ['__FOOTFALL_unread__', '__FOOTFALL_masked__', '.$&'] },
+    body: '<button>Buy</button>',
+  })
+  await pixel.page.click('button')
+  await pixel.events('click', 1)
 })
 
 it('secrets are kept in no URL: not in page, referrer, links, forms, videos or properties', async () => {

@@ -3,15 +3,14 @@ import { reacted } from '../reaction.ts'
 import { restartScroll } from './scroll_depth.ts'
 import { searched } from './submit.ts'
 
-/** Within a page the referrer is the page before. */
 let shown = document.referrer
+/** Of the page that is shown: within a page it is the page before. Every event has it. */
+export let referrer: string
 
 /** Title and sizes are read when the event is encoded: applications set titles late, sizes may force a layout. */
 export const pageView = (data?: object): void => {
-  const referrer = shown
   note('page', () => ({
     title: document.title,
-    referrer,
     sizes: [screen.width, screen.height, innerWidth, innerHeight],
     searched,
     results: document.querySelector<HTMLElement>('[data-footfall-results]')?.dataset.footfallResults,
@@ -26,6 +25,7 @@ const page = () => document.URL.replace(config.fragment, '')
 export const navigated = (): void => {
   reacted()
   encode()
+  referrer = shown
   pageView()
   shown = page()
   restartScroll()

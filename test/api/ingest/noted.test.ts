@@ -302,3 +302,30 @@ test('a __proto__ key is found however it is written', async () => {
     expect(rejected, key).toMatchObject([{ path: '/properties/__proto__', message: 'must not be a key' }])
   }
 })
+
+test('referrer_url is on every event where the page has one, without its secrets', async () => {
+  const path = `/${randomUUID()}`
+  const referrer = 'https://search.example/?q=pots&token=s3cret'
+  const common = { url: url.replace('/page', path), at: timestamp, referrer }
+  const noted = [
+    { type: 'click', ...clicked, path: [{ tag: 'a', href: '/a.pdf', download: '' }] },
+    { type: 'scroll', percentage: 51, threshold: 50 },
+    { type: 'track', name: 'x', properties: {} },
+  ].map((event) => ({ ...event, ...common, id: Math.random() }))
+  const event_data = { url: common.url, text: 'x', textLength: 1, timestamp, referrer }
+  const complete = { event_id: randomUUID(), event_type: 'copy', event_data }
+  const odd = {
+    ...complete,
+    event_id: randomUUID(),
+    event_data: { ...event_data, referrer: { toString: 1 } },
+  }
+  const receipt = await receiptOf(await postBeacon(service.url, beaconOf(service, [...noted, complete, odd])))
+  expect(receipt).toMatchObject({ accepted: 5, rejected: [] })
+  const rows = await waitFor('the rows', async () => {
+    const answer = await ask(service, `/api/v3/events/web_event?filter=page_path:eq:${path}`)
+    const { rows } = (await answer.json()) as { rows: { event_id: string; referrer_url: string | null }[] }
+    return rows.length === 6 ? rows : null
+  })
+  for (const { event_id, referrer_url } of rows)
+    expect(referrer_url).toBe(event_id === odd.event_id ? null : 'https://search.example/?q=pots')
+})
