@@ -3,17 +3,22 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { resetPassword, setup } from './accounts/commands.ts'
 import { billingUsage, runBillingCommand } from './billing/commands.ts'
 import { checkSite } from './check/check.ts'
 import { type ClickHouse, openClickHouse } from './clickhouse/client.ts'
 import { readConfig } from './config.ts'
 import { StartError } from './errors.ts'
 import { identityUsage, runIdentityCommand } from './identity/commands.ts'
-import { openPostgres } from './postgres/pool.ts'
+import { migratePostgres } from './postgres/migrate.ts'
+import { openPostgres, type Postgres } from './postgres/pool.ts'
 import { privacyUsage, runPrivacyCommand } from './privacy/commands.ts'
 import { type DeadLetter, readDeadLetters, replaceDeadLetters } from './spool/deadLetters.ts'
 
-const usage = `footfall serve                  the service, as it was built last
+const usage = `footfall setup                  the first organization with its owner, project, pixel and key
+    --organization NAME --email EMAIL --project NAME    what is left out is asked for
+footfall reset-password EMAIL   a link by which this user chooses a new password
+footfall serve                  the service, as it was built last
 footfall check URL              loads a page in a headless browser and says whether the pixel works there
 footfall dead-letters list      rows that ClickHouse refused, and why
 footfall dead-letters replay    try them again, after they or the table were mended; what goes in is removed
@@ -21,7 +26,7 @@ ${billingUsage}
 ${identityUsage}
 ${privacyUsage}`
 
-const { dataDir, chromiumPath } = readConfig(process.env)
+const { dataDir, chromiumPath, databaseUrl, publicUrl } = readConfig(process.env)
 const directory = join(dataDir, 'dead_letters')
 
 function list(): void {
@@ -31,7 +36,12 @@ function list(): void {
 }
 
 /** Where the service's stores are. */
-function readStores(): { clickhouse_url: string; clickhouse_database: string; postgres_url: string } {
+function readStores(): {
+  clickhouse_url: string
+  clickhouse_database: string
+  postgres_url: string
+  public_url: string
+} {
   const notes = join(dataDir, 'stores.json')
   if (!existsSync(notes)) throw new StartError(`${notes} is missing: start the service first`)
   return JSON.parse(readFileSync(notes, 'utf8'))
@@ -46,6 +56,18 @@ async function inPostgres(
   const postgres = openPostgres(readStores().postgres_url, () => {})
   try {
     return await run(postgres, command, args)
+  } finally {
+    await postgres.end()
+  }
+}
+
+/** Does what needs no running service where DATABASE_URL says where PostgreSQL is. */
+async function withAccounts(run: (postgres: Postgres, publicUrl: string) => Promise<void>): Promise<void> {
+  const stores = databaseUrl ? { postgres_url: databaseUrl, public_url: publicUrl } : readStores()
+  const postgres = openPostgres(stores.postgres_url, () => {})
+  try {
+    await migratePostgres(postgres)
+    await run(postgres, stores.public_url)
   } finally {
     await postgres.end()
   }
@@ -89,6 +111,15 @@ async function check(given: string): Promise<void> {
 
 /** Runs a command; false when there is no such command. */
 async function run([topic, command, ...args]: readonly string[]): Promise<boolean> {
+  if (topic === 'setup') {
+    const flags = command === undefined ? [] : [command, ...args]
+    await withAccounts((postgres, url) => setup(postgres, flags, url))
+    return true
+  }
+  if (topic === 'reset-password' && command) {
+    await withAccounts((postgres, url) => resetPassword(postgres, command, url))
+    return true
+  }
   if (topic === 'billing') return await inPostgres(runBillingCommand, command, args)
   if (topic === 'privacy') return await inPostgres(runPrivacyCommand, command, args)
   if (topic === 'identity') return await runIdentityCommand(openStore, command, args)

@@ -48,6 +48,10 @@ export interface Config {
   readMemoryBytesMax: number
   /** FOOTFALL_SCAN_THREADS, default a quarter of this machine's cores: threads of ClickHouse that counts are read with. */
   scanThreads: number
+  /** SMTP_URL, default none: smtp(s)://user:password@host:port, through which mail is sent. */
+  smtpUrl: string | null
+  /** SMTP_FROM, default footfall@ the public host: whom mail is from. */
+  smtpFrom: string
   /** STRIPE_API_KEY, default none: usage is not told to Stripe. */
   stripeApiKey: string | null
   /** STRIPE_API_BASE, default Stripe itself: another server that speaks its API. */
@@ -70,13 +74,14 @@ export function readConfig(env: Environment): Config {
   const clickhouseUrl = url(env, 'CLICKHOUSE_URL', ['http:', 'https:'])
   const databaseUrl = url(env, 'DATABASE_URL', ['postgres:', 'postgresql:'])
   const reachableHost = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  const publicUrl = (
+    url(env, 'FOOTFALL_PUBLIC_URL', ['http:', 'https:']) ??
+    `http://${reachableHost.includes(':') ? `[${reachableHost}]` : reachableHost}:${port}`
+  ).replace(/\/$/, '')
   return {
     port,
     host,
-    publicUrl: (
-      url(env, 'FOOTFALL_PUBLIC_URL', ['http:', 'https:']) ??
-      `http://${reachableHost.includes(':') ? `[${reachableHost}]` : reachableHost}:${port}`
-    ).replace(/\/$/, ''),
+    publicUrl,
     dataDir: resolve(env.FOOTFALL_DATA_DIR || '.footfall'),
     clickhouseUrl,
     clickhouseDatabase: identifier(env, 'CLICKHOUSE_DATABASE', 'footfall'),
@@ -99,6 +104,8 @@ export function readConfig(env: Environment): Config {
     readSecondsMax: integer(env, 'FOOTFALL_READ_SECONDS_MAX', 30, 1, 45),
     readMemoryBytesMax: integer(env, 'FOOTFALL_READ_MEMORY_MB_MAX', 4_096, 64, 10_000_000) * 1024 * 1024,
     scanThreads: integer(env, 'FOOTFALL_SCAN_THREADS', Math.max(1, availableParallelism() >> 2), 1, 1_024),
+    smtpUrl: url(env, 'SMTP_URL', ['smtp:', 'smtps:']),
+    smtpFrom: env.SMTP_FROM || `Footfall <footfall@${new URL(publicUrl).hostname}>`,
     stripeApiKey: env.STRIPE_API_KEY || null,
     stripeApiBase: url(env, 'STRIPE_API_BASE', ['http:', 'https:']),
     chromiumPath: env.CHROMIUM_PATH || null,

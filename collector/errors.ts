@@ -85,6 +85,8 @@ export const notFound = {
   key: () => new ApiError(404, 'key not found', 'No API key of yours has this id.'),
   invitation: () =>
     new ApiError(404, 'invitation not found', 'The invitation does not exist, was used, or has expired.'),
+  passwordReset: () =>
+    new ApiError(404, 'password reset not found', 'The link does not exist, was used, or has expired.'),
   erasure: () => new ApiError(404, 'erasure not found', 'No erasure of yours has this id.'),
   optOut: () => new ApiError(404, 'opt-out not found', 'They are not on your list.'),
   route: (method: string, path: string) => new ApiError(404, 'not_found', `There is no ${method} ${path}.`),

@@ -125,11 +125,15 @@ async function main(): Promise<void> {
 }
 
 /** Where the stores are, for commands that are run beside the service. */
-function noteStores({ dataDir, clickhouseDatabase }: Config, { clickhouse, postgres }: Stores): void {
+function noteStores(
+  { dataDir, clickhouseDatabase, publicUrl }: Config,
+  { clickhouse, postgres }: Stores,
+): void {
   const facts = {
     clickhouse_url: clickhouse.url,
     clickhouse_database: clickhouseDatabase,
     postgres_url: postgres.url,
+    public_url: publicUrl,
   }
   writeFileSync(join(dataDir, 'stores.json'), `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 })
 }

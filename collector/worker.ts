@@ -9,6 +9,7 @@ import { createScopeOf } from './access/scope.ts'
 import { createTokens } from './access/tokens.ts'
 import { createWrongKeyLimit } from './access/wrongKeys.ts'
 import { createNoteKeyUse } from './accounts/keyUse.ts'
+import { openMail } from './accounts/mail.ts'
 import { createApp, createMetricsApp } from './app.ts'
 import { createBilling } from './billing/billing.ts'
 import { openClickHouse } from './clickhouse/client.ts'
@@ -77,7 +78,13 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
         ...{ clickhouse, postgres: pool, now: Date.now },
         recordScopeOf: createRecordScopeOf(pool),
       },
-      accounts: { postgres: pool, clickhouse, tokens, publicUrl: config.publicUrl },
+      accounts: {
+        sendMail: config.smtpUrl ? openMail(config.smtpUrl, config.smtpFrom) : null,
+        postgres: pool,
+        clickhouse,
+        tokens,
+        publicUrl: config.publicUrl,
+      },
     }),
   })
   if (demo && config.role === 'all') {

@@ -7,6 +7,7 @@ const everyMs = 60_000
 const deletions = [
   'DELETE FROM rate_limits WHERE arrival < extract(epoch FROM clock_timestamp())',
   'DELETE FROM sessions WHERE expires_at <= now()',
+  'DELETE FROM password_resets WHERE expires_at <= now()',
 ]
 
 /** Deletes what has expired, every minute, as long as the primary process runs. */

@@ -1,6 +1,7 @@
 import type { Tokens } from '../access/tokens.ts'
 import type { ClickHouse } from '../clickhouse/client.ts'
 import type { Postgres } from '../postgres/pool.ts'
+import type { SendMail } from './mail.ts'
 
 /** What the routes of accounts are built from. */
 export interface AccountsDeps {
@@ -9,6 +10,8 @@ export interface AccountsDeps {
   clickhouse: { live: ClickHouse; test: ClickHouse }
   /** How browsers reach this service, without a slash at the end. */
   publicUrl: string
+  /** Null: no mail is sent. */
+  sendMail: SendMail | null
   /** Signs the tokens of the legacy sign-in. */
   tokens: Tokens
 }

@@ -9,6 +9,7 @@ import { loginRoutes } from './login.ts'
 import { memberRoutes } from './members.ts'
 import { organizationRoutes } from './organization.ts'
 import { ownPasswordRoutes } from './ownPassword.ts'
+import { passwordResetRoutes } from './passwordResetRoutes.ts'
 import { pixelActivityRoutes } from './pixelActivity.ts'
 import { pixelRoutes } from './pixels.ts'
 import { projectMemberRoutes } from './projectMembers.ts'
@@ -49,6 +50,7 @@ export const dashboardApiRoutes =
     await app.register(sessionRoutes(deps))
     await app.register(invitationRoutes(deps))
     await app.register(ownPasswordRoutes(deps))
+    await app.register(passwordResetRoutes(deps))
     await app.register(keyRoutes(deps))
     await app.register(auditRoutes(deps))
     await app.register(loginRoutes(deps))

@@ -4,7 +4,7 @@ import { ApiError } from '../errors.ts'
 import type { Postgres } from '../postgres/pool.ts'
 
 /** Tries that are to be had at once, and after how many seconds there is another. */
-interface Bucket {
+export interface Bucket {
   name: string
   burst: number
   everySeconds: number
@@ -41,8 +41,11 @@ function bucketsOf({ address, email, knownBrowser }: Attempt): Bucket[] {
  * Takes one try to sign in; all processes count together. Throws 429 "rate_limited" with Retry-After when there is none
  * left, whether or not there is such a member.
  */
-export async function takeSignInTry(postgres: Postgres, attempt: Attempt): Promise<void> {
-  const buckets = bucketsOf(attempt)
+export const takeSignInTry = (postgres: Postgres, attempt: Attempt): Promise<void> =>
+  requireToken(postgres, bucketsOf(attempt))
+
+/** Takes a token of each bucket, or throws 429 "rate_limited" with Retry-After. */
+export async function requireToken(postgres: Postgres, buckets: readonly Bucket[]): Promise<void> {
   const { rows } = await postgres.query<{ refused: number; wait_seconds: number }>(
     'SELECT refused, wait_seconds FROM take_tokens($1, $2, $3)',
     [
@@ -53,7 +56,7 @@ export async function takeSignInTry(postgres: Postgres, attempt: Attempt): Promi
   )
   const { refused, wait_seconds } = rows[0]!
   if (refused === 0) return
-  throw new ApiError(429, 'rate_limited', 'Too many tries to sign in: wait, then try again.', {
+  throw new ApiError(429, 'rate_limited', 'Too many tries: wait, then try again.', {
     headers: { 'retry-after': String(Math.max(1, Math.ceil(wait_seconds))) },
   })
 }

@@ -13,6 +13,8 @@ const pagePaths = [
   '/',
   '/sign-in',
   '/invitation/:token',
+  '/forgot-password',
+  '/reset-password/:token',
   `/:organization_id(^${uuid}$)`,
   `/:organization_id(^${uuid}$)/*`,
 ]

@@ -95,7 +95,7 @@ export async function openTenants() {
       ...{ postgres, spool, locate: openLocate(null) },
       optOuts: { has: () => false, close: async () => {} },
     },
-    accounts: { postgres, clickhouse: stores, tokens, publicUrl: config.publicUrl },
+    accounts: { postgres, clickhouse: stores, tokens, publicUrl: config.publicUrl, sendMail: null },
   })
   await app.ready()
 

@@ -177,6 +177,14 @@ export const api = {
     accept: (token: string, person: { name?: string; password?: string }) =>
       call<Session>('POST', `/dashboard/invitation/${encodeURIComponent(token)}`, person),
   },
+  passwordReset: {
+    /** Whether the service sends mail. */
+    ask: (email: string) => call<{ by_mail: boolean }>('POST', '/dashboard/password-reset', { email }),
+    read: (token: string) =>
+      call<{ email: string }>('GET', `/dashboard/password-reset/${encodeURIComponent(token)}`),
+    use: (token: string, password: string) =>
+      call<void>('POST', `/dashboard/password-reset/${encodeURIComponent(token)}`, { password }),
+  },
   password: {
     change: (current_password: string, new_password: string) =>
       call<void>('PUT', '/dashboard/password', { current_password, new_password }),

@@ -8,6 +8,7 @@ import { AuditLog } from './pages/auditLog.tsx'
 import { AcceptInvitation } from './pages/invitation.tsx'
 import { Members } from './pages/members.tsx'
 import { OrganizationSettings } from './pages/organization.tsx'
+import { ForgotPassword, ResetPassword } from './pages/password.tsx'
 import { PixelPage } from './pages/pixel.tsx'
 import { ProjectPage } from './pages/project.tsx'
 import { Projects } from './pages/projects.tsx'
@@ -45,7 +46,10 @@ export function App() {
 function Outlet() {
   const path = usePath()
   const invitation = match('/invitation/:token', path)
-  return invitation ? <AcceptInvitation token={invitation.token!} /> : <SignedIn path={path} />
+  if (invitation) return <AcceptInvitation token={invitation.token!} />
+  const reset = match('/reset-password/:token', path)
+  if (reset) return <ResetPassword token={reset.token!} />
+  return path === '/forgot-password' ? <ForgotPassword /> : <SignedIn path={path} />
 }
 
 /** Asks who is there; whoever is nobody is shown sign-in, and after it the page they came for. */

@@ -19,7 +19,7 @@ describe('API keys', () => {
       ...{ name: 'Reports', mode, project_id: it.demo.project_id },
     })
     expect(status).toBe(201)
-    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('cache-control')).toBe('private, no-store')
     expect(body).toEqual({
       key: {
         ...{ key_id: uuid, name: 'Reports', key_prefix: body.api_key.slice(0, 14), scope: 'project' },

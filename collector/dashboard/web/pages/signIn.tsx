@@ -3,6 +3,7 @@ import { TextField } from '../parts/fields.tsx'
 import { Form } from '../parts/form.tsx'
 import { Gate } from '../parts/gate.tsx'
 import { Page } from '../parts/page.tsx'
+import { Link } from '../router.tsx'
 import { session } from '../session.ts'
 
 export function SignIn() {
@@ -33,8 +34,8 @@ export function SignIn() {
           />
         </Form>
         <p class="hint">
-          New here? Ask an owner or an admin of your organization to invite you. Forgotten your password? They
-          can remove you and invite you again.
+          New here? Ask an owner or an admin of your organization to invite you.{' '}
+          <Link href="/forgot-password">Forgotten your password?</Link>
         </p>
       </Page>
     </Gate>

@@ -1,0 +1,119 @@
+import { useState } from 'preact/hooks'
+import { api } from '../api.ts'
+import { ApiError } from '../http.ts'
+import { useLoad } from '../load.ts'
+import { Await } from '../parts/await.tsx'
+import { TextField } from '../parts/fields.tsx'
+import { Form } from '../parts/form.tsx'
+import { Gate } from '../parts/gate.tsx'
+import { Page } from '../parts/page.tsx'
+import { say } from '../parts/say.tsx'
+import { go, Link } from '../router.tsx'
+import { session } from '../session.ts'
+import { passwordCharactersMin } from './invitation.tsx'
+
+/** Asks for a link to choose a new password. */
+export function ForgotPassword() {
+  const [asked, setAsked] = useState<{ email: string; by_mail: boolean } | null>(null)
+  return (
+    <Gate>
+      {asked ? (
+        <Page title={asked.by_mail ? 'Look into your mail' : 'Ask whoever runs this service'}>
+          <p>
+            {asked.by_mail ? (
+              <>
+                If <strong>{asked.email}</strong> signs in here, a link to choose a new password is on its
+                way. It is good for an hour.
+              </>
+            ) : (
+              <>
+                This service sends no mail. Whoever runs it makes a link for you:{' '}
+                <code>npx footfall reset-password {asked.email}</code>
+              </>
+            )}
+          </p>
+          <p>
+            <Link href="/sign-in">Back to sign-in</Link>
+          </p>
+        </Page>
+      ) : (
+        <Page title="Forgotten your password?" lead="With a link you choose a new one.">
+          <Form
+            submit={async ({ email = '' }) => setAsked({ email, ...(await api.passwordReset.ask(email)) })}
+            action="Ask for a link"
+          >
+            <TextField
+              name="email"
+              label="E-mail"
+              type="email"
+              autocomplete="username"
+              maxLength={254}
+              required
+            />
+          </Form>
+          <p class="hint">
+            <Link href="/sign-in">Back to sign-in</Link>
+          </p>
+        </Page>
+      )}
+    </Gate>
+  )
+}
+
+/** Where the link leads. */
+export function ResetPassword({ token }: { token: string }) {
+  const reset = useLoad(async () => {
+    try {
+      return await api.passwordReset.read(token)
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return null
+      throw error
+    }
+  })
+  return (
+    <Gate>
+      <Await loaded={reset}>
+        {(found) =>
+          found ? (
+            <Page
+              title="Choose a new password"
+              lead={
+                <>
+                  You sign in as <strong>{found.email}</strong>.
+                </>
+              }
+            >
+              <Form
+                submit={async ({ password = '' }) => {
+                  await api.passwordReset.use(token, password)
+                  session.set(null)
+                  say('Password changed')
+                  go('/sign-in', { replace: true })
+                }}
+                action="Set password"
+              >
+                <TextField
+                  name="password"
+                  label="New password"
+                  hint={`At least ${passwordCharactersMin} characters. You are signed out everywhere else.`}
+                  type="password"
+                  autocomplete="new-password"
+                  minLength={passwordCharactersMin}
+                  maxLength={200}
+                  required
+                />
+              </Form>
+            </Page>
+          ) : (
+            <Page title="This link is no longer good">
+              <p>It has been used, it is too old, or a newer one was made.</p>
+              <p>
+                <Link href="/forgot-password">Ask for a new link</Link>
+              </p>
+            </Page>
+          )
+        }
+      </Await>
+    </Gate>
+  )
+}
