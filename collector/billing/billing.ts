@@ -41,8 +41,9 @@ export interface Usage {
 /**
  * Metering. A response is charged when its head is sent: its records are counted and in the ledger just before the
  * first byte. Errors, empty answers and test keys are never charged. A download that the caller breaks off stays
- * charged; what the service breaks off is given back. When the connection breaks before any answer has come, the same
- * request with the same Idempotency-Key is free for 24 hours, whatever had happened.
+ * charged; of what the service breaks off, what was never handed over is refunded. When the connection breaks before any
+ * answer has come, the same request with the same Idempotency-Key is free for 24 hours, whatever had happened: for the
+ * records that were charged, on the meter they were charged on.
  */
 export interface Billing {
   /**
@@ -54,14 +55,48 @@ export interface Billing {
   close(): Promise<void>
 }
 
+/** From when to when a read looks, in milliseconds since 1970. */
+interface Window {
+  readonly startMs: number
+  readonly endMs: number
+}
+
+/** The records of an answer, told by the first and the last of them in whatever order the route has. */
+export interface Span {
+  readonly first: string
+  readonly last: string
+}
+
+/** What was charged for the same request with the same Idempotency-Key before. */
+export interface Repeated {
+  /** What was read; the repeat is to read the same. Null where a read has no window. */
+  readonly window: Window | null
+  readonly span: Span
+}
+
+/** What an answer has, besides the number of its records. */
+export interface Answered {
+  /** Where only the rows tell it; default: what `admit` was asked for. */
+  meter?: Meter
+  window?: Window
+  /** Of a request with Idempotency-Key; without it its repeat is charged anew. */
+  span?: Span | null
+  /** How many of the records lie in the span of `repeats`; default none. */
+  known?: number
+}
+
 /** What a request will cost, from before its work until its answer has gone. */
 export interface Charge {
+  /** Whether it came with an Idempotency-Key, so that `settle` is to be told the span of the answer. */
+  readonly isRepeatable: boolean
+  /** What it repeats; null when nothing. */
+  readonly repeats: Repeated | null
   /**
    * Charges what is about to be delivered, and returns how many records that were: fewer for a repeat, none with a
    * test key. Throws like `admit`: it is here that budgets and limits are exact. To be called last before the answer
-   * begins. `meter` where only the rows tell it.
+   * begins.
    */
-  settle(records: number, meter?: Meter): Promise<number>
+  settle(records: number, answered?: Answered): Promise<number>
   /**
    * Passes the rows of the answer on. They are to be asked for one piece after the other, each when the one before has
    * gone to the socket: when they end in an error that is not the caller's doing, the records that never got there are
@@ -115,10 +150,11 @@ export function createBilling({
         meter,
       }
       const idempotency = idempotencyOf(request, projectId)
+      const repeats = idempotency === null ? null : await readRepeated(postgres, asked, idempotency, now())
       try {
         await admitted(JSON.stringify(asked))
       } catch (error) {
-        if (!idempotency || !(await isPaid(postgres, asked, idempotency, now()))) throw error
+        if (!repeats) throw error
       }
 
       let settled: LedgerCharge | null = null
@@ -129,14 +165,17 @@ export function createBilling({
         return refunded
       }
       const charge: Charge = {
-        async settle(records, actualMeter = meter) {
+        isRepeatable: idempotency !== null,
+        repeats,
+        async settle(records, answered = {}) {
+          const { meter: actualMeter = meter } = answered
           if (signal?.aborted) throw callerGone()
           if (records === 0) return 0
           const atMs = now()
           const ledgerCharge = chargeOf(
             request,
             { ...asked, meter: actualMeter },
-            { records, atMs, idempotency },
+            { records, atMs, idempotency, answered },
           )
           const { charged, refusal } = await ledger.charge(ledgerCharge)
           if (refusal) throw refusalError(refusal, { ...asked, meter: actualMeter, atMs })
@@ -170,9 +209,18 @@ export function createBilling({
   }
 }
 
+/** The span of an answer whose records have these keys, in their order, and how many of them were charged before. */
+export function spanOf({ repeats }: Charge, keys: readonly string[]): Pick<Answered, 'span' | 'known'> {
+  if (keys.length === 0) return {}
+  const isKnown = (key: string) => repeats !== null && key >= repeats.span.first && key <= repeats.span.last
+  return { span: { first: keys[0]!, last: keys.at(-1)! }, known: keys.filter(isKnown).length }
+}
+
 const callerGone = () => new NoAnswer('the caller has gone')
 
 const freeCharge: Charge = {
+  isRepeatable: false,
+  repeats: null,
   settle: async () => 0,
   async *deliver(rows) {
     for await (const { bytes } of rows) yield bytes
@@ -203,24 +251,44 @@ async function admitOne(postgres: Postgres, asked: Asked, atMs: number): Promise
   if (refusal) throw refusalError(refusal, { ...asked, atMs })
 }
 
-async function isPaid(
+async function readRepeated(
   postgres: Postgres,
   { organizationId }: Asked,
   idempotency: string,
   atMs: number,
-): Promise<boolean> {
-  const { rowCount } = await postgres.query(
-    `SELECT 1 FROM idempotent_charges WHERE organization_id = $1 AND idempotency = $2
-       AND charged_at > $3::timestamptz - interval '24 hours'`,
+): Promise<Repeated | null> {
+  const { rows } = await postgres.query<{
+    window_start_ms: string | null
+    window_end_ms: string | null
+    first_key: string
+    last_key: string
+  }>(
+    `SELECT window_start_ms, window_end_ms, first_key, last_key FROM idempotent_charges
+     WHERE organization_id = $1 AND idempotency = $2 AND first_key IS NOT NULL
+       AND charged_at > $3::timestamptz - interval '24 hours'
+     ORDER BY charged_at DESC, request_id DESC LIMIT 1`,
     [organizationId, idempotency, new Date(atMs)],
   )
-  return rowCount !== 0
+  const [row] = rows
+  if (!row) return null
+  return {
+    window:
+      row.window_start_ms === null
+        ? null
+        : { startMs: Number(row.window_start_ms), endMs: Number(row.window_end_ms) },
+    span: { first: row.first_key, last: row.last_key },
+  }
 }
 
 function chargeOf(
   { id, principal }: ChargeableRequest,
   { organizationId, projectId, isProjectKey, meter }: Asked,
-  { records, atMs, idempotency }: { records: number; atMs: number; idempotency: string | null },
+  {
+    records,
+    atMs,
+    idempotency,
+    answered: { window, span, known = 0 },
+  }: { records: number; atMs: number; idempotency: string | null; answered: Answered },
 ): LedgerCharge {
   const { microsPerThousand, freeRecordsPerMonth } = defaultPrices[meter]
   return {
@@ -235,6 +303,11 @@ function chargeOf(
     idempotency,
     micros_per_thousand: microsPerThousand,
     free_records: freeRecordsPerMonth,
+    window_start_ms: window?.startMs ?? null,
+    window_end_ms: window?.endMs ?? null,
+    first_key: span?.first ?? null,
+    last_key: span?.last ?? null,
+    known_records: known,
   }
 }
 

@@ -22,6 +22,13 @@ export interface LedgerCharge {
   idempotency: string | null
   micros_per_thousand: number
   free_records: number
+  /** What a repeat is told by; null without Idempotency-Key. */
+  window_start_ms: number | null
+  window_end_ms: number | null
+  first_key: string | null
+  last_key: string | null
+  /** How many of the records lie between the first and the last that were charged for this key before. */
+  known_records: number
 }
 
 /** What became of a charge: `charged` records are in the ledger, or none for the reason given. */

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Static } from 'typebox'
+import { spanOf } from '../billing/billing.ts'
 import type { ReadDeps } from '../deps.ts'
 import { readPeople } from '../identity/people.ts'
 import { untilClosed } from '../untilClosed.ts'
@@ -37,8 +38,15 @@ export const contactRoutes =
         )
         // Who was erased between the two questions is in neither the answer nor the bill.
         const known = page.filter(({ hem_text }) => people.has(hem_text))
-        const withBusinessEmail = known.filter(hasBusinessEmail).length
-        const charged = await charge.settle(withBusinessEmail)
+        const billed = known.filter(hasBusinessEmail)
+        const withBusinessEmail = billed.length
+        const charged = await charge.settle(
+          withBusinessEmail,
+          spanOf(
+            charge,
+            billed.map(({ person_key }) => person_key),
+          ),
+        )
         const results = known.map(({ hem_text }) => people.get(hem_text)!.toString()).join(',')
         const meta = {
           count: known.length,

@@ -17,8 +17,10 @@ import {
 import { estimateScan } from './estimate.ts'
 import { eventsQuery } from './eventsQuery.ts'
 import { decidingFields, meterOf, returnedFields } from './meter.ts'
+import { pageKeysQuery } from './page.ts'
 import type { Asked, EventsPlan, Selection } from './plan.ts'
 import { nameProjects } from './projects.ts'
+import { readSpan } from './span.ts'
 import { readV1Counts, readV1Index, readV1Schema, v1 } from './v1.ts'
 import { v2 } from './v2.ts'
 
@@ -49,23 +51,25 @@ export const earlierRoutes =
 
     const answerPage = (version: EarlierVersion) => async (request: FastifyRequest, reply: FastifyReply) => {
       const read = readEarlierEvents(request, version)
-      const plan = await scoped(request, read)
-      const { projectId } = plan.scope
-      const reader = readerOf(request, reply, 'page', plan)
+      const asking = await scoped(request, read)
+      const { projectId } = asking.scope
+      const reader = readerOf(request, reply, 'page', asking)
       const { signal } = reader
       // Without select the rows tell the meter: who may not even have the lowest it can be is refused before the work.
-      const named = [...decidingFields(plan), ...(read.isSelected ? plan.columns : [])]
+      const named = [...decidingFields(asking), ...(read.isSelected ? asking.columns : [])]
       const asked = meterOf(named)
       const charge = await deps.billing.admit(request, { meter: asked, projectId, signal })
+      const plan = { ...asking, window: charge.repeats?.window ?? asking.window }
       const found = await readRows(reader, plan)
       const rows = found.slice(0, plan.limit)
       const meter = read.isSelected ? asked : meterOf([...named, ...returnedFields(plan.columns, rows)])
+      const span = await readSpan(reader, charge, () => pageKeysQuery(reader, plan))
       return {
         rows,
         meta: {
           meter,
           records: rows.length,
-          charged: await charge.settle(rows.length, meter),
+          charged: await charge.settle(rows.length, { meter, window: plan.window, ...span }),
           start_ms: plan.window.startMs,
           end_ms: plan.window.endMs - (version.includesEnd ? 1 : 0),
           offset: plan.offset,

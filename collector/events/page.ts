@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { isProfileField } from '../../schemas/fields.ts'
-import type { NamedFormat, OutputFormat, ResultStream } from '../clickhouse/client.ts'
+import type { NamedFormat, OutputFormat, Query, ResultStream } from '../clickhouse/client.ts'
 import type { Reader } from '../clickhouse/reader.ts'
 import { memberColumns } from '../identity/profileSql.ts'
 import type { Format } from './accept.ts'
@@ -9,6 +9,7 @@ import { eventsQuery, nextColumn, type RowForm, rowsShowTheirKey } from './event
 import type { EventsPlan } from './plan.ts'
 import { nameProjects } from './projects.ts'
 import { joinRows, type Rows, startingWith } from './rows.ts'
+import { spanFields } from './span.ts'
 
 /** A page of events on its way from ClickHouse: the rows are bytes that nothing here parses. */
 export interface Page {
@@ -38,6 +39,14 @@ export async function readPage(reader: Reader, plan: EventsPlan, format: Format)
   )
   return pageOf(stream, plan.limit, format, leadsWithNext)
 }
+
+/** The keys of the rows of a plan's page, for readSpan. */
+export const pageKeysQuery = async (reader: Reader, plan: EventsPlan): Promise<Query> =>
+  // A page is asked for with one row more than its limit.
+  eventsQuery({
+    ...(await nameProjects(reader, plan)),
+    ...{ columns: spanFields, hasAllColumns: false, limit: plan.limit - 1 },
+  })
 
 /** The first `limit` rows of what ClickHouse answered in the form of outputOf. */
 export async function pageOf(

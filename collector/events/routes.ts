@@ -10,8 +10,9 @@ import { countsAnswer, readCounts } from './counts.ts'
 import { readCountsRequest } from './countsPlan.ts'
 import { encodeCursor } from './cursor.ts'
 import { describeCounts, describeEvents, describeSchema } from './description.ts'
-import { type Page, readPage } from './page.ts'
+import { type Page, pageKeysQuery, readPage } from './page.ts'
 import { type EventsPlan, readEventsRequest, readSchemaRequest } from './plan.ts'
+import { readSpan } from './span.ts'
 
 /** The tier whose events are counted (spec: counts exist for web_event only). */
 const countsTier: Tier = 'web_event'
@@ -36,13 +37,16 @@ export const eventsRoutes =
           const { principal } = request
           const { asked, plan: unscoped } = readEventsRequest(request, tier, Date.now())
           const format = chooseFormat(request.headers.accept)
-          const plan = { ...unscoped, scope: await deps.scopeOf(principal, asked) }
-          const { projectId } = plan.scope
+          const scope = await deps.scopeOf(principal, asked)
+          const { projectId } = scope
           const signal = untilClosed(reply)
-          const reader = deps.openReader(principal, { effort: 'page', signal, window: plan.window })
+          const reader = deps.openReader(principal, { effort: 'page', signal, window: unscoped.window })
           const charge = await deps.billing.admit(request, { meter: meterOfTier[tier], projectId, signal })
+          const window = charge.repeats?.window ?? unscoped.window
+          const plan = { ...unscoped, scope, window }
           const page = await readPage(reader, plan, format)
-          const charged = await charge.settle(page.records)
+          const span = await readSpan(reader, charge, () => pageKeysQuery(reader, plan))
+          const charged = await charge.settle(page.records, { window, ...span })
           const rows = charge.deliver(page.rows)
           return answer(request, reply, { tier, plan, page, rows, format, charged })
         },

@@ -24,10 +24,14 @@ export const companyLookupRoute =
       async (request, reply) => {
         const key = readCompanyKey(request.query)
         const signal = untilClosed(reply)
+        const asked = JSON.stringify(key)
         const charge = await deps.billing.admit(request, { meter: 'lookup', projectId: null, signal })
         const reader = deps.openReader(request.principal, { effort: 'page', signal })
         const [company] = await reader.rows(companyQuery(key))
-        reply.header('x-footfall-charged', await charge.settle(company ? 1 : 0))
+        reply.header(
+          'x-footfall-charged',
+          await charge.settle(company ? 1 : 0, { span: { first: asked, last: asked } }),
+        )
         return { matched: company !== undefined, company: company ?? null }
       },
     )

@@ -2,12 +2,13 @@ import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import type { Field } from '../../schemas/fields.ts'
+import { spanOf } from '../billing/billing.ts'
 import type { ReadDeps } from '../deps.ts'
 import { ApiError } from '../errors.ts'
 import { streaming } from '../events/routes.ts'
 import { readPeople, readPersonFields } from '../identity/people.ts'
 import { untilClosed } from '../untilClosed.ts'
-import { hemsOf, readItems, resultsOf } from './batch.ts'
+import { hemsOf, itemsMax, readItems, resultsOf } from './batch.ts'
 import {
   type BatchBody,
   describeBatch,
@@ -52,7 +53,9 @@ export const lookupRoutes =
       const charge = await deps.billing.admit(request, { meter: 'lookup', projectId: null, signal })
       const people = await read(request, [hem], fields, signal)
       const person = people.get(hem)
-      reply.header('x-footfall-charged', await charge.settle(people.size)).type(json)
+      reply
+        .header('x-footfall-charged', await charge.settle(people.size, { span: { first: hem, last: hem } }))
+        .type(json)
       return Buffer.from(person ? `{"matched":true,"person":${person}}` : '{"matched":false,"person":null}')
     }
 
@@ -76,18 +79,27 @@ export const lookupRoutes =
         const fields = readPersonFields(request.body.select)
         const charge = await deps.billing.admit(request, { meter: 'lookup', projectId: null, signal })
         const people = await read(request, hemsOf(items), fields, signal)
-        const matched = items.filter(({ asked }) => !(asked instanceof ApiError) && people.has(asked)).length
-        const charged = await charge.settle(matched)
+        const matched = items.filter(({ asked }) => !(asked instanceof ApiError) && people.has(asked))
+        const charged = await charge.settle(
+          matched.length,
+          spanOf(
+            charge,
+            matched.map(({ index }) => String(index).padStart(indexDigits, '0')),
+          ),
+        )
         reply.header('x-footfall-charged', charged).type(json)
         return reply.send(Readable.from(body(), streaming))
 
         async function* body() {
           yield '{"results":['
           yield* charge.deliver(resultsOf(items, people))
-          yield `],"count":${items.length},"matched":${matched},"charged":${charged}}`
+          yield `],"count":${items.length},"matched":${matched.length},"charged":${charged}}`
         }
       },
     )
   }
 
 const json = 'application/json; charset=utf-8'
+
+/** Texts of so many digits are ordered as their numbers. */
+const indexDigits = String(itemsMax).length

@@ -4,6 +4,7 @@ import { meterOfTier } from '../billing/meters.ts'
 import type { ReadDeps } from '../deps.ts'
 import { chooseFormat, type Format, formats } from '../events/accept.ts'
 import { linesOf, streaming } from '../events/routes.ts'
+import { readSpan } from '../events/span.ts'
 import { untilClosed } from '../untilClosed.ts'
 import { describeVisitors } from './description.ts'
 import { readVisitorsRequest, type VisitorsPlan, visitorTiers } from './plan.ts'
@@ -37,7 +38,8 @@ export const visitorsRoutes =
           const reader = deps.openReader(principal, { effort: 'page', signal, window: plan.window })
           const charge = await deps.billing.admit(request, { meter: meterOfTier[tier], projectId, signal })
           const visitors = await readVisitors(reader, plan, format)
-          const charged = await charge.settle(visitors.records)
+          const span = await readSpan(reader, charge, visitors.keysQuery)
+          const charged = await charge.settle(visitors.records, { window: plan.window, ...span })
           reply.header('x-footfall-request-id', request.id).header('x-footfall-charged', charged)
           const rows = charge.deliver(visitors.rows)
           return answer(reply, { plan, visitors, rows, format })
@@ -48,7 +50,7 @@ export const visitorsRoutes =
 
 interface VisitorsAnswer {
   plan: VisitorsPlan
-  visitors: Omit<Visitors, 'rows'>
+  visitors: Omit<Visitors, 'rows' | 'keysQuery'>
   rows: AsyncIterable<Buffer>
   format: Format
 }

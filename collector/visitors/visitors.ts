@@ -3,12 +3,15 @@ import type { Reader } from '../clickhouse/reader.ts'
 import type { Format } from '../events/accept.ts'
 import { comesAsMembers, outputOf, type Page, pageOf } from '../events/page.ts'
 import { nameProjects } from '../events/projects.ts'
+import { spanFields } from '../events/span.ts'
 import type { VisitorsPlan } from './plan.ts'
 import { findGaps, hasBrokenParts, lossOf } from './unreadable.ts'
 import { visitorsQuery } from './visitorsQuery.ts'
 
 /** Visitors on their way from ClickHouse. */
 export interface Visitors extends Pick<Page, 'records' | 'rows'> {
+  /** Selects the keys of their events, for readSpan. */
+  keysQuery(): Query
   /** True when a part of the window could not be read. */
   readonly hasPartialData: boolean
 }
@@ -23,7 +26,11 @@ export async function readVisitors(reader: Reader, unnamed: VisitorsPlan, format
   const form = { leadsWithNext: format === 'csv', hasMembers: comesAsMembers(plan, format) }
   const read = async (readable: VisitorsPlan) => {
     const stream = await reader.stream(visitorsQuery(readable, form), outputOf(plan, format, form))
-    return pageOf(stream, plan.limit, format, form.leadsWithNext)
+    const page = await pageOf(stream, plan.limit, format, form.leadsWithNext)
+    const columns = { columns: spanFields, hasAllColumns: false }
+    const keysQuery = () =>
+      visitorsQuery({ ...readable, ...columns }, { leadsWithNext: false, hasMembers: false })
+    return { ...page, keysQuery }
   }
   try {
     const [page, hasPartialData] = await Promise.all([read(plan), hasBrokenParts(reader, plan.window)])

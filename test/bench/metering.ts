@@ -129,6 +129,8 @@ const log = openLog(readConfig({ LOG_LEVEL: 'silent' }))
 const billingOn = (postgres: Postgres): Billing => createBilling({ postgres, log, now: Date.now })
 
 const noCharge: Charge = {
+  isRepeatable: false,
+  repeats: null,
   settle: async () => 0,
   async *deliver(rows) {
     for await (const { bytes } of rows) yield bytes

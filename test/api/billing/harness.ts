@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { type Billing, type ChargeableRequest, createBilling } from '../../../collector/billing/billing.ts'
+import {
+  type Answered,
+  type Billing,
+  type ChargeableRequest,
+  createBilling,
+} from '../../../collector/billing/billing.ts'
 import type { Meter } from '../../../collector/billing/meters.ts'
 import { ApiError } from '../../../collector/errors.ts'
 import { migratePostgres } from '../../../collector/postgres/migrate.ts'
@@ -87,10 +92,14 @@ export async function take(
   records: number,
   meter: Meter = 'events',
   projectId: string | null = null,
+  answered: Answered = { span: sameSpan },
 ): Promise<number> {
   const charge = await billing.admit(request, { meter, projectId })
-  return charge.settle(records)
+  return charge.settle(records, answered)
 }
+
+/** From which record to which an answer reaches, where that is not what a test is about. */
+export const sameSpan = { first: 'first', last: 'last' }
 
 /** What `work` is refused with; fails when it is not. */
 export async function refusal(work: Promise<unknown>) {

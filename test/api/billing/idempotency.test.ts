@@ -8,6 +8,7 @@ import {
   openAccounts,
   refusal,
   requestOf,
+  sameSpan,
   take,
 } from './harness.ts'
 
@@ -67,7 +68,7 @@ test('what was given back is not paid for: the repeat is charged', async () => {
   organization = await accounts.newOrganization()
   const [billing] = accounts.billings(1)
   const charge = await billing!.admit(repeatOf('a'), { meter: 'events', projectId: null })
-  await charge.settle(10)
+  await charge.settle(10, { span: sameSpan })
   await charge.refund()
   expect(await take(billing!, repeatOf('a'), 10)).toBe(10)
   expect(await take(billing!, repeatOf('a'), 10)).toBe(0)
@@ -79,7 +80,9 @@ test('what a repeat has had meanwhile is not given back, until that breaks off a
   const [billing, another] = accounts.billings(2)
   const admit = (from: typeof billing) => from!.admit(repeatOf('a'), { meter: 'events', projectId: null })
   const [first, second] = [await admit(billing), await admit(another)]
-  expect([await first.settle(10), await second.settle(12)]).toEqual([10, 2])
+  expect([await first.settle(10, { span: sameSpan }), await second.settle(12, { span: sameSpan })]).toEqual([
+    10, 2,
+  ])
   await first.refund()
   await first.refund()
   expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 2, records: 12 })
@@ -93,7 +96,7 @@ test('what a repeat had on top is given back alone', async () => {
   const [billing] = accounts.billings(1)
   await take(billing!, repeatOf('a'), 10)
   const repeat = await billing!.admit(repeatOf('a'), { meter: 'events', projectId: null })
-  expect(await repeat.settle(13)).toBe(3)
+  expect(await repeat.settle(13, { span: sameSpan })).toBe(3)
   await repeat.refund()
   expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 3, records: 10 })
 })
@@ -116,4 +119,43 @@ test('an answer without records leaves nothing to repeat', async () => {
   const [billing] = accounts.billings(1)
   expect(await take(billing!, repeatOf('a', { id: randomUUID() }), 0)).toBe(0)
   expect(await take(billing!, repeatOf('a'), 4)).toBe(4)
+})
+
+test('a repeat on another meter is charged', async () => {
+  organization = await accounts.newOrganization()
+  const [billing] = accounts.billings(1)
+  expect(await take(billing!, repeatOf('a'), 10, 'events')).toBe(10)
+  expect(await take(billing!, repeatOf('a'), 10, 'resolution_hem')).toBe(10)
+  expect(await take(billing!, repeatOf('a'), 10, 'resolution_hem')).toBe(0)
+  expect(await take(billing!, repeatOf('a'), 10, 'events')).toBe(0)
+})
+
+test('of another answer the records are free that were in the first, and no others', async () => {
+  organization = await accounts.newOrganization()
+  const [billing] = accounts.billings(1)
+  const answer = (records: number, known: number, first: string) =>
+    take(billing!, repeatOf('a'), records, 'events', null, { span: { first, last: 'a' }, known })
+  expect(await answer(10, 0, 'k')).toBe(10)
+  expect(await answer(10, 7, 'n')).toBe(3)
+  expect(await answer(10, 10, 'n')).toBe(0)
+  expect(await answer(10, 0, 'z')).toBe(10)
+})
+
+test('what was handed over before an answer broke off stays paid, and its repeat costs the rest', async () => {
+  organization = await accounts.newOrganization()
+  const [billing] = accounts.billings(1)
+  const charge = async (records: number) => {
+    const one = await billing!.admit(repeatOf('a'), { meter: 'events', projectId: null })
+    return { one, charged: await one.settle(records, { span: sameSpan }) }
+  }
+  const first = await charge(10)
+  await first.one.refund(4)
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ records: 4 })
+  const second = await charge(10)
+  expect(second.charged).toBe(6)
+  await second.one.refund(7)
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ records: 7 })
+  expect((await charge(10)).charged).toBe(3)
+  expect((await charge(10)).charged).toBe(0)
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ records: 10 })
 })

@@ -142,7 +142,7 @@ test('the rows decide where the meter is known only with them', async () => {
     meter: 'resolution_full_profile',
     projectId: null,
   })
-  expect(await refusal(charge.settle(6, 'events'))).toMatchObject({
+  expect(await refusal(charge.settle(6, { meter: 'events' }))).toMatchObject({
     kind: 'request_too_large',
     meter: 'events',
   })

@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto'
+import type { InjectOptions } from 'fastify'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { eventOf, linkOf, openEvents, projectId, type Row } from '../events/harness.ts'
+
+/*
+ * What an Idempotency-Key makes free: the records that were charged, and nothing that a repeat would bring besides.
+ */
+
+const events = await openEvents()
+afterAll(() => events.close())
+
+const hemOf = () => randomUUID().replaceAll('-', '').repeat(2)
+let key: string
+beforeEach(() => {
+  key = randomUUID()
+})
+
+/** Asks once more with the test's key; returns the rows and what they cost. */
+async function ask(options: InjectOptions) {
+  const before = await ledger()
+  const answer = await events.app.inject({ ...options, headers: { 'idempotency-key': key } })
+  expect(answer.statusCode).toBe(200)
+  const after = await ledger()
+  const cost = Object.entries(after)
+    .map(([meter, records]) => [meter, records - (before[meter] ?? 0)])
+    .filter(([, records]) => records !== 0)
+  return { body: answer.json(), cost: Object.fromEntries(cost) }
+}
+const get = (path: string, query: Record<string, string>) =>
+  ask({ url: `${path}?${new URLSearchParams(query)}` })
+
+async function ledger(): Promise<Record<string, number>> {
+  const { rows } = await events.postgres.query<{ meter: string; records: number }>(
+    'SELECT meter, sum(records)::int AS records FROM ledger GROUP BY meter',
+  )
+  return Object.fromEntries(rows.map(({ meter, records }) => [meter, records]))
+}
+
+/** A pixel of a test's own. */
+const pixelOf = () => {
+  const pixelId = randomUUID()
+  return {
+    pixelId,
+    insert: (agoMs: readonly number[], more: Row = {}) =>
+      events.insert(agoMs.map((ago) => eventOf(Date.now(), ago, { pixel_id: pixelId, ...more }))),
+  }
+}
+const idsOf = (rows: Row[]) => rows.map(({ event_id }) => event_id)
+
+test('a repeat reads the window of the first request, and so the same rows, for nothing', async () => {
+  const { pixelId, insert } = pixelOf()
+  await insert([30_000, 20_000, 10_000])
+  const first = await get('/api/v3/events/web_event', { pixel_id: pixelId })
+  expect(first.cost).toEqual({ events: 3 })
+  await insert([0, 0])
+  const again = await get('/api/v3/events/web_event', { pixel_id: pixelId })
+  expect(idsOf(again.body.rows)).toEqual(idsOf(first.body.rows))
+  expect([again.body.meta.start_ms, again.body.meta.end_ms]).toEqual([
+    first.body.meta.start_ms,
+    first.body.meta.end_ms,
+  ])
+  expect(again.cost).toEqual({})
+})
+
+test.each([
+  ['/api/v3/events/web_event', {}],
+  ['/api/v1/events', { select: 'event_type' }],
+  ['/api/v2/events', {}],
+])('of %s rows that came since are charged, as many as were there before', async (path, more) => {
+  const { pixelId, insert } = pixelOf()
+  const now = Date.now()
+  const window = { start_ms: String(now - 3_600_000), end_ms: String(now + 3_600_000) }
+  const query = { pixel_id: pixelId, ...window, limit: '3', ...(more as Record<string, string>) }
+  await insert([30_000, 20_000, 10_000])
+  expect((await get(path, query)).cost).toEqual({ events: 3 })
+  await insert([1_000])
+  expect((await get(path, query)).cost).toEqual({ events: 1 })
+  expect((await get(path, query)).cost).toEqual({})
+  await insert([500, 400, 300])
+  expect((await get(path, query)).cost).toEqual({ events: 3 })
+})
+
+test('rows that have become those of a higher tier are charged on its meter', async () => {
+  const { pixelId, insert } = pixelOf()
+  const cookie = randomUUID()
+  await insert([20_000, 10_000], { cookie_id: cookie })
+  const now = Date.now()
+  const query = { pixel_id: pixelId, start_ms: String(now - 60_000), end_ms: String(now) }
+  expect((await get('/api/v1/events', query)).cost).toEqual({ events: 2 })
+  await events.know({ links: [linkOf(cookie, hemOf())] })
+  const identified = await get('/api/v1/events', query)
+  expect(identified.body.meta.meter).toBe('resolution_hem')
+  expect(identified.cost).toEqual({ resolution_hem: 2 })
+  expect((await get('/api/v1/events', query)).cost).toEqual({})
+})
+
+test('visitors that came since are charged', async () => {
+  const { pixelId, insert } = pixelOf()
+  const [early, late] = [randomUUID(), randomUUID()]
+  await events.know({ links: [linkOf(early, hemOf()), linkOf(late, hemOf())] })
+  await insert([20_000], { cookie_id: early })
+  const now = Date.now()
+  const window = { start_ms: String(now - 60_000), end_ms: String(now + 60_000) }
+  const query = { project_id: projectId, pixel_id: pixelId, ...window, limit: '10' }
+  const path = '/api/v3/events/resolution_hem/visitors'
+  expect((await get(path, query)).cost).toEqual({ resolution_hem: 1 })
+  expect((await get(path, query)).cost).toEqual({})
+  await insert([5_000], { cookie_id: late })
+  expect((await get(path, query)).cost).toEqual({ resolution_hem: 1 })
+})
+
+test('people who have become known since are charged, of lookups and contact queries', async () => {
+  const hems = [hemOf(), hemOf(), hemOf()].sort()
+  const domain = `${randomUUID()}.example`
+  const person = (hem: string) => ({ hem, company_domain: domain, business_email: `${hem}@${domain}` })
+  const batch = {
+    method: 'POST',
+    url: '/api/v1/lookup/batch',
+    payload: { items: hems.map((hem) => ({ hem })) },
+  } as const
+  const contact = {
+    method: 'POST',
+    url: '/api/v1/contact/query',
+    payload: { filter: `company_domain:eq:${domain}` },
+  } as const
+  await events.know({ profiles: [person(hems[0]!), person(hems[1]!)] })
+  for (const [asked, meter] of [
+    [batch, 'lookup'],
+    [contact, 'contact'],
+  ] as const) {
+    expect((await ask(asked)).cost).toEqual({ [meter]: 2 })
+    expect((await ask(asked)).cost).toEqual({})
+  }
+  expect((await get('/api/v1/lookup', { hem: hems[2]! })).cost).toEqual({})
+  await events.know({ profiles: [person(hems[2]!)] })
+  for (const [asked, meter] of [
+    [batch, 'lookup'],
+    [contact, 'contact'],
+  ] as const) {
+    expect((await ask(asked)).cost).toEqual({ [meter]: 1 })
+    expect((await ask(asked)).cost).toEqual({})
+  }
+  expect((await get('/api/v1/lookup', { hem: hems[2]! })).cost).toEqual({ lookup: 1 })
+  expect((await get('/api/v1/lookup', { hem: hems[2]! })).cost).toEqual({})
+})
