@@ -1,5 +1,6 @@
 /** The shared vocabulary: every fixed list that fields choose from, each value with a label for people. */
-import { type EventType, eventDataSchemas } from './events/index.ts'
+
+import { eventTypeValues, sourceValues } from './fields/event.ts'
 import * as lists from './fields/vocabulary.ts'
 import { fields } from './fields.ts'
 
@@ -38,12 +39,8 @@ const ofList = (name: string, description: string, values: readonly string[]): T
 })
 
 export const taxonomies: readonly Taxonomy[] = [
-  {
-    name: 'event_types',
-    description: 'What visitors do.',
-    fields: ['event_type'],
-    terms: (Object.keys(eventDataSchemas) as EventType[]).map(term),
-  },
+  ofList('event_types', 'What visitors do, and impressions of campaigns.', eventTypeValues),
+  ofList('event_sources', 'Where events come from.', sourceValues),
   ofList('industries', 'What companies do.', Object.keys(industries)),
   {
     name: 'sub_industries',

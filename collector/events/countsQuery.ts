@@ -10,8 +10,15 @@ export const totalColumn = '_total'
 /** ClickHouse would take uniqExact(tuple(a)) for uniqExact(a), which passes over nulls. */
 const keepTuples = '\nSETTINGS optimize_injective_functions_inside_uniq = 0'
 
+/** Groups by time stand in the order of time, all others by their size. */
+function orderOf({ groups }: CountsPlan): readonly string[] {
+  const names = groups.map(({ name }) => name)
+  const isTime = (name: string) => name === 'hour' || name === 'day'
+  return [...names.filter(isTime), 'count DESC', ...names.filter((name) => !isTime(name))]
+}
+
 /**
- * Counts per group, largest first, and one group more than the limit, by which the caller knows that there are more.
+ * Counts per group, in the order of time or the largest first, and one group more than the limit, by which the caller knows that there are more.
  * `distinct` counts what the tier route would return with the same `distinct`, so a null counts as a value.
  */
 export function countsQuery(plan: CountsPlan): Query {
@@ -29,7 +36,7 @@ export function countsQuery(plan: CountsPlan): Query {
   const sql = `SELECT ${columns.join(', ')}
 FROM ${eventsWithProfiles(plan.distinct.filter(isProfileField))}
 WHERE ${where}${names.length > 0 ? `\nGROUP BY ${names.join(', ')}` : ''}
-ORDER BY ${['count DESC', ...names].join(', ')}
+ORDER BY ${orderOf(plan).join(', ')}
 LIMIT ${bind('UInt32', plan.limit + 1)}${distinct ? keepTuples : ''}`
   return { sql, params }
 }

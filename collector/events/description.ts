@@ -11,7 +11,7 @@ import {
 } from '../../schemas/fields.ts'
 import { formats } from './accept.ts'
 import { countsParameters, groupings } from './countsPlan.ts'
-import { filtersMax, operators } from './filter.ts'
+import { filtersMax, operators, valuesMax } from './filter.ts'
 import { eventsParameters, limitDefault, limitMax, schemaParameters, sources } from './plan.ts'
 
 /**
@@ -59,7 +59,9 @@ export const parameters = {
       `Comma-separated field:op:value; all of them must hold, ${filtersMax} at most. Operators: ` +
       `${operators.join(', ')}. A comma separates only where field:op: follows it, so values may hold commas and ` +
       'colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a ' +
-      'backslash escapes. event_data.element.className and other dotted paths reach into the payload, where eq, ' +
+      'backslash escapes; in takes up to ' +
+      `${valuesMax} values with | between them, which they cannot hold. What a field with a fixed list of values never ` +
+      'holds is 400. event_data.element.className and other dotted paths reach into the payload, where eq, ' +
       'ne and like compare text and gt, gte, lt, lte numbers.',
     examples: ['event_type:eq:click,page_path:like:/checkout%'],
   },
@@ -114,7 +116,7 @@ export const countsOnly = {
     minimum: 1,
     maximum: limitMax,
     default: limitDefault.counts,
-    description: 'Most groups in the answer, largest first.',
+    description: 'Most groups in the answer: the earliest where they are by hour or day, else the largest.',
   },
 } as const
 
@@ -197,7 +199,7 @@ export const describeCounts = (tier: Tier): FastifySchema => ({
   querystring: described(countsParameters, { ...parameters, ...countsOnly }),
   response: {
     200: {
-      description: 'Counts, largest first.',
+      description: 'Counts, in the order of time where they are by hour or day, then largest first.',
       content: {
         [formats.json]: {
           schema: {

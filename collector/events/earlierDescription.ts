@@ -134,24 +134,27 @@ export const describeV1Counts = (): FastifySchema => ({
   description: `${scopeText}${windowText}Its end is exclusive, and it may be of any length.`,
   headers,
   querystring: described(earlierCountsParameters, { ...own, ...countsOnly }),
-  response: answer('Counts, largest first, of at most 10,000 groups; has_more says whether there are more.', {
-    counts: {
-      type: 'array',
-      items: {
-        type: 'object',
-        additionalProperties: true,
-        properties: {
-          count: { type: 'integer', description: 'Events in the group.' },
-          distinct: {
-            type: 'integer',
-            description: 'Distinct combinations of the fields named in distinct.',
+  response: answer(
+    'Counts, in the order of time where they are by hour or day, then largest first, of at most 10,000 groups; has_more says whether there are more.',
+    {
+      counts: {
+        type: 'array',
+        items: {
+          type: 'object',
+          additionalProperties: true,
+          properties: {
+            count: { type: 'integer', description: 'Events in the group.' },
+            distinct: {
+              type: 'integer',
+              description: 'Distinct combinations of the fields named in distinct.',
+            },
           },
         },
       },
+      total,
+      meta: { type: 'object', properties: { ...windowMeta, has_more: { type: 'boolean' } } },
     },
-    total,
-    meta: { type: 'object', properties: { ...windowMeta, has_more: { type: 'boolean' } } },
-  }),
+  ),
 })
 
 /** GET /api/v1/event_counts_index. */

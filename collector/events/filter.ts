@@ -4,8 +4,8 @@ import { invalidParameter } from '../errors.ts'
 import { isUuidField } from './uuid.ts'
 import { isoToMs } from './window.ts'
 
-/** The operators of the spec's `filter` parameter. */
-export const operators = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'like'] as const
+/** The operators of the spec's `filter` parameter, and `in`: any of several values, `|` between them. */
+export const operators = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'like', 'in'] as const
 export type Operator = (typeof operators)[number]
 
 /** What is compared: a readable field, or a path into the JSON of event_data. */
@@ -20,7 +20,15 @@ export type Value =
   | { readonly as: 'boolean'; readonly value: boolean }
 
 /** One `field:op:value`, checked against the field table. All filters of a request must hold. */
-export type Filter = Operand & Value & { readonly op: Operator }
+export type Filter = Operand &
+  Value & {
+    readonly op: Operator
+    /** The values of `in` after the first; they are of its type. */
+    readonly others?: readonly Value[]
+  }
+
+/** Most values of `in`. */
+export const valuesMax = 100
 
 /** More filters than anyone writes by hand; each one costs ClickHouse work on every row. */
 export const filtersMax = 100
@@ -77,28 +85,41 @@ function filterOf(
 
   if (path.length > pathMax) throw refuse(`a path into event_data has at most ${pathMax} names`)
 
-  const typed = path.length > 0 ? payloadValue(op, parts.value) : fieldValue(field, op, parts.value)
-  if (typeof typed === 'string') throw refuse(typed)
-  return path.length > 0 ? { path, op, ...typed } : { field, op, ...typed }
+  const texts = op === 'in' ? parts.value.split('|') : [parts.value]
+  if (texts.length > valuesMax) throw refuse(`in takes at most ${valuesMax} values`)
+  const [first, ...others] = texts.map((text) => {
+    const typed = path.length > 0 ? payloadValue(op, text) : fieldValue(field, op, text)
+    if (typeof typed === 'string') throw refuse(typed)
+    return typed
+  })
+  const operand = path.length > 0 ? { path } : { field }
+  return { ...operand, op, ...first!, ...(op === 'in' && { others }) }
 }
+
+/** Operators that ask for the value as a whole. */
+const isExact = (op: Operator): boolean => op === 'eq' || op === 'ne' || op === 'in'
 
 /** A payload has no declared types: what is ordered is a number, all else is text. A string says what is wrong. */
 function payloadValue(op: Operator, text: string): Value | string {
-  if (op === 'eq' || op === 'ne' || op === 'like') return { as: 'text', value: text }
+  if (isExact(op) || op === 'like') return { as: 'text', value: text }
   return numberValue(text)
 }
 
 function fieldValue(field: Field, op: Operator, text: string): Value | string {
   if (field.dataType === 'Utf8') {
+    // A word that the field never holds finds nothing, and is a slip.
+    if (field.values && isExact(op) && !field.values.includes(text)) {
+      return `${field.name} is one of ${field.values.join(', ')}`
+    }
     if (op === 'like' || !isUuidField(field)) return { as: 'text', value: text }
     if (!isUuid(text)) return 'the value must be a uuid'
     // ClickHouse does not order a UUID as its text is ordered, and the text is what callers see.
-    return { as: op === 'eq' || op === 'ne' ? 'uuid' : 'text', value: text.toLowerCase() }
+    return { as: isExact(op) ? 'uuid' : 'text', value: text.toLowerCase() }
   }
   if (op === 'like') return 'like is for text fields'
   switch (field.dataType) {
     case 'Boolean':
-      if (op !== 'eq' && op !== 'ne') return 'true and false have no order: use eq or ne'
+      if (!isExact(op)) return 'true and false have no order: use eq or ne'
       if (text !== 'true' && text !== 'false') return 'the value must be true or false'
       return { as: 'boolean', value: text === 'true' }
     case 'Int64':

@@ -89,6 +89,10 @@ const sqlOperators = { eq: '=', ne: '!=', gt: '>', gte: '>=', lt: '<', lte: '<='
 /** A filter as a condition over the rows whose columns it names. */
 export function condition(filter: Filter, bind: Bind, payload = payloadOf([], bind)): string {
   const left = leftSide(filter, payload)
+  if (filter.op === 'in') {
+    const values = [filter, ...(filter.others ?? []).map((value) => ({ ...filter, ...value }) as Filter)]
+    return `${left} IN (${values.map((value) => rightSide(value, bind)).join(', ')})`
+  }
   const comparison = `${left} ${sqlOperators[filter.op]} ${rightSide(filter, bind)}`
   // In SQL null differs from nothing; to a caller a missing value does differ from the given one.
   const isNullable = filter.path !== undefined || filter.field.nullable

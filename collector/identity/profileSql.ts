@@ -78,6 +78,7 @@ const jsonTypes = {
 
 /** Some fields of a profile as the tuple _values, for rows that have _person. */
 export function withValues(fields: readonly Field[]): string {
+  if (fields.length === 0) return 'tuple() AS _values'
   const parts = [...(fields.some(isPte) ? ['_person.2'] : []), ...(fields.every(isPte) ? [] : ['_person.3'])]
   const types = fields.map(({ name, dataType }) => `${name} Nullable(${jsonTypes[dataType]})`).join(', ')
   return `JSONExtract(if(_person.1 = _hem_number, concat('{', substring(${parts.join(' || ')}, 2), '}'), '{}'), 'Tuple(${types})') AS _values`

@@ -1,5 +1,11 @@
+import { eventTypes } from '../events/index.ts'
 import type { Field } from './field.ts'
 import { resolved } from './identity.ts'
+
+/** The types that pixels send, and what else events of DSP campaigns are. */
+export const eventTypeValues: readonly string[] = [...eventTypes, 'impression']
+
+export const sourceValues: readonly string[] = ['pixel', 'svcdsp']
 
 /** What an event itself says: the stored and computed columns of the `events` table. */
 export const eventFields: readonly Field[] = [
@@ -23,6 +29,7 @@ export const eventFields: readonly Field[] = [
     description:
       'Of pixels page_view, click, scroll_depth, copy, form_submission, search, video, download or custom; of DSP ' +
       'campaigns (source svcdsp) impression or click.',
+    values: eventTypeValues,
   },
   {
     name: 'ts_millis',
@@ -123,6 +130,7 @@ export const eventFields: readonly Field[] = [
     group: 'event',
     counts: 'groups',
     description: 'pixel, or svcdsp for events of DSP campaigns.',
+    values: sourceValues,
   },
   {
     name: 'campaign_id',

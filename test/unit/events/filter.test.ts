@@ -44,6 +44,18 @@ describe('a filter', () => {
     ['timestamp:gte:1970-01-02', [{ field: 'timestamp', op: 'gte', as: 'time', value: 86_400_000 }]],
     ['received_at:lt:1970-01-01T00:00:01.5Z', [{ field: 'received_at', op: 'lt', as: 'time', value: 1500 }]],
     ['event_data:like:%x%', [{ field: 'event_data', op: 'like', as: 'text', value: '%x%' }]],
+    [
+      'event_type:in:click|copy',
+      [
+        {
+          field: 'event_type',
+          op: 'in',
+          as: 'text',
+          value: 'click',
+          others: [{ as: 'text', value: 'copy' }],
+        },
+      ],
+    ],
     ['event_data.url:eq:a:b', [{ path: ['url'], op: 'eq', as: 'text', value: 'a:b' }]],
     [
       'event_data.element.aria label’s:ne:x,event_data.percentage:gte:-1.5e1',
@@ -63,6 +75,12 @@ describe('a filter', () => {
     ['event_data..url:eq:x', 'must be field:op:value'],
     [`event_data${'.a'.repeat(11)}:eq:x`, 'at most 10 names'],
     ['page_url.path:eq:x', 'must be field:op:value'],
+    ['event_type:eq:clik', 'event_type is one of page_view, click, scroll_depth, copy'],
+    ['event_type:ne:clik', 'event_type is one of page_view'],
+    ['event_type:in:click|clik', 'event_type is one of page_view'],
+    ['source:eq:pixels', 'source is one of pixel, svcdsp'],
+    [`page_url:in:${'a|'.repeat(100)}`, 'in takes at most 100 values'],
+    ['ts_millis:in:1|x', 'must be a whole number'],
     ['event_type:is:click', 'the operator must be one of eq, ne'],
     ['event_type:EQ:click', 'the operator must be one of eq, ne'],
     ['organization_id:eq:x', 'there is no field organization_id'],
@@ -124,7 +142,7 @@ describe('the grammar', () => {
     { minLength: 1, maxLength: 10 },
   )
   const onText = fc.record({
-    operand: fc.constantFrom('event_type', 'page_url', 'user_agent', 'event_data'),
+    operand: fc.constantFrom('browser', 'page_url', 'user_agent', 'event_data'),
     op,
     value,
   })

@@ -197,7 +197,7 @@ describe('a filter becomes', () => {
       "JSONExtract(event_data, {p3:String}, 'Nullable(Float64)') >= {p4:Float64}",
       ['percentage', 50],
     ],
-    ['event_type:eq:a,browser:eq:b', 'event_type = {p3:String}\n  AND browser = {p4:String}', ['a', 'b']],
+    ['os:eq:a,browser:eq:b', 'os = {p3:String}\n  AND browser = {p4:String}', ['a', 'b']],
   ])('%s', (filter, sql, bound) => expect(conditionOf(filter)).toEqual([sql, bound]))
 })
 
@@ -310,7 +310,7 @@ WHERE organization_id = {p0:UUID}
   AND ts_millis >= {p1:Int64}
   AND ts_millis < {p2:Int64}
 GROUP BY event_type, hour, day, url
-ORDER BY count DESC, event_type, hour, day, url
+ORDER BY hour, day, count DESC, event_type, url
 LIMIT {p3:UInt32}
 SETTINGS optimize_injective_functions_inside_uniq = 0`,
     )
