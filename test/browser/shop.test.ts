@@ -134,6 +134,10 @@ describe('the demo shop in Chromium, read back through the API', () => {
       device_type: 'desktop',
       is_bot: false,
       bot_reason: null,
+      ...{ utm_source: null, utm_medium: null, utm_campaign: null, utm_term: null, utm_content: null },
+      ...{ click_id_type: null, click_id: null, referrer_host: null },
+      ...{ country: null, region: null, city: null, language: 'en-US' },
+      ...{ screen_width: viewport.width, viewport_width: viewport.width },
       received_at: isoTime,
     })
     expect(Date.parse(row.received_at as string)).toBeGreaterThanOrEqual(row.ts_millis)
@@ -367,6 +371,30 @@ describe('the demo shop in Chromium, read back through the API', () => {
     expect(new Set(read.map(({ type }) => type))).toEqual(new Set(eventTypes))
     expect(new Set(read.map(({ row }) => row.cookie_id)).size).toBe(1)
     expect(read.filter(({ data }) => `${data.elementIdentifier}`.includes('panel'))).toEqual([])
+  })
+
+  test('the panel lights up all nine types, and keeps them on other pages and when its list is emptied', async () => {
+    const lit = () =>
+      page.locator('.types .seen').evaluateAll((chips) => chips.map((c) => c.firstChild!.nodeValue))
+    await waitFor('all nine types', async () => (await lit()).length === eventTypes.length)
+    expect(await lit()).toEqual(eventTypes)
+    await open('/demo/about')
+    expect(await lit()).toEqual(eventTypes)
+    await page.click('.panel-clear')
+    await page.reload()
+    expect(await lit()).toEqual(eventTypes)
+  })
+
+  test('the panel shows what the collector made of an event, and of which', async () => {
+    await open('/demo/search?q=vase')
+    const { row } = await readEvent('search', ({ query }) => query === 'vase')
+    const entry = page.locator('.entries li').filter({ hasText: row.event_id })
+    await entry.locator('.entry-state.read').waitFor()
+    expect(await entry.locator('.entry-text').textContent()).toBe('“vase”')
+    expect(await entry.locator('.left h3').textContent()).toMatch(
+      /^What it was made of, the page_view, after /,
+    )
+    expect(JSON.parse((await entry.locator('.row pre').textContent())!)).toEqual(row)
   })
 
   test('consent withdrawn: the id is gone from the browser, events go under another', async () => {

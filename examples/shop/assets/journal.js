@@ -28,6 +28,18 @@
   const update = (ids, change) =>
     keep(entries().map((entry) => (ids.includes(entry.id) ? { ...entry, ...change(entry) } : entry)))
 
+  /** Adds what the collector made of an entry, each on top of the one it follows from. */
+  const follow = (followers) => {
+    const known = new Set(entries().map(({ id }) => id))
+    const isNew = ({ id }) => !known.has(id)
+    keep(
+      entries().flatMap((entry) => [
+        ...followers.filter((follower) => isNew(follower) && entry.follows?.includes(follower.id)),
+        entry,
+      ]),
+    )
+  }
+
   /** What is stored of what the pixel notes. */
   const storedTypes = {
     page: 'page_view',
@@ -36,16 +48,24 @@
     track: 'custom',
     ...{ play: 'video', pause: 'video', timeupdate: 'video', ended: 'video' },
   }
+  /** What may follow from it besides: the collector makes events of these types, too, where there is reason to. */
+  const followingTypes = {
+    page: ['search'],
+    click: ['download', 'custom'],
+    submit: ['search', 'custom'],
+  }
   /** As the collector counts them (schemas/events). */
-  const numbers = ['page_view', 'click', 'scroll_depth', 'copy', 'form_submission', 'search', 'video']
-  const numberOf = (type) => numbers.indexOf(type) + 1 || 9
+  const types = [
+    ...['page_view', 'click', 'scroll_depth', 'copy', 'form_submission', 'search', 'video'],
+    ...['download', 'custom'],
+  ]
 
   /** The id under which an event is stored: its time, the number its page threw, the number of its type. */
   const idOf = ({ at, id }, type) => {
     const hex = (value, digits) => value.toString(16).padStart(digits, '0')
     const time = hex(Date.parse(at), 12)
     const bits = hex(Math.floor(id * 2 ** 52), 13)
-    const last = `${bits.slice(6)}000${hex(numberOf(type), 2)}`
+    const last = `${bits.slice(6)}000${hex(types.indexOf(type) + 1, 2)}`
     return `${time.slice(0, 8)}-${time.slice(8)}-8${bits.slice(0, 3)}-8${bits.slice(3, 6)}-${last}`
   }
 
@@ -54,7 +74,9 @@
     const left = Date.now()
     const sent = JSON.parse(body).events.map((event) => {
       const type = storedTypes[event.type] ?? event.type
-      return { id: idOf(event, type), type, data: event, happened: Date.parse(event.at), left, state: 'left' }
+      const follows = (followingTypes[event.type] ?? []).map((follower) => idOf(event, follower))
+      const happened = Date.parse(event.at)
+      return { id: idOf(event, type), follows, type, data: event, happened, left, state: 'left' }
     })
     const known = new Set(entries().map(({ id }) => id))
     keep([...sent.filter(({ id }) => !known.has(id)).reverse(), ...entries()])
@@ -96,5 +118,5 @@
     return originalBeacon.call(navigator, url, body)
   }
 
-  window.shopJournal = { entries, update, clear: () => keep([]) }
+  window.shopJournal = { types, entries, update, follow, clear: () => keep([]) }
 })()

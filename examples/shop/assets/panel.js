@@ -1,21 +1,11 @@
 /** The panel "What just happened": the journal's events and, as soon as they can be read, their rows. */
-const { entries, update, clear } = window.shopJournal
+const { types, entries, update, follow, clear } = window.shopJournal
 
-const types = [
-  'page_view',
-  'click',
-  'scroll_depth',
-  'copy',
-  'form_submission',
-  'search',
-  'video',
-  'download',
-  'custom',
-]
 const askEveryMs = 300
 const askSlowlyMs = 2_000
 const giveUpAfterMs = 60_000
-const askAtOnceMost = 50
+/** So many, and what may follow from each, fit into one question. */
+const askAtOnceMost = 16
 
 const panel = document.getElementById('panel')
 const list = panel.querySelector('[data-entries]')
@@ -31,9 +21,15 @@ const pathOf = (url) => {
   return pathname + search
 }
 
-/** The event in a few words. */
-const words = ({ type, data }) => {
+/** The event in a few words; of what the collector made, those of its row. */
+const words = (entry) => {
+  const { type, parent } = entry
+  const data = parent ? JSON.parse(entry.row.event_data) : entry.data
   switch (type) {
+    case 'search':
+      return `“${data.query}”`
+    case 'download':
+      return data.filename
     case 'page_view':
       return pathOf(data.url)
     case 'click':
@@ -116,7 +112,8 @@ const fill = (item, entry) => {
   setText(item.querySelector('.entry-text'), words(entry))
   setText(item.querySelector('.entry-state'), state)
   item.querySelector('.entry-state').className = `entry-state ${className}`
-  setText(item.querySelector('.left h3'), `As it left, after ${seconds(entry.left - entry.happened)}`)
+  const origin = entry.parent ? `What it was made of, the ${entry.parent}` : 'As it left'
+  setText(item.querySelector('.left h3'), `${origin}, after ${seconds(entry.left - entry.happened)}`)
   setText(item.querySelector('.left pre'), JSON.stringify(entry.data, null, 2))
   setText(
     item.querySelector('.row h3'),
@@ -125,6 +122,15 @@ const fill = (item, entry) => {
       : 'As the API returns it',
   )
   setText(item.querySelector('.row pre'), rowText(entry))
+}
+
+/** Types that were read back in this tab; they stay when their events have left the list. */
+const seenTypes = () => {
+  const kept = sessionStorage.getItem('shop-types')?.split(',') ?? []
+  const read = entries().filter(({ state }) => state === 'read')
+  const seen = new Set([...kept, ...read.map(({ type }) => type)])
+  sessionStorage.setItem('shop-types', [...seen].join())
+  return seen
 }
 
 const showTypes = (read) => {
@@ -164,7 +170,7 @@ const render = () => {
     if (!list.querySelector('details[open]')) items.get(now[0].id).firstChild.open = true
     newest = now[0].id
   }
-  showTypes(new Set(now.filter(({ state }) => state === 'read').map(({ type }) => type)))
+  showTypes(seenTypes())
   setText(
     panel.querySelector('[data-latest]'),
     now[0] ? `${now[0].type}: ${stateOf(now[0])[1]}` : 'Nothing yet',
@@ -183,7 +189,7 @@ const askRows = async () => {
   }
   try {
     const query = new URLSearchParams({
-      event_id: pending.map(({ id }) => id).join(),
+      event_id: pending.flatMap(({ id, follows = [] }) => [id, ...follows]).join(),
       start_ms: Math.min(...pending.map(({ happened }) => happened)),
     })
     const answer = await fetch(`/demo/rows?${query}`)
@@ -206,6 +212,16 @@ const noteRows = (rows) => {
   if (rows.length === 0) return
   const readAt = Date.now()
   const byId = new Map(rows.map((row) => [row.event_id, row]))
+  follow(
+    entries().flatMap(({ follows = [], type, data, happened, left }) =>
+      follows
+        .filter((id) => byId.has(id))
+        .map((id) => ({
+          ...{ id, parent: type, data, happened, left, readAt },
+          ...{ type: byId.get(id).event_type, row: byId.get(id), state: 'read' },
+        })),
+    ),
+  )
   update([...byId.keys()], ({ id, readAt: before }) => ({
     state: 'read',
     row: byId.get(id),
