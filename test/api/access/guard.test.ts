@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import Fastify from 'fastify'
-import { SignJWT, UnsecuredJWT } from 'jose'
+import { type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Access } from '../../../collector/access/access.ts'
 import { createAuthenticate } from '../../../collector/access/authenticate.ts'
@@ -91,14 +91,14 @@ test('a key in the Authorization header serves only where the route takes it so'
 })
 
 describe('a token', () => {
-  const forged = (subject: string, key = Buffer.alloc(32, 7)) =>
-    new SignJWT()
-      .setProtectedHeader({ alg: 'HS256' })
-      .setIssuer('footfall')
-      .setSubject(subject)
-      .setIssuedAt()
-      .setExpirationTime('1h')
-      .sign(key)
+  /** A token as ours, of the owner; `claims` are what is wrong with it. */
+  const claimed = (claims: JWTPayload = {}) => ({
+    ...{ iss: 'footfall', sub: members.owner, iat: nowSeconds(), exp: nowSeconds() + 60 },
+    ...claims,
+  })
+  const nowSeconds = () => Math.floor(Date.now() / 1000)
+  const signed = (claims: JWTPayload, key: Uint8Array) =>
+    new SignJWT(claims).setProtectedHeader({ alg: 'HS256' }).sign(key)
 
   test('of an owner reads data', async () => {
     expect(await ask(data, bearer(await tokens.sign(members.owner)))).toMatchObject({
@@ -112,23 +112,22 @@ describe('a token', () => {
     expect(await ask(data, bearer(await tokens.sign(members.member)))).toMatchObject({ status: 403 })
   })
 
-  test('that is forged, expired, unsigned or of nobody is refused', async () => {
-    const { rows } = await postgres.query<{ value: Buffer }>('SELECT value FROM service_secrets')
-    const expired = await new SignJWT()
-      .setProtectedHeader({ alg: 'HS256' })
-      .setIssuer('footfall')
-      .setSubject(members.owner)
-      .setExpirationTime(1_700_000_000)
-      .sign(rows[0]!.value)
-    const unsigned = new UnsecuredJWT({}).setIssuer('footfall').setSubject(members.owner).encode()
-    for (const token of [
-      await forged(members.owner),
-      expired,
-      unsigned,
-      await tokens.sign(randomUUID()),
-      'x.y.z',
-    ]) {
-      expect(await ask(data, bearer(token))).toMatchObject({ status: 401, error: 'Invalid API key' })
+  test('that is forged, expired, unsigned, of another issuer or of nobody is refused, and only for that', async () => {
+    const { rows } = await postgres.query<{ value: Buffer }>(
+      `SELECT value FROM service_secrets WHERE name = 'token_key'`,
+    )
+    const key = rows[0]!.value
+    expect(await ask(data, bearer(await signed(claimed(), key)))).toMatchObject({ status: 200 })
+    const refused = {
+      forged: await signed(claimed(), Buffer.alloc(32, 7)),
+      expired: await signed(claimed({ exp: nowSeconds() - 60 }), key),
+      unsigned: new UnsecuredJWT(claimed()).encode(),
+      'of another issuer': await signed(claimed({ iss: 'elsewhere' }), key),
+      'of nobody': await signed(claimed({ sub: randomUUID() }), key),
+      'no token': 'x.y.z',
+    }
+    for (const [what, token] of Object.entries(refused)) {
+      expect(await ask(data, bearer(token)), what).toMatchObject({ status: 401, error: 'Invalid API key' })
     }
   })
 
