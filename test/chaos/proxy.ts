@@ -21,7 +21,7 @@ export interface ClickHouseProxy {
 export type PageFate = 'pass' | 'refuse' | 'cut' | 'impatient'
 
 /** How long an impatient page waits; ClickHouse itself waits half a minute. */
-export const impatientMs = 300
+export const impatientMs = 2_000
 
 /** As long an address as ClickHouse itself takes: bound values travel in it. */
 const addressBytesMax = 1024 ** 2
