@@ -24,6 +24,7 @@ export interface AuditObject {
     | 'campaign'
     | 'erasure'
     | 'opt_out'
+    | 'subject'
   id: string
 }
 

@@ -15,6 +15,7 @@ import type { TypeBox } from '../typeProvider.ts'
 import { untilClosed } from '../untilClosed.ts'
 import { type Erasure, readErasure, requestErasure, selectErasures } from './erasures.ts'
 import { exportSubject } from './export.ts'
+import { exportsPerDay, noteExport } from './exportLimit.ts'
 import { addOptOut, type OptOut, removeOptOut, selectOptOuts } from './optOuts.ts'
 import { readSubject } from './subject.ts'
 
@@ -133,7 +134,7 @@ export const privacyRoutes =
           ...{ tags, summary: 'Export what is kept of a person or a browser', querystring: exactly(subject) },
           description:
             'JSON lines `{ "kind": "link" | "event" | "rejected_event", "data": {…} }`: what the ' +
-            `organization’s sites observed. Not charged. ${oneOf}`,
+            `organization’s sites observed. Not charged; in the audit log; at most ${exportsPerDay} in 24 hours. ${oneOf}`,
           response: {
             200: {
               description: 'One line for each.',
@@ -144,8 +145,10 @@ export const privacyRoutes =
       },
       async ({ principal, query }, reply) => {
         requireAdmin(principal)
+        const subject = readSubject(query)
+        await noteExport(postgres, principal, Object.keys(query)[0]!)
         const signal = untilClosed(reply)
-        const lines = exportSubject(clickhouse, principal.organizationId, readSubject(query), signal)
+        const lines = exportSubject(clickhouse, principal.organizationId, subject, signal)
         // Begun before the answer is, so that what fails at once is an error and not a broken answer.
         const { value, done } = await lines.next()
         reply.header('content-type', 'application/x-ndjson; charset=utf-8')
