@@ -106,13 +106,14 @@ describe('GET /api/v1/events', () => {
     ])
   })
 
-  test('HEAD is not answered', async () => {
+  test('HEAD reads nothing', async () => {
     const query = new URLSearchParams({ ...window, ...events.scope })
     const answer = await fetch(`${events.service.url}/api/v1/events?${query}`, {
       method: 'HEAD',
       headers: events.keys.organization,
     })
-    expect(answer.status).toBe(404)
+    expect([answer.status, await answer.text()]).toEqual([200, ''])
+    expect(answer.headers.get('x-footfall-charged')).toBeNull()
   })
 })
 
