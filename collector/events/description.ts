@@ -161,10 +161,12 @@ export const describeEvents = (tier: Tier): FastifySchema => ({
         [formats.json]: {
           schema: {
             type: 'object',
+            required: ['rows', 'meta'],
             properties: {
               rows: { type: 'array', items: rowOf(fieldsAt(tier)) },
               meta: {
                 type: 'object',
+                required: ['tier', 'meter', 'records', 'charged', ...Object.keys(windowMeta)],
                 properties: {
                   tier: { type: 'string' },
                   meter: { type: 'string', description: 'What the rows are charged as.' },
@@ -204,12 +206,14 @@ export const describeCounts = (tier: Tier): FastifySchema => ({
         [formats.json]: {
           schema: {
             type: 'object',
+            required: ['counts', 'total', 'meta'],
             properties: {
               counts: {
                 type: 'array',
                 items: {
                   type: 'object',
                   additionalProperties: true,
+                  required: ['count'],
                   properties: {
                     count: { type: 'integer', description: 'Events in the group.' },
                     distinct: {
@@ -220,7 +224,7 @@ export const describeCounts = (tier: Tier): FastifySchema => ({
                 },
               },
               total: { type: 'integer', description: 'Events in all groups, also those the limit cut.' },
-              meta: { type: 'object', properties: windowMeta },
+              meta: { type: 'object', required: Object.keys(windowMeta), properties: windowMeta },
             },
           },
         },
@@ -262,11 +266,13 @@ export const describeSchema = (tier: Tier | null): FastifySchema => ({
         [formats.json]: {
           schema: {
             type: 'object',
+            required: ['fields', 'event_types'],
             properties: {
               fields: {
                 type: 'array',
                 items: {
                   type: 'object',
+                  required: ['name', 'data_type', 'nullable', 'tier', 'group', 'description'],
                   properties: {
                     name: { type: 'string' },
                     data_type: { type: 'string', description: 'Utf8, Int64, Float64, Boolean or Timestamp.' },

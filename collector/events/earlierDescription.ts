@@ -56,7 +56,12 @@ const inclusive = {
 }
 
 const answer = (description: string, properties: Record<string, object>) => ({
-  200: { description, content: { [formats.json]: { schema: { type: 'object', properties } } } },
+  200: {
+    description,
+    content: {
+      [formats.json]: { schema: { type: 'object', required: Object.keys(properties), properties } },
+    },
+  },
 })
 
 const windowMeta = {
@@ -85,6 +90,7 @@ export const describeEarlierEvents = (version: EarlierVersion): FastifySchema =>
       rows: { type: 'array', items: rowOf(fieldsAt(everyTier)) },
       meta: {
         type: 'object',
+        required: ['meter', 'records', 'charged', ...Object.keys(windowMeta), 'offset', 'limit', 'has_more'],
         properties: {
           meter: { type: 'string', enum: meters },
           records: { type: 'integer', description: 'Rows in this page.' },
@@ -111,6 +117,7 @@ export const describeScanEstimate = (): FastifySchema => ({
   response: answer('The estimate.', {
     estimate: {
       type: 'object',
+      required: ['rows', 'bytes', 'parts', 'marks'],
       properties: {
         rows: { type: 'integer', description: 'Events, looked at to find those asked for.' },
         bytes: {
@@ -121,9 +128,15 @@ export const describeScanEstimate = (): FastifySchema => ({
         marks: { type: 'integer', description: 'Granules of 8,192 events.' },
       },
     },
-    meta: { type: 'object', properties: windowMeta },
+    meta: { type: 'object', required: Object.keys(windowMeta), properties: windowMeta },
   }),
 })
+
+const countsMeta = {
+  type: 'object',
+  required: [...Object.keys(windowMeta), 'has_more'],
+  properties: { ...windowMeta, has_more: { type: 'boolean' } },
+}
 
 const total = { type: 'integer', description: 'Events in all groups.' }
 
@@ -142,6 +155,7 @@ export const describeV1Counts = (): FastifySchema => ({
         items: {
           type: 'object',
           additionalProperties: true,
+          required: ['count'],
           properties: {
             count: { type: 'integer', description: 'Events in the group.' },
             distinct: {
@@ -152,7 +166,7 @@ export const describeV1Counts = (): FastifySchema => ({
         },
       },
       total,
-      meta: { type: 'object', properties: { ...windowMeta, has_more: { type: 'boolean' } } },
+      meta: countsMeta,
     },
   ),
 })
@@ -170,6 +184,7 @@ export const describeV1Index = (): FastifySchema => ({
       type: 'array',
       items: {
         type: 'object',
+        required: ['start', 'count', 'event_types'],
         properties: {
           start: { type: 'string', description: 'The hour as RFC 3339, or the day as YYYY-MM-DD, in UTC.' },
           count: { type: 'integer' },
@@ -178,7 +193,7 @@ export const describeV1Index = (): FastifySchema => ({
       },
     },
     total,
-    meta: { type: 'object', properties: { ...windowMeta, has_more: { type: 'boolean' } } },
+    meta: countsMeta,
   }),
 })
 
@@ -193,6 +208,7 @@ export const describeV1Schema = (): FastifySchema => ({
       type: 'array',
       items: {
         type: 'object',
+        required: ['name', 'data_type', 'type', 'nullable', 'tier', 'group', 'description'],
         properties: {
           name: { type: 'string' },
           data_type: { type: 'string', description: 'Utf8, Int64, Float64, Boolean or Timestamp.' },

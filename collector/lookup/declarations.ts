@@ -95,6 +95,9 @@ export const CompanyQuery = exactly({
   email: Type.Optional(Type.String({ description: 'An e-mail address at its domain.' })),
 })
 
+/** A company has every field, null where nobody knows it. */
+const company = { ...rowOf(companyFields), required: companyFields.map(({ name }) => name) }
+
 /** GET /api/v1/lookup/company: an addition. */
 export const describeCompany = {
   tags,
@@ -104,6 +107,6 @@ export const describeCompany = {
     'the meter lookup, a miss is free.',
   querystring: CompanyQuery,
   response: {
-    200: Type.Object({ matched: Type.Boolean(), company: Nullable(Type.Unsafe(rowOf(companyFields))) }),
+    200: Type.Object({ matched: Type.Boolean(), company: Nullable(Type.Unsafe(company)) }),
   },
 }

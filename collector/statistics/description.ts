@@ -68,6 +68,7 @@ export const describeStatistics: FastifySchema = {
               },
               meta: {
                 type: 'object',
+                required: ['start_ms', 'end_ms', 'has_more', 'request_id'],
                 properties: {
                   start_ms: { type: 'integer', description: 'Start of the window, inclusive.' },
                   end_ms: { type: 'integer', description: 'End of the window, exclusive.' },

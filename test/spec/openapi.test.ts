@@ -10,7 +10,16 @@ interface Operation {
   summary?: string
   tags?: string[]
   parameters?: { name: string; description?: string }[]
-  responses: Record<string, { description: string; content?: Record<string, { schema: object }> }>
+  responses: Record<string, { description: string; content?: Record<string, { schema: JsonSchema }> }>
+}
+interface JsonSchema {
+  description?: string
+  properties?: Record<string, JsonSchema>
+  required?: string[]
+  items?: JsonSchema
+  anyOf?: JsonSchema[]
+  oneOf?: JsonSchema[]
+  allOf?: JsonSchema[]
 }
 interface OpenApi {
   openapi: string
@@ -47,6 +56,57 @@ test('every route is described, with a summary, a tag and what it answers', () =
   }
 })
 
+function validator() {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  addFormats(ajv)
+  ajv.addFormat('int64', true)
+  return ajv
+}
+
+/** An answer without each of its members in turn, where they are always there, and with another type in their place. */
+function spoiltOnes(answer: Record<string, unknown>, { required = [] }: JsonSchema): unknown[] {
+  return required.flatMap((name) => {
+    const { [name]: value, ...rest } = answer
+    return [rest, { ...rest, [name]: Array.isArray(value) ? {} : [] }]
+  })
+}
+
+/** Every object schema of a 2xx JSON answer that names members, with the path to it. */
+function objectsIn(schema: JsonSchema, path: string): { path: string; schema: JsonSchema }[] {
+  const { properties = {}, items, anyOf = [], oneOf = [], allOf = [] } = schema
+  const inner = [
+    ...Object.entries(properties).flatMap(([name, member]) => objectsIn(member, `${path}.${name}`)),
+    ...(items ? objectsIn(items, `${path}[]`) : []),
+    ...[...anyOf, ...oneOf, ...allOf].flatMap((part) => objectsIn(part, path)),
+  ]
+  return schema.properties ? [{ path, schema }, ...inner] : inner
+}
+
+/** What rows and people have is for `select` and the tier to say: the schema routes tell it. */
+const isRow = /\.(rows\[\]|visitors\[\]|person|results\[\])$/
+
+const answersOf = (operation: Operation) =>
+  Object.entries(operation.responses)
+    .filter(([status]) => status.startsWith('2'))
+    .flatMap(([, { content }]) => content?.['application/json']?.schema ?? [])
+
+test('every successful answer says which of its members are always there', () => {
+  const silent: string[] = []
+  let answers = 0
+  for (const [path, operations] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      for (const schema of answersOf(operation)) {
+        answers++
+        for (const object of objectsIn(schema, `${method.toUpperCase()} ${path}`)) {
+          if (!object.schema.required?.length && !isRow.test(object.path)) silent.push(object.path)
+        }
+      }
+    }
+  }
+  expect(answers).toBeGreaterThan(60)
+  expect(silent).toEqual([])
+})
+
 test('answers with people in them are among those that are checked below', async () => {
   const key = withKey(service.ours.key)
   for (const name of [
@@ -60,9 +120,7 @@ test('answers with people in them are among those that are checked below', async
 })
 
 test('what every route answers to those it serves and to those it refuses is as described', async () => {
-  const ajv = new Ajv2020({ strict: false, allErrors: true })
-  addFormats(ajv)
-  ajv.addFormat('int64', true)
+  const ajv = validator()
   const session = await service.withSession(service.ours.owner)
   for (const name of Object.keys(samples)) {
     for (const headers of [service.ours.key, service.ours.projectKey, service.theirs.key, null].map((key) =>
@@ -78,6 +136,12 @@ test('what every route answers to those it serves and to those it refuses is as 
       expect({ name, status, errors: isAsDescribed ? null : ajv.errors, text }).toMatchObject({
         errors: null,
       })
+      // A validator that cannot fail proves nothing: each answer, spoilt, is refused.
+      for (const spoilt of spoiltOnes(JSON.parse(text), schema!)) {
+        expect({ name, status, spoilt, passes: ajv.validate(schema!, spoilt) }).toMatchObject({
+          passes: false,
+        })
+      }
     }
   }
 })
