@@ -61,7 +61,8 @@ export const parameters = {
       'colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a ' +
       'backslash escapes; in takes up to ' +
       `${valuesMax} values with | between them, which they cannot hold. What a field with a fixed list of values never ` +
-      'holds is 400. event_data.element.className and other dotted paths reach into the payload, where eq, ' +
+      'holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. ' +
+      'event_data.element.className and other dotted paths reach into the payload, where eq, ' +
       'ne and like compare text and gt, gte, lt, lte numbers.',
     examples: ['event_type:eq:click,page_path:like:/checkout%'],
   },
@@ -163,7 +164,7 @@ export const describeEvents = (tier: Tier): FastifySchema => ({
             type: 'object',
             required: ['rows', 'meta'],
             properties: {
-              rows: { type: 'array', items: rowOf(fieldsAt(tier)) },
+              rows: { type: 'array', items: eventRowOf(fieldsAt(tier)) },
               meta: {
                 type: 'object',
                 required: ['tier', 'meter', 'records', 'charged', ...Object.keys(windowMeta)],
@@ -182,7 +183,7 @@ export const describeEvents = (tier: Tier): FastifySchema => ({
             },
           },
         },
-        [formats.ndjson]: { schema: rowOf(fieldsAt(tier)) },
+        [formats.ndjson]: { schema: eventRowOf(fieldsAt(tier)) },
         [formats.csv]: {
           schema: { type: 'string', description: 'A line of field names, then a line per row.' },
         },
@@ -300,6 +301,7 @@ const jsonTypes: Record<DataType, { type: string; format?: string }> = {
   Timestamp: { type: 'string', format: 'date-time' },
 }
 
+/** Members of a JSON object. */
 export function rowOf(fields: readonly Field[]) {
   const properties = fields.map(({ name, dataType, nullable, description }) => {
     const { type, ...format } = jsonTypes[dataType]
@@ -307,3 +309,18 @@ export function rowOf(fields: readonly Field[]) {
   })
   return { type: 'object', properties: Object.fromEntries(properties) }
 }
+
+/** A row of events: what every event says is always there, what profiles say only of resolved events. */
+export const eventRowOf = (fields: readonly Field[]) => ({
+  ...rowOf(fields),
+  description:
+    'Without select every row has the members that are required there, and rows of resolved events all others, too. ' +
+    'With select a row has what it names.',
+  anyOf: [
+    {
+      title: 'Without select',
+      required: fields.filter((field) => !isProfileField(field)).map(({ name }) => name),
+    },
+    { title: 'With select', minProperties: 1 },
+  ],
+})

@@ -1,4 +1,4 @@
-import { type Field, fieldNamed, isReadableAt, type Tier } from '../../schemas/fields.ts'
+import { type Field, fieldNamed, hasProfile, isReadableAt, type Tier } from '../../schemas/fields.ts'
 import { isUuid } from '../../schemas/uuid.ts'
 import { invalidParameter } from '../errors.ts'
 import { isUuidField } from './uuid.ts'
@@ -79,7 +79,7 @@ function filterOf(
   const [name, ...path] = parts.field.split('.')
   const op = operators.find((operator) => operator === parts.op)
   if (!op) throw refuse(`the operator must be one of ${operators.join(', ')}`)
-  const field = fieldNamed(name!)
+  const field = name === hasProfile.name ? hasProfile : fieldNamed(name!)
   if (!field) throw refuse(`there is no field ${name}`)
   if (!isReadableAt(field, tier)) throw refuse(`${name} is not part of ${tier}`)
 

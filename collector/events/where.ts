@@ -1,4 +1,4 @@
-import { hemNumber, isProfileField } from '../../schemas/fields.ts'
+import { hasProfile, hemNumber, isProfileField } from '../../schemas/fields.ts'
 import type { Scope } from '../access/scope.ts'
 import type { Query } from '../clickhouse/client.ts'
 import { isHem } from '../identity/hem.ts'
@@ -54,6 +54,11 @@ function eventConditions(
   bind: Bind,
   payload: Payload,
 ): readonly string[] {
+  if (filter.field === hasProfile) {
+    const isWanted = [filter, ...(filter.others ?? [])].map(({ value }) => value === (filter.op !== 'ne'))
+    const meets = [profileMeets(['true']), profileMeetsNone(['true'])]
+    return [`(${meets.filter((_, index) => isWanted.includes(index === 0)).join(' OR ')})`]
+  }
   const isOfHem = filter.field?.name === 'hem' && (filter.op === 'eq' || filter.op === 'ne')
   if (!isOfHem || !isHem(String(filter.value))) return [condition(filter, bind, payload)]
   const hem = bind('String', String(filter.value))

@@ -1,7 +1,7 @@
 import type { FastifySchema } from 'fastify'
 import { fieldsAt } from '../../schemas/fields.ts'
 import { formats } from '../events/accept.ts'
-import { described, headers, parameters, rowOf } from '../events/description.ts'
+import { described, eventRowOf, headers, parameters } from '../events/description.ts'
 import { kinds, type VisitorTier, visitorsMax, visitorsParameters } from './plan.ts'
 
 /** What the parameters mean here; those of the tier routes mean the same. */
@@ -70,7 +70,7 @@ export const describeVisitors = (tier: VisitorTier): FastifySchema => ({
             required: ['visitors', 'count', 'has_partial_data'],
             additionalProperties: false,
             properties: {
-              visitors: { type: 'array', items: rowOf(fieldsAt(tier)) },
+              visitors: { type: 'array', items: eventRowOf(fieldsAt(tier)) },
               count: { type: 'integer', description: 'Rows returned.' },
               has_partial_data: {
                 type: 'boolean',
@@ -79,7 +79,7 @@ export const describeVisitors = (tier: VisitorTier): FastifySchema => ({
             },
           },
         },
-        [formats.ndjson]: { schema: rowOf(fieldsAt(tier)) },
+        [formats.ndjson]: { schema: eventRowOf(fieldsAt(tier)) },
         [formats.csv]: {
           schema: { type: 'string', description: 'A line of field names, then a line per row.' },
         },

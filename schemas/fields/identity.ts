@@ -23,6 +23,17 @@ export const resolved: Field = {
   description: 'True when the visitor was identified.',
 }
 
+/** For filters alone: a row that has a profile shows it. */
+export const hasProfile: Field = {
+  name: 'has_profile',
+  columnType: 'Bool',
+  dataType: 'Boolean',
+  nullable: false,
+  tier: 'resolution_hem',
+  group: 'identity',
+  description: 'True when more is known of the visitor than the hem. For filters only.',
+}
+
 export const hem: Field = {
   name: 'hem',
   columnType: 'Nullable(String)',

@@ -5,20 +5,23 @@ let events: Awaited<ReturnType<typeof openEvents>>
 const now = Date.now()
 const hourMs = 3_600_000
 const hem = 'ab'.repeat(32)
+const bareHem = 'cd'.repeat(32)
 const big = '{"n":9007199254740993,"larger":18446744073709551615}'
 
 beforeAll(async () => {
   events = await openEvents()
   const known = eventOf(now, 1000, { event_type: 'click', event_data: big })
+  const bare = eventOf(now, 5000)
   await events.insert([
     known,
+    bare,
     eventOf(now, 2000, { event_type: 'copy' }),
     ...[3, 2, 1].flatMap((hours) =>
       Array.from({ length: hours === 2 ? 3 : 1 }, (_, index) => eventOf(now, hours * hourMs + index)),
     ),
   ])
   await events.know({
-    links: [linkOf(known.cookie_id, hem)],
+    links: [linkOf(known.cookie_id, hem), linkOf(bare.cookie_id, bareHem)],
     profiles: [{ hem, first_name: 'Ada', business_email: 'ada@firm.example' }],
   })
 })
@@ -32,6 +35,32 @@ test('select=hem alone is answered by lookup, batch and contact query', async ()
   expect(batch.json()).toMatchObject({ matched: 1, results: [{ person: { hem } }] })
   const contacts = await post('/api/v1/contact/query', { filter: 'first_name:in:Ada|Eve', select: 'hem' })
   expect(contacts.json()).toMatchObject({ count: 1, results: [{ hem }] })
+})
+
+test('has_profile finds visitors of whom more than the hem is known, where that is paid for', async () => {
+  const known = async (filter: string) =>
+    (await events.page({ filter, select: 'event_type,hem' }, {}, 'resolution_hem')).rows
+  expect(await known('has_profile:eq:true')).toEqual([{ event_type: 'click', hem }])
+  const all = (await events.page()).rows.length
+  expect(await known('has_profile:eq:false')).toHaveLength(all - 1)
+  expect(await known('has_profile:ne:true')).toHaveLength(all - 1)
+  expect(await known('has_profile:eq:false,resolved:eq:true')).toEqual([
+    { event_type: 'page_view', hem: bareHem },
+  ])
+  for (const free of ['events/web_event', 'events/web_event/counts']) {
+    const refused = await events.get(free, { filter: 'has_profile:eq:true' })
+    expect(refused.json()).toMatchObject({ error: 'invalid_parameter', parameter: 'filter' })
+  }
+})
+
+test('the schema of a row says which members are always there', async () => {
+  const description = (await events.app.inject('/openapi.json')).json()
+  const answer = description.paths['/api/v3/events/resolution_full_profile'].get.responses['200']
+  const [whole] = answer.content['application/json'].schema.properties.rows.items.anyOf
+  const { rows } = await events.page({}, {}, 'resolution_full_profile')
+  expect(rows.length).toBeGreaterThan(1)
+  const always = Object.keys(rows[0]!).filter((name) => rows.every((row) => name in row))
+  expect(whole.required.toSorted()).toEqual(always.toSorted())
 })
 
 test('in finds any of several values, of columns, ids and the payload', async () => {
