@@ -11,7 +11,8 @@ import {
 } from '../../schemas/fields.ts'
 import { formats } from './accept.ts'
 import { countsParameters, groupings } from './countsPlan.ts'
-import { filtersMax, operators, valuesMax } from './filter.ts'
+import { csvFormulas } from './csvFormulas.ts'
+import { filtersMax, filtersMax, operators, operators, valuesMax } from './filter.ts'
 import { eventsParameters, limitDefault, limitMax, schemaParameters, sources } from './plan.ts'
 
 /**
@@ -80,6 +81,14 @@ export const parameters = {
   select: {
     type: 'string',
     description: 'Comma-separated fields, in the order they are wanted. Default: every field of the tier.',
+  },
+  csv_formulas: {
+    type: 'string',
+    enum: csvFormulas,
+    default: csvFormulas[0],
+    description:
+      'escape: in CSV, a text that begins with =, +, -, @, a tab or a line end gets an apostrophe in front, so that no ' +
+      'spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON.',
   },
   cursor: {
     type: 'string',

@@ -1,6 +1,7 @@
 import { type Field, hemNumber, isProfileField } from '../../schemas/fields.ts'
 import type { Query } from '../clickhouse/client.ts'
 import { eventsWithProfiles, profileMembers, withPerson, withValues } from '../identity/profileSql.ts'
+import { escapedFormula } from './csvFormulas.ts'
 import type { EventsPlan } from './plan.ts'
 import { type Bind, bindings, conditions } from './where.ts'
 
@@ -16,6 +17,8 @@ export interface RowForm {
   readonly leadsWithNext: boolean
   /** Profiles come as the ready members that end a row's JSON object, which must be all of the tier's. */
   readonly hasMembers: boolean
+  /** Texts that a spreadsheet would run have an apostrophe in front; not together with hasMembers. */
+  readonly escapesFormulas?: boolean
 }
 
 const plainRows: RowForm = { leadsWithNext: false, hasMembers: false }
@@ -56,7 +59,7 @@ export function eventsQuery(plan: EventsPlan, form: RowForm = plainRows): Query 
  */
 export function withProfilesOf(
   columns: readonly Field[],
-  { leadsWithNext, hasMembers }: RowForm,
+  { leadsWithNext, hasMembers, escapesFormulas = false }: RowForm,
   page: (inside: readonly Column[]) => string,
 ): string {
   const ofEvent = columns.filter((field) => !isProfileField(field)).map(({ name }) => name)
@@ -65,7 +68,9 @@ export function withProfilesOf(
   if (ofProfile.length > 0) inside.push({ name: '_hem_number', sql: hemNumber })
   return `${withLine(ofProfile, hasMembers)}SELECT ${[
     ...(leadsWithNext ? [`toString(min((ts_millis, event_id)) OVER ()) AS ${nextColumn}`] : []),
-    ...(hasMembers ? [...ofEvent, ...profileMembers(ofProfile)] : columns.map(column)),
+    ...(hasMembers
+      ? [...ofEvent, ...profileMembers(ofProfile)]
+      : columns.map((field) => column(field, escapesFormulas))),
   ].join(', ')}
 FROM (
 ${page(inside)}
@@ -78,8 +83,11 @@ function withLine(ofProfile: readonly Field[], hasMembers: boolean): string {
   return `WITH ${[withPerson, ...(hasMembers ? [] : [withValues(ofProfile)])].join(', ')}\n`
 }
 
-const column = (field: Field): string =>
-  isProfileField(field) ? `_values.${field.name} AS ${field.name}` : field.name
+function column(field: Field, escapesFormulas: boolean): string {
+  const value = isProfileField(field) ? `_values.${field.name}` : field.name
+  const sql = escapesFormulas ? escapedFormula(field, value) : value
+  return sql === field.name ? sql : `${sql} AS ${field.name}`
+}
 
 /** A column and what it is computed from. */
 export interface Column {

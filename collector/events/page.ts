@@ -31,14 +31,17 @@ const joints: Record<Format, string> = { json: ',', ndjson: '\n', csv: '\n' }
  */
 export async function readPage(reader: Reader, plan: EventsPlan, format: Format): Promise<Page> {
   const named = await nameProjects(reader, plan)
-  const leadsWithNext = format !== 'json' || !rowsShowTheirKey(plan)
-  const hasMembers = comesAsMembers(plan, format)
-  const stream = await reader.stream(
-    eventsQuery(named, { leadsWithNext, hasMembers }),
-    outputOf(plan, format, { leadsWithNext, hasMembers }),
-  )
-  return pageOf(stream, plan.limit, format, leadsWithNext)
+  const form = rowForm(plan, format, format !== 'json' || !rowsShowTheirKey(plan))
+  const stream = await reader.stream(eventsQuery(named, form), outputOf(plan, format, form))
+  return pageOf(stream, plan.limit, format, form.leadsWithNext)
 }
+
+/** How rows of a plan leave ClickHouse for an answer of a format. */
+export const rowForm = (plan: Columns, format: Format, leadsWithNext: boolean): RowForm => ({
+  leadsWithNext,
+  hasMembers: comesAsMembers(plan, format),
+  escapesFormulas: format === 'csv' && plan.escapesFormulas === true,
+})
 
 /** The keys of the rows of a plan's page, for readSpan. */
 export const pageKeysQuery = async (reader: Reader, plan: EventsPlan): Promise<Query> =>
@@ -67,10 +70,10 @@ export async function pageOf(
 }
 
 /** Whether profiles leave ClickHouse as ready JSON: where all of a tier is wanted, and not as CSV. */
-export const comesAsMembers = ({ columns, hasAllColumns }: Columns, format: Format): boolean =>
+const comesAsMembers = ({ columns, hasAllColumns }: Columns, format: Format): boolean =>
   format !== 'csv' && hasAllColumns && columns.some(isProfileField)
 
-type Columns = Pick<EventsPlan, 'columns' | 'hasAllColumns'>
+type Columns = Pick<EventsPlan, 'columns' | 'hasAllColumns' | 'escapesFormulas'>
 
 /** How ClickHouse writes rows of this form. */
 export function outputOf(

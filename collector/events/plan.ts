@@ -2,6 +2,7 @@ import { type Field, fieldNamed, fieldsAt, isReadableAt, type Tier } from '../..
 import { isUuid } from '../../schemas/uuid.ts'
 import type { AskedScope, Scope } from '../access/scope.ts'
 import { invalidParameter } from '../errors.ts'
+import { readEscapesFormulas } from './csvFormulas.ts'
 import { type Cursor, decodeCursor } from './cursor.ts'
 import { type Filter, readFilters } from './filter.ts'
 import { readWindow, type Window } from './window.ts'
@@ -25,6 +26,8 @@ export interface EventsPlan extends Selection {
   readonly columns: readonly Field[]
   /** True when nothing was selected: the columns are all of the tier. */
   readonly hasAllColumns: boolean
+  /** In CSV, texts that a spreadsheet would run are escaped. */
+  readonly escapesFormulas?: boolean
   /** Of the events that share these fields only the newest is returned; empty returns all. */
   readonly distinct: readonly Field[]
   readonly limit: number
@@ -74,7 +77,7 @@ export const selectionParameters = [
   'limit',
 ] as const
 
-export const eventsParameters = [...selectionParameters, 'select', 'cursor'] as const
+export const eventsParameters = [...selectionParameters, 'select', 'cursor', 'csv_formulas'] as const
 export const schemaParameters = [...scopeParameters, 'source'] as const
 
 /** Reads a request for a page of events at `tier`. Throws 400 that names the parameter. */
@@ -88,6 +91,7 @@ export function readEventsRequest(request: ReadRequest, tier: Tier, nowMs: numbe
       ...readSelection(given, tier),
       window: cursor && !isWindowGiven ? cursor.window : readWindow(given, nowMs),
       hasAllColumns: given.select === undefined,
+      escapesFormulas: readEscapesFormulas(given.csv_formulas),
       columns: given.select === undefined ? fieldsAt(tier) : readFields('select', given.select, tier),
       limit: readLimit(given.limit, limitDefault.events),
       offset: 0,

@@ -1,5 +1,6 @@
 import { fieldsAt, type Tier } from '../../schemas/fields.ts'
 import { invalidParameter } from '../errors.ts'
+import { readEscapesFormulas } from '../events/csvFormulas.ts'
 import { readFilters } from '../events/filter.ts'
 import {
   type Asked,
@@ -28,7 +29,9 @@ export type Kind = (typeof kinds)[number]
 export const visitorsMax = 50_000
 
 /** Identified visitors: of each the newest event. */
-export interface VisitorsPlan extends Selection, Pick<EventsPlan, 'columns' | 'hasAllColumns'> {
+export interface VisitorsPlan
+  extends Selection,
+    Pick<EventsPlan, 'columns' | 'hasAllColumns' | 'escapesFormulas'> {
   readonly kind: Kind
   /** Whether events of the project's DSP campaigns count, whatever pixel is named. */
   readonly includesDsp: boolean
@@ -49,6 +52,7 @@ export const visitorsParameters = [
   'include_dsp',
   'select',
   'filter',
+  'csv_formulas',
 ] as const
 
 /** Reads a request for visitors at `tier` (spec: Visitors route parameters). Throws 400 that names the parameter. */
@@ -73,6 +77,7 @@ export function readVisitorsRequest(request: ReadRequest, tier: VisitorTier): As
       window: readWindow({ start_ms, end_ms }, 0),
       filters: given.filter === undefined ? [] : readFilters(given.filter, tier),
       hasAllColumns: given.select === undefined,
+      escapesFormulas: readEscapesFormulas(given.csv_formulas),
       columns: given.select === undefined ? fieldsAt(tier) : readFields('select', given.select, tier),
       limit: readLimit(given.limit, visitorsMax, visitorsMax),
       gaps: [],

@@ -1,7 +1,7 @@
 import type { Query } from '../clickhouse/client.ts'
 import type { Reader } from '../clickhouse/reader.ts'
 import type { Format } from '../events/accept.ts'
-import { comesAsMembers, outputOf, type Page, pageOf } from '../events/page.ts'
+import { outputOf, type Page, pageOf, rowForm } from '../events/page.ts'
 import { nameProjects } from '../events/projects.ts'
 import { spanFields } from '../events/span.ts'
 import type { VisitorsPlan } from './plan.ts'
@@ -23,7 +23,7 @@ export interface Visitors extends Pick<Page, 'records' | 'rows'> {
 export async function readVisitors(reader: Reader, unnamed: VisitorsPlan, format: Format): Promise<Visitors> {
   const plan = await nameProjects(reader, unnamed)
   // By its first column a row of CSV is told from a line of a value.
-  const form = { leadsWithNext: format === 'csv', hasMembers: comesAsMembers(plan, format) }
+  const form = rowForm(plan, format, format === 'csv')
   const read = async (readable: VisitorsPlan) => {
     const stream = await reader.stream(visitorsQuery(readable, form), outputOf(plan, format, form))
     const page = await pageOf(stream, plan.limit, format, form.leadsWithNext)

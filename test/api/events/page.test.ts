@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { marketingFields } from '../../../schemas/fields/marketing.ts'
+import { visitFields } from '../../../schemas/fields/visit.ts'
 import { fieldsAt } from '../../../schemas/fields.ts'
 import { eventOf, openEvents, organizationId, pixelId, projectId, type Row } from './harness.ts'
 
@@ -48,7 +50,9 @@ describe('a page', () => {
     expect(Object.keys(rows[0])).toEqual(fieldsAt('web_event').map(({ name }) => name))
     const { spool_id, organization_id, ...stored } = view
     expect(rows[0]).toEqual({
+      ...Object.fromEntries([...marketingFields, ...visitFields].map(({ name }) => [name, null])),
       ...stored,
+      referrer_host: 'search.example',
       timestamp: new Date(now - minute).toISOString(),
       resolved: false,
       source: 'pixel',
@@ -167,6 +171,50 @@ describe('a page in other forms', () => {
       records: '3',
       hasMore: 'false',
     })
+  })
+
+  test('as CSV has texts that a spreadsheet would run with an apostrophe in front, where that is asked for', async () => {
+    const starts = [
+      '=1+1',
+      '+1',
+      '-1',
+      '@SUM(A1)',
+      '\t=1',
+      '\r=1',
+      '\n=1',
+      "'=1",
+      'a=1',
+      '',
+      '=\u00e9"x",\n=2',
+    ]
+    const rows = starts.map((page_url, index) =>
+      eventOf(now, 90_000_000 + index, { page_url, event_data: page_url, campaign_id: null }),
+    )
+    await events.insert(rows)
+    const query = {
+      ...{ start_ms: String(now - 90_000_100), end_ms: String(now - 89_999_999) },
+      select: 'page_url,event_data,campaign_id,ts_millis',
+    }
+    const quoted = (value: string) => `"${value.replaceAll('"', '""')}"`
+    const csv = (written: (value: string) => string) =>
+      `"page_url","event_data","campaign_id","ts_millis"\n${rows
+        .map(
+          (row) =>
+            `${quoted(written(String(row.page_url)))},${quoted(written(String(row.page_url)))},,${row.ts_millis}\n`,
+        )
+        .join('')}`
+    const kept = csv((value) => value)
+    const escaped = csv((value) => (/^[=+\-@\t\r\n]/.test(value) ? `'${value}` : value))
+    expect((await text('text/csv', query)).body).toBe(kept)
+    expect((await text('text/csv', { ...query, csv_formulas: 'keep' })).body).toBe(kept)
+    expect((await text('text/csv', { ...query, csv_formulas: 'escape' })).body).toBe(escaped)
+    const { rows: asJson } = await events.page({ ...query, csv_formulas: 'escape' })
+    expect(asJson.map(({ page_url }) => page_url)).toEqual(starts)
+    const refused = await events.get('events/web_event', { csv_formulas: 'yes' })
+    expect([refused.statusCode, refused.json().message]).toEqual([
+      400,
+      expect.stringContaining('csv_formulas'),
+    ])
   })
 
   test('may be empty', async () => {

@@ -46,7 +46,7 @@ beforeAll(async () => {
   await events.insert(Object.values(stored))
   await events.know({
     links: [...people.map(({ hem }, index) => linkOf(cookies[index], hem)), linkOf(adasPhone, ada.hem)],
-    profiles: [ada, ben, cyd, dot],
+    profiles: [ada, ben, cyd, { ...dot, job_title: '=HYPERLINK("https://evil.example")' }],
   })
 })
 afterAll(() => events.close())
@@ -135,6 +135,15 @@ async function ledger(): Promise<Record<string, number>> {
   )
   return Object.fromEntries(rows.map(({ meter, records }) => [meter, records]))
 }
+
+test('CSV for spreadsheets runs no text of a profile as a formula', async () => {
+  const query = { ...required, select: 'job_title,hem,ts_millis' }
+  const csv = async (more: Record<string, string>) =>
+    (await get({ ...query, ...more }, full, { accept: 'text/csv' })).body
+  const title = '=HYPERLINK(""https://evil.example"")'
+  expect(await csv({})).toContain(`\n"${title}","${dot.hem}",`)
+  expect(await csv({ csv_formulas: 'escape' })).toContain(`\n"'${title}","${dot.hem}",`)
+})
 
 describe('limit', () => {
   test('keeps the most recent', async () => {
