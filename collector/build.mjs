@@ -1,21 +1,22 @@
-/** Builds dist/: the collector's processes, one bundle each with shared chunks, the pixel and the dashboard. */
-import { rmSync } from 'node:fs'
+/** Builds what dist/ then is: the collector's processes, one bundle each with shared chunks, the pixel and the dashboard. */
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, stop } from 'esbuild'
 import { buildPixel } from '../pixel/build.mjs'
+import { newDraft, publish } from './builds.mjs'
 import { buildDashboard } from './dashboard/build.mjs'
 import { handOver } from './node.mjs'
 
 const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url))
 
 export async function buildAll() {
-  rmSync(at('dist/collector'), { recursive: true, force: true })
+  const draft = newDraft()
   await build({
     entryPoints: ['main', 'worker', 'cli', 'clickhouse/localServer', 'postgres/localServer'].map((entry) =>
       at(`collector/${entry}.ts`),
     ),
     outbase: at('collector'),
-    outdir: at('dist/collector'),
+    outdir: join(draft, 'collector'),
     bundle: true,
     packages: 'external',
     splitting: true,
@@ -25,10 +26,11 @@ export async function buildAll() {
     sourcemap: true,
     logLevel: 'warning',
   })
-  await buildPixel({ outDir: at('dist/pixel') })
-  await buildDashboard({ outDir: at('dist/dashboard') })
+  await buildPixel({ outDir: join(draft, 'pixel') })
+  await buildDashboard({ outDir: join(draft, 'dashboard') })
   // Its helper process would otherwise live as long as ours, which may go on as the service.
   stop()
+  publish(draft)
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

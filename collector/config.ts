@@ -22,6 +22,8 @@ export interface Config {
   role: 'all' | 'ingest' | 'api'
   /** FOOTFALL_DEMO, default on with local stores: demo organization, shop, demo.json. */
   demo: boolean
+  /** FOOTFALL_SAMPLE_DAYS, default 30: how many days before today test keys find sample data of; 0: none at all. */
+  sampleDays: number
   /** FOOTFALL_TRUSTED_PROXIES, default none: addresses or CIDR ranges whose X-Forwarded-For is believed. */
   trustedProxies: string[]
   /** FOOTFALL_IP_DATABASE, default none, which tells countries: a MaxMind database (.mmdb) of countries or cities. */
@@ -88,6 +90,7 @@ export function readConfig(env: Environment): Config {
     databaseUrl,
     role: oneOf(env, 'FOOTFALL_ROLE', roles, 'all'),
     demo: flag(env, 'FOOTFALL_DEMO', clickhouseUrl === null && databaseUrl === null),
+    sampleDays: integer(env, 'FOOTFALL_SAMPLE_DAYS', 30, 0, 30),
     trustedProxies: (env.FOOTFALL_TRUSTED_PROXIES ?? '')
       .split(',')
       .map((part) => part.trim())

@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url'
 import { fail, handOver } from './node.mjs'
 
 await handOver()
+// Before anything is loaded: stacks name the sources.
+process.setSourceMapsEnabled(true)
 const program = new URL(
   `../dist/collector/${process.argv[2] === 'serve' ? 'main' : 'cli'}.js`,
   import.meta.url,

@@ -73,7 +73,8 @@ async function main(): Promise<void> {
 
   // A collector takes beacons while ClickHouse is away: they wait in the spool. Reads have nothing to say then.
   if (config.role !== 'ingest') await migrated
-  const sample = config.role === 'ingest' ? null : await keepSampleDatabase(test, log)
+  const hasSample = config.role !== 'ingest' && config.sampleDays > 0
+  const sample = hasSample ? await keepSampleDatabase(test, config.sampleDays, log) : null
   if (config.role !== 'ingest') await ensureSampleOrganization(stores.postgres.pool)
   const deleting = {
     ...{ postgres: stores.postgres.pool, clickhouse: live, deadLetterDirectory },
@@ -118,8 +119,14 @@ async function main(): Promise<void> {
     await stores.close()
     await lock.release()
   }
+  // A Ctrl-C comes twice when npm runs us: from the terminal, and from npm.
+  let isClosing = false
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void close().then(() => process.exit(0)))
+    process.on(signal, () => {
+      if (isClosing) return
+      isClosing = true
+      void close().then(() => process.exit(0))
+    })
   }
   console.log(demo ? welcome(demo, config.dataDir) : `Footfall listens on ${config.publicUrl}`)
 }

@@ -3,15 +3,16 @@
  * any: installs what is missing, goes on with the Node that serves (node.mjs), builds, then becomes the service. With
  * --prepare it stops before the last step.
  */
-import { existsSync, readFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { checkLauncher, handOver, run } from './node.mjs'
+import { checkLauncher, fail, handOver, run } from './node.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 export async function prepare() {
   checkLauncher()
+  checkWritable()
   if (!isInstalled()) {
     console.log(
       'Installing dependencies (about 900 MB: a whole ClickHouse and a whole PostgreSQL are among them)…',
@@ -21,6 +22,16 @@ export async function prepare() {
   await handOver()
   const { buildAll } = await import('./build.mjs')
   await buildAll()
+}
+
+/** Installing and building write into the checkout. */
+function checkWritable() {
+  try {
+    accessSync(root, constants.W_OK)
+  } catch (error) {
+    const built = 'make it writable, or run what was built before with npx footfall serve'
+    fail(`npm start installs and builds in ${root}, which cannot be written to (${error.code}): ${built}`)
+  }
 }
 
 /**
@@ -44,5 +55,9 @@ function isInstalled() {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await prepare()
-  if (!process.argv.includes('--prepare')) await import('../dist/collector/main.js')
+  if (!process.argv.includes('--prepare')) {
+    // Before anything is loaded: stacks name the sources.
+    process.setSourceMapsEnabled(true)
+    await import('../dist/collector/main.js')
+  }
 }

@@ -5,7 +5,7 @@ import type { Config } from './config.ts'
 import type { Demo } from './demo/demo.ts'
 import { StartError } from './errors.ts'
 import { type Metrics, registry } from './metrics.ts'
-import { packageRoot } from './paths.ts'
+import { buildRoot } from './paths.ts'
 import type { SpooledTable } from './spool/spools.ts'
 
 /** What a worker is told when it starts. */
@@ -64,9 +64,9 @@ export interface Workers {
  */
 export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   cluster.setupPrimary({
-    exec: join(packageRoot, 'dist/collector/worker.js'),
+    exec: join(buildRoot, 'collector/worker.js'),
     // Room for what a burst of beacons leaves behind: collected half as often, a fifth more events a second.
-    execArgv: [...process.execArgv, '--max-semi-space-size=32'],
+    execArgv: [...process.execArgv, '--enable-source-maps', '--max-semi-space-size=32'],
     serialization: 'advanced',
   })
   let isStopping = false

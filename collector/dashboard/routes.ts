@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsync } from 'fastify'
 import { pageHeaders } from '../pageHeaders.ts'
-import { packageRoot } from '../paths.ts'
+import { buildRoot } from '../paths.ts'
 
-const built = join(packageRoot, 'dist/dashboard')
+const built = join(buildRoot, 'dashboard')
 
 /** Where the pages live; the script in them decides what is shown. */
 const uuid = '[0-9a-fA-F-]{36}'

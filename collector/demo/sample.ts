@@ -11,7 +11,8 @@ import { planDay, type SampleEvent } from './sampleTraffic.ts'
 import { sampleVisitors } from './sampleVisitors.ts'
 
 const dayMs = 86_400_000
-const daysBefore = 30
+/** How many days before today the sample has, unless it is told otherwise. */
+const daysBeforeMost = 30
 const daysAfter = 1
 
 /** How often a running process looks whether a day is missing: well within the day that is there in advance. */
@@ -74,11 +75,15 @@ export const sampleLinks = (observedAt: Date): string[] =>
   })
 
 /**
- * Makes sure that the sample database has the thirty days before `now`, today and tomorrow. Days that are there
+ * Makes sure that the sample database has the `daysBefore` days before `now`, today and tomorrow. Days that are there
  * are left alone. Two processes may do it at once: what a month lacks is one block of the same bytes under the same
  * token from both, so ClickHouse stores it once.
  */
-export async function fillSampleDatabase(clickhouse: ClickHouse, now: Date): Promise<void> {
+export async function fillSampleDatabase(
+  clickhouse: ClickHouse,
+  now: Date,
+  daysBefore = daysBeforeMost,
+): Promise<void> {
   const today = Math.floor(now.getTime() / dayMs)
   const firstDay = today - daysBefore
   const { days, profiles } = await present(clickhouse, firstDay)
@@ -125,10 +130,11 @@ const insert = (clickhouse: ClickHouse, table: string, rows: string[], token: st
 /** Fills the sample database and, for as long as the process runs, adds the days that come. */
 export async function keepSampleDatabase(
   clickhouse: ClickHouse,
+  daysBefore: number,
   log: { warn(message: string): void },
 ): Promise<{ stop(): void }> {
   const fill = () =>
-    fillSampleDatabase(clickhouse, new Date()).catch((error: Error) =>
+    fillSampleDatabase(clickhouse, new Date(), daysBefore).catch((error: Error) =>
       log.warn(`the sample database could not be filled: ${error.message}`),
     )
   await fill()

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { bake, pixelConfig } from '../../pixel/config.ts'
 import type { PixelSettings } from '../../schemas/beacon.ts'
-import { packageRoot } from '../paths.ts'
+import { buildRoot } from '../paths.ts'
 
 /** A script in every encoding that it is served in. */
 export interface Script {
@@ -34,7 +34,7 @@ const cachedMost = 1_000
 
 /** Makes pixel scripts, compressed once and kept. `publicUrl` is how browsers reach the collector. */
 export async function createPixelScripts(publicUrl: string): Promise<PixelScripts> {
-  const built = (name: string) => readFileSync(join(packageRoot, 'dist/pixel', name), 'utf8')
+  const built = (name: string) => readFileSync(join(buildRoot, 'pixel', name), 'utf8')
   const template = built('pixel.js')
   const compressed = chunkNames.map(async (name) => [name, await compress(built(`${name}.js`))])
   const chunks = Object.fromEntries(await Promise.all(compressed)) as PixelScripts['chunks']

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { StartError } from '../errors.ts'
-import { packageRoot } from '../paths.ts'
+import { buildRoot } from '../paths.ts'
 
 export interface LocalStore {
   /** Where it listens; stays the same when it is restarted. */
@@ -83,7 +83,7 @@ export async function superviseLocalStore(options: LocalStoreOptions): Promise<L
 }
 
 function launcherPath(launcher: string): string {
-  const path = join(packageRoot, 'dist/collector', launcher)
+  const path = join(buildRoot, 'collector', launcher)
   if (!existsSync(path)) throw new StartError(`${path} is missing: run npm run build`)
   return path
 }
