@@ -6,6 +6,9 @@ import type { TestProject } from 'vitest/node'
 import { buildAll } from '../collector/build.mjs'
 import { startLocalClickHouse } from '../collector/clickhouse/local.ts'
 import { startLocalPostgres } from '../collector/postgres/local.ts'
+import { migratePostgres } from '../collector/postgres/migrate.ts'
+import { openPostgres } from '../collector/postgres/pool.ts'
+import { createPostgresDatabase, migratedDatabase } from './harness/databases.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -25,6 +28,9 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
     startLocalClickHouse(join(directory, 'clickhouse'), onRestart),
     startLocalPostgres(join(directory, 'postgres'), onRestart),
   ])
+  const template = openPostgres(await createPostgresDatabase(postgres.url, migratedDatabase), () => {})
+  await migratePostgres(template)
+  await template.end()
   provide('clickhouseUrl', clickhouse.url)
   provide('postgresUrl', postgres.url)
   return async () => {

@@ -63,7 +63,7 @@ function processesOf(dataDir: string): string[] {
 describe('two services', () => {
   let first: Service
   beforeAll(async () => {
-    first = await startService()
+    first = await startService({ hasSample: true })
   })
   afterAll(() => first.stop())
 

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { launchChromium } from '../harness/chromium.ts'
+import { ownDatabases } from '../harness/databases.ts'
 import { type Service, startService } from '../harness/service.ts'
 
 export function useDashboard() {
@@ -13,7 +14,7 @@ export function useDashboard() {
   const troubles: string[] = []
 
   beforeAll(async () => {
-    service = await startService()
+    service = await startService({ env: await ownDatabases() })
     browser = await launchChromium()
   })
 

@@ -8,6 +8,7 @@ import { type Beacon, defaultPixelSettings } from '../../schemas/beacon.ts'
 import { type EventType, eventDataSchemas, eventTypes } from '../../schemas/events/index.ts'
 import { chrome, readRows } from '../harness/api.ts'
 import { launchChromium } from '../harness/chromium.ts'
+import { ownDatabases } from '../harness/databases.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
 import { quickest } from '../harness/timing.ts'
 import { eventsOf, meaningsOf } from '../harness/understood.ts'
@@ -28,7 +29,7 @@ let browser: Browser
 let context: BrowserContext
 let page: Page
 beforeAll(async () => {
-  service = await startService()
+  service = await startService({ env: await ownDatabases() })
   browser = await launchChromium()
   context = await browser.newContext({ viewport, screen: viewport, userAgent: chrome })
   page = await context.newPage()

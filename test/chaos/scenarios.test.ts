@@ -13,8 +13,8 @@ const ownStores = async () => ({
   databaseUrl: await newPostgresDatabase(),
 })
 const log = () => {}
-/** Each takes about fifteen seconds on a quiet machine. */
-const timeoutMs = 90_000
+/** Each takes about fifteen seconds on a quiet machine; the last one starts the service four times. */
+const timeoutMs = 300_000
 
 test(
   'a connection reset after ClickHouse committed stores nothing twice',

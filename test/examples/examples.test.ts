@@ -11,6 +11,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { packageRoot } from '../../collector/paths.ts'
 import { freePort } from '../../collector/stores/supervise.ts'
 import { beaconOf, chrome, customEvent, readEvent, readRows } from '../harness/api.ts'
+import { ownDatabases } from '../harness/databases.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
 
 let service: Service
@@ -27,7 +28,7 @@ beforeAll(async () => {
     response.setHeader('content-type', type).end(served.get(path) ?? served.get('/'))
   }).listen(0, '127.0.0.1')
   ;[service, browser] = await Promise.all([
-    startService({ env: { FOOTFALL_TRUSTED_PROXIES: '127.0.0.1' } }),
+    startService({ env: { ...(await ownDatabases()), FOOTFALL_TRUSTED_PROXIES: '127.0.0.1' } }),
     chromium.launch({
       executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
       args: ['--no-sandbox', '--disable-gpu', '--disable-blink-features=AutomationControlled'],

@@ -21,7 +21,7 @@ export interface Service {
   stop(): Promise<void>
 }
 
-const startTimeoutMs = 60_000
+const startTimeoutMs = 120_000
 
 /**
  * Starts the built service as a user would, on a port and in a data directory of its own (or in `dataDir`, to
@@ -31,6 +31,8 @@ export async function startService(
   options: {
     env?: Record<string, string>
     dataDir?: string
+    /** Whether test keys find sample data. */
+    hasSample?: boolean
     /** Called with its process at once, long before it is ready. */
     onSpawn?: (process: ChildProcess) => void
   } = {},
@@ -44,6 +46,8 @@ export async function startService(
       LOG_LEVEL: 'warn',
       // Tests poll; those of the limits switch them on.
       FOOTFALL_RATE_LIMITS: 'false',
+      // A month of it takes as long as the rest of the start.
+      FOOTFALL_SAMPLE_DAYS: options.hasSample ? '30' : '0',
       ...options.env,
       PORT: String(port),
       FOOTFALL_DATA_DIR: dataDir,

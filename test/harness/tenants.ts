@@ -43,7 +43,7 @@ export interface Tenants {
   close(): Promise<void>
 }
 
-export async function openTenants(): Promise<Tenants> {
+export async function openTenants({ hasSample = false } = {}): Promise<Tenants> {
   const databaseUrl = await newPostgresDatabase()
   const database = randomName()
   const env = {
@@ -53,7 +53,7 @@ export async function openTenants(): Promise<Tenants> {
     FOOTFALL_DEMO: 'true',
     FOOTFALL_WORKERS: '1',
   }
-  const service = await startService({ env })
+  const service = await startService({ env, hasSample })
   const postgres = openPostgres(databaseUrl, () => {})
   const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
   const { demo } = service

@@ -1,10 +1,6 @@
 /** One browser for a test file; a fresh profile and receiver for each test. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest'
-import { buildPixel } from '../../pixel/build.mjs'
 import { snippet } from '../../pixel/stub.mjs'
 import { defaultPixelSettings, type PixelSettings } from '../../schemas/beacon.ts'
 import { launchChromium } from '../harness/chromium.ts'
@@ -30,7 +26,6 @@ export interface Visit {
 }
 
 export function usePixel() {
-  const directory = mkdtempSync(join(tmpdir(), 'footfall-pixel-'))
   let browser: Browser
   let context: BrowserContext
   let receiver: Awaited<ReturnType<typeof startReceiver>>
@@ -39,7 +34,6 @@ export function usePixel() {
   let errors: string[]
 
   beforeAll(async () => {
-    await buildPixel({ outDir: directory })
     browser = await launchChromium({
       args: flags,
       // Playwright turns this cache off; a visitor's browser has it.
@@ -49,7 +43,7 @@ export function usePixel() {
 
   beforeEach(async () => {
     // Each test its own: what a closing page still sends must not reach the next one.
-    receiver = await startReceiver(directory)
+    receiver = await startReceiver()
     context = await browser.newContext({ viewport: { width: 1000, height: 800 } })
     page = await context.newPage()
     errors = []
@@ -65,7 +59,6 @@ export function usePixel() {
 
   afterAll(async () => {
     await browser?.close()
-    rmSync(directory, { recursive: true, force: true })
   })
 
   const put = ({ body = '', head = '', path = '/page', settings = {} }: Visit) => {

@@ -7,6 +7,7 @@ import { basename, join } from 'node:path'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { scriptFor } from '../../collector/ingest/pixelScript.ts'
+import { packageRoot } from '../../collector/paths.ts'
 import {
   type Beacon,
   type BeaconEvent,
@@ -16,6 +17,9 @@ import {
 } from '../../schemas/beacon.ts'
 import { eventDataSchemas } from '../../schemas/events/index.ts'
 import { eventsOf, meaningsOf } from '../harness/understood.ts'
+
+/** The pixel as the run built it (test/setup.ts). */
+const builtPixel = join(packageRoot, 'dist/pixel')
 
 export const pixelId = '0b5f3c7e-9d2a-4c1b-8e6f-1a2b3c4d5e6f'
 
@@ -34,9 +38,14 @@ export interface Reception {
   bytes: number
 }
 
-const textOf = async (request: IncomingMessage) => {
+/** A request's body; null when its page went away in the middle of it. */
+const bodyOf = async (request: IncomingMessage): Promise<Buffer | null> => {
   const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk)
+  try {
+    for await (const chunk of request) chunks.push(chunk)
+  } catch {
+    return null
+  }
   return Buffer.concat(chunks)
 }
 
@@ -52,9 +61,9 @@ function understood({ cookie_id, events, ...rest }: Beacon, settings: PixelSetti
   }
 }
 
-export async function startReceiver(builtDirectory: string) {
-  const script = readFileSync(join(builtDirectory, 'pixel.js'), 'utf8')
-  const module = readFileSync(join(builtDirectory, 'index.js'), 'utf8')
+export async function startReceiver() {
+  const script = readFileSync(join(builtPixel, 'pixel.js'), 'utf8')
+  const module = readFileSync(join(builtPixel, 'index.js'), 'utf8')
 
   const state = {
     /** Path → HTML. */
@@ -80,8 +89,7 @@ export async function startReceiver(builtDirectory: string) {
     if (pathname.startsWith('/p/')) {
       state.requests.push(`${request.method} ${pathname}`)
       response.setHeader('content-type', 'text/javascript')
-      if (!pathname.includes(pixelId))
-        return response.end(readFileSync(join(builtDirectory, basename(pathname))))
+      if (!pathname.includes(pixelId)) return response.end(readFileSync(join(builtPixel, basename(pathname))))
       const collectorOrigin = `http://${request.headers.host}`
       return response.end(scriptFor(script, pixelId, `${collectorOrigin}${pathname}`, state.settings))
     }
@@ -91,7 +99,8 @@ export async function startReceiver(builtDirectory: string) {
     }
     if (pathname === '/e') {
       state.requests.push(`${request.method} ${pathname}`)
-      const body = await textOf(request)
+      const body = await bodyOf(request)
+      if (body === null) return
       const status = state.statuses.shift() ?? (body.length > beaconBytesMax ? 413 : 200)
       if (state.answerDelayMs) await new Promise((answer) => setTimeout(answer, state.answerDelayMs))
       response.statusCode = status

@@ -31,7 +31,7 @@ const windowOf = (query: Row = {}) => ({
 })
 
 beforeAll(async () => {
-  tenants = await openTenants()
+  tenants = await openTenants({ hasSample: true })
   const { organizationId, first, foreign } = tenants
   const ours = { organization_id: organizationId, project_id: first.projectId, pixel_id: first.pixelId }
   const theirs = {

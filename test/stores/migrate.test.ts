@@ -8,7 +8,7 @@ import { packageRoot } from '../../collector/paths.ts'
 import { migratePostgres } from '../../collector/postgres/migrate.ts'
 import { openPostgres } from '../../collector/postgres/pool.ts'
 import { companyFields, eventColumns, type Field, profileFields } from '../../schemas/fields.ts'
-import { newPostgresDatabase, randomName } from '../harness/databases.ts'
+import { newEmptyPostgresDatabase, randomName } from '../harness/databases.ts'
 
 test('ClickHouse migrations run twice, and by two processes at once', async () => {
   const database = randomName()
@@ -191,7 +191,7 @@ test('links that a release before kept are links still, however often they are b
 })
 
 test('PostgreSQL migrations run twice, and by two processes at once', async () => {
-  const pool = openPostgres(await newPostgresDatabase(), () => {})
+  const pool = openPostgres(await newEmptyPostgresDatabase(), () => {})
   await Promise.all([1, 2, 3].map(() => migratePostgres(pool)))
   await migratePostgres(pool)
   const { rows } = await pool.query('SELECT count(*)::int AS times, name FROM migrations GROUP BY name')

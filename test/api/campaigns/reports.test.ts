@@ -14,7 +14,7 @@ const dateOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
 const campaigns = { busy: '', idle: '', other: '' }
 
 beforeAll(async () => {
-  tenants = await openTenants()
+  tenants = await openTenants({ hasSample: true })
   const { first, second } = tenants
   const flight = { start_date: dateOf(today - 9 * dayMs), end_date: dateOf(today + 10 * dayMs) }
   campaigns.other = await create({

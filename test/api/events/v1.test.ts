@@ -5,7 +5,7 @@ import { cookies, type EarlierEvents, end, hourMs, openEarlierEvents, window } f
 
 let events: EarlierEvents
 beforeAll(async () => {
-  events = await openEarlierEvents()
+  events = await openEarlierEvents({ hasSample: true })
 })
 afterAll(() => events.close())
 

@@ -10,12 +10,13 @@ import {
   readRows,
   receiptOf,
 } from '../../harness/api.ts'
+import { ownDatabases } from '../../harness/databases.ts'
 import { type Service, startService, waitFor } from '../../harness/service.ts'
 import { quickest } from '../../harness/timing.ts'
 
 let service: Service
 beforeAll(async () => {
-  service = await startService()
+  service = await startService({ env: await ownDatabases() })
 })
 afterAll(() => service.stop())
 

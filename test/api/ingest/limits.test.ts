@@ -1,17 +1,14 @@
 import { connect } from 'node:net'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { beaconOf, customEvent, postBeacon } from '../../harness/api.ts'
-import { newPostgresDatabase, randomName } from '../../harness/databases.ts'
+import { ownDatabases } from '../../harness/databases.ts'
 import { type Service, startService, waitFor } from '../../harness/service.ts'
 
 let service: Service
 beforeAll(async () => {
   service = await startService({
     env: {
-      DATABASE_URL: await newPostgresDatabase(),
-      CLICKHOUSE_URL: inject('clickhouseUrl'),
-      CLICKHOUSE_DATABASE: randomName(),
-      FOOTFALL_DEMO: 'true',
+      ...(await ownDatabases()),
       FOOTFALL_WORKERS: '1',
       FOOTFALL_BEACONS_PER_IP: '20',
       FOOTFALL_TRUSTED_PROXIES: '127.0.0.1',
@@ -35,7 +32,9 @@ test('an address that floods gets 429 with Retry-After; others are not touched; 
 })
 
 test('an address that is told by nobody we trust is not believed', async () => {
-  const plain = await startService({ env: { FOOTFALL_BEACONS_PER_IP: '5', FOOTFALL_WORKERS: '1' } })
+  const plain = await startService({
+    env: { ...(await ownDatabases()), FOOTFALL_BEACONS_PER_IP: '5', FOOTFALL_WORKERS: '1' },
+  })
   const answers = await Promise.all(
     Array.from({ length: 30 }, (_, n) =>
       postBeacon(plain.url, beaconOf(plain, [customEvent()]), { 'x-forwarded-for': `203.0.113.${n}` }),

@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventTypeOf } from '../../../schemas/noted.ts'
 import { ask, beaconOf, postBeacon, receiptOf } from '../../harness/api.ts'
+import { ownDatabases } from '../../harness/databases.ts'
 import { type Service, startService, waitFor } from '../../harness/service.ts'
 
 let service: Service
 beforeAll(async () => {
-  service = await startService()
+  service = await startService({ env: await ownDatabases() })
 })
 afterAll(() => service.stop())
 

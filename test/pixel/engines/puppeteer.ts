@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import puppeteer, { type Browser, type LaunchOptions, type Page } from 'puppeteer-core'
 import { type Engine, findExecutable, type Tab } from './engine.ts'
 
@@ -52,6 +53,10 @@ export async function startFirefox(): Promise<Engine> {
   }
 }
 
+const detachedTriesMost = 200
+const detachedPauseMs = 25
+const isDetached = (error: unknown): boolean => /detached frame/i.test((error as Error).message)
+
 const quiet: LaunchOptions = { headless: true, defaultViewport: { width: 1000, height: 800 } }
 
 /** Closes the tab in front. */
@@ -101,8 +106,25 @@ async function newTab(browser: Browser, closeTab: CloseTab): Promise<Tab> {
     goto: async (url) => {
       await (await page()).goto(url)
     },
-    evaluate: async <T>(code: string) => (await (await page()).evaluate(code)) as T,
-    click: async (selector) => (await page()).click(selector),
+    async evaluate<T>(code: string) {
+      // While a prerendered page takes its place, a page has no frame for a moment: nothing was run then.
+      for (let tried = 1; ; tried++) {
+        try {
+          return (await (await page()).evaluate(code)) as T
+        } catch (error) {
+          if (!isDetached(error) || tried === detachedTriesMost) throw error
+          await delay(detachedPauseMs)
+        }
+      }
+    },
+    async click(selector) {
+      try {
+        await (await page()).click(selector)
+      } catch (error) {
+        // The click took its own page away.
+        if (!isDetached(error)) throw error
+      }
+    },
     type: async (text) => (await page()).keyboard.type(text),
     async press(shortcut) {
       const { keyboard } = await page()

@@ -1,7 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { buildPixel } from '../../../pixel/build.mjs'
 import { snippet } from '../../../pixel/stub.mjs'
 import { type BeaconEvent, defaultPixelSettings, type PixelSettings } from '../../../schemas/beacon.ts'
 import { waitFor } from '../../harness/service.ts'
@@ -34,9 +30,7 @@ export interface Stage {
 }
 
 export async function openStage(start: () => Promise<Engine>) {
-  const directory = mkdtempSync(join(tmpdir(), 'footfall-engines-'))
-  await buildPixel({ outDir: directory })
-  const receiver = await startReceiver(directory)
+  const receiver = await startReceiver()
   const { state } = receiver
   const engine = await start()
 
@@ -68,7 +62,6 @@ export async function openStage(start: () => Promise<Engine>) {
     async close() {
       await engine.stop()
       await receiver.close()
-      rmSync(directory, { recursive: true, force: true })
     },
   }
 }

@@ -105,9 +105,12 @@ async function newTab(binary: string, display: string): Promise<Tab> {
     async show() {
       await setRect()
     },
-    close: () => send('DELETE', `${session}/window`),
+    async close() {
+      // With its last window the browser would go, and what the page has handed it to send.
+      await post('window/new', { type: 'tab' })
+      await send('DELETE', `${session}/window`)
+    },
     async dispose() {
-      // Its last window closed, the session is gone.
       await send('DELETE', session).catch(() => {})
       await stop(driver)
     },
