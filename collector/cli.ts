@@ -1,88 +1,79 @@
-#!/usr/bin/env node
-/** `npx footfall …`: commands for operators, run beside the service in the same data directory. */
+/**
+ * `npx footfall …`: commands for operators, run beside the service in the same data directory. What a command needs is
+ * loaded when it is called, so that help comes at once.
+ */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { resetPassword, setup } from './accounts/commands.ts'
-import { billingUsage, runBillingCommand } from './billing/commands.ts'
-import { checkSite } from './check/check.ts'
-import { type ClickHouse, openClickHouse } from './clickhouse/client.ts'
+import { Command, CommanderError } from 'commander'
+import type { ClickHouse } from './clickhouse/client.ts'
 import { readConfig } from './config.ts'
 import { StartError } from './errors.ts'
-import { identityUsage, runIdentityCommand } from './identity/commands.ts'
-import { migratePostgres } from './postgres/migrate.ts'
-import { openPostgres, type Postgres } from './postgres/pool.ts'
-import { privacyUsage, runPrivacyCommand } from './privacy/commands.ts'
-import { type DeadLetter, readDeadLetters, replaceDeadLetters } from './spool/deadLetters.ts'
-
-const usage = `footfall setup                  the first organization with its owner, project, pixel and key
-    --organization NAME --email EMAIL --project NAME    what is left out is asked for
-footfall reset-password EMAIL   a link by which this user chooses a new password
-footfall serve                  the service, as it was built last
-footfall check URL              loads a page in a headless browser and says whether the pixel works there
-footfall dead-letters list      rows that ClickHouse refused, and why
-footfall dead-letters replay    try them again, after they or the table were mended; what goes in is removed
-${billingUsage}
-${identityUsage}
-${privacyUsage}`
-
-const { dataDir, chromiumPath, databaseUrl, publicUrl } = readConfig(process.env)
-const directory = join(dataDir, 'dead_letters')
-
-function list(): void {
-  const letters = readDeadLetters(directory).flatMap((file) => file.letters)
-  for (const { table, reason, row } of letters) console.log(`${table}: ${reason}\n  ${row}`)
-  console.log(`${letters.length} dead letters`)
-}
+import { packageRoot } from './paths.ts'
+import type { Postgres } from './postgres/pool.ts'
+import type { DeadLetter } from './spool/deadLetters.ts'
 
 /** Where the service's stores are. */
-function readStores(): {
+interface StoreNotes {
   clickhouse_url: string
   clickhouse_database: string
   postgres_url: string
   public_url: string
-} {
-  const notes = join(dataDir, 'stores.json')
+}
+
+function readStores(): StoreNotes {
+  const notes = join(readConfig(process.env).dataDir, 'stores.json')
   if (!existsSync(notes)) throw new StartError(`${notes} is missing: start the service first`)
   return JSON.parse(readFileSync(notes, 'utf8'))
 }
 
-/** Runs one of the commands that an area has for PostgreSQL; false when it has none of that name. */
-async function inPostgres(
-  run: typeof runBillingCommand,
-  command: string | undefined,
-  args: readonly string[],
-): Promise<boolean> {
-  const postgres = openPostgres(readStores().postgres_url, () => {})
+async function withPostgres(
+  run: (postgres: Postgres, publicUrl: string) => Promise<void>,
+  { postgres_url, public_url }: Pick<StoreNotes, 'postgres_url' | 'public_url'> = readStores(),
+): Promise<void> {
+  const { openPostgres } = await import('./postgres/pool.ts')
+  const postgres = openPostgres(postgres_url, () => {})
   try {
-    return await run(postgres, command, args)
+    await run(postgres, public_url)
   } finally {
     await postgres.end()
   }
 }
 
-/** Does what needs no running service where DATABASE_URL says where PostgreSQL is. */
+/** The same for what needs no service that runs, where DATABASE_URL says where PostgreSQL is. */
 async function withAccounts(run: (postgres: Postgres, publicUrl: string) => Promise<void>): Promise<void> {
-  const stores = databaseUrl ? { postgres_url: databaseUrl, public_url: publicUrl } : readStores()
-  const postgres = openPostgres(stores.postgres_url, () => {})
-  try {
-    await migratePostgres(postgres)
-    await run(postgres, stores.public_url)
-  } finally {
-    await postgres.end()
-  }
+  const { databaseUrl, publicUrl } = readConfig(process.env)
+  const { migratePostgres } = await import('./postgres/migrate.ts')
+  await withPostgres(
+    async (postgres, url) => {
+      await migratePostgres(postgres)
+      await run(postgres, url)
+    },
+    databaseUrl ? { postgres_url: databaseUrl, public_url: publicUrl } : readStores(),
+  )
 }
 
-function openStore(): ClickHouse {
+async function openStore(): Promise<ClickHouse> {
+  const { openClickHouse } = await import('./clickhouse/client.ts')
   const { clickhouse_url, clickhouse_database } = readStores()
   return openClickHouse(clickhouse_url, clickhouse_database)
 }
 
-async function replay(): Promise<void> {
-  const clickhouse = openStore()
+const deadLetterDirectory = () => join(readConfig(process.env).dataDir, 'dead_letters')
+
+async function listDeadLetters(): Promise<void> {
+  const { readDeadLetters } = await import('./spool/deadLetters.ts')
+  const letters = readDeadLetters(deadLetterDirectory()).flatMap((file) => file.letters)
+  for (const { table, reason, row } of letters) console.log(`${table}: ${reason}\n  ${row}`)
+  console.log(`${letters.length} dead letters`)
+}
+
+async function replayDeadLetters(): Promise<void> {
+  const { readDeadLetters, replaceDeadLetters } = await import('./spool/deadLetters.ts')
+  const clickhouse = await openStore()
   let replayed = 0
   let refused = 0
-  for (const { path, letters } of readDeadLetters(directory)) {
+  for (const { path, letters } of readDeadLetters(deadLetterDirectory())) {
     const still: DeadLetter[] = []
     for (const letter of letters) {
       try {
@@ -103,39 +94,94 @@ async function replay(): Promise<void> {
 async function check(given: string): Promise<void> {
   const url = /^https?:\/\//.test(given) ? given : `https://${given}`
   if (!URL.canParse(url)) throw new StartError(`"${given}" is not an address`)
+  const { checkSite } = await import('./check/check.ts')
   console.error(`Loading ${url}, then watching it for a few seconds…`)
-  const { ok, findings } = await checkSite(url, chromiumPath)
+  const { ok, findings } = await checkSite(url, readConfig(process.env).chromiumPath)
   for (const { ok, text } of findings) console.log(`${ok ? '✓' : '✗'} ${text}`)
   if (!ok) process.exitCode = 1
 }
 
-/** Runs a command; false when there is no such command. */
-async function run([topic, command, ...args]: readonly string[]): Promise<boolean> {
-  if (topic === 'setup') {
-    const flags = command === undefined ? [] : [command, ...args]
-    await withAccounts((postgres, url) => setup(postgres, flags, url))
-    return true
+async function buildProgram(): Promise<Command> {
+  const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'))
+  const program = new Command('footfall').description('The pixel, its collector and the data API.')
+  program.version(version).exitOverride().showHelpAfterError('footfall --help lists the commands')
+
+  program.command('serve').description('the service, as it was built last')
+  program
+    .command('setup')
+    .description('make an organization with its owner, project, pixel and key; what is left out is asked for')
+    .option('--organization <name>')
+    .option('--email <address>', 'of the owner')
+    .option('--project <name>', 'the first project, and its pixel')
+    .action(async (given) => {
+      const { setup } = await import('./accounts/commands.ts')
+      await withAccounts((postgres, url) => setup(postgres, given, url))
+    })
+  program
+    .command('reset-password <email>')
+    .description('a link by which this user chooses a new password')
+    .action(async (email) => {
+      const { resetPassword } = await import('./accounts/commands.ts')
+      await withAccounts((postgres, url) => resetPassword(postgres, email, url))
+    })
+  program
+    .command('check <url>')
+    .description('load a page in a headless browser and say whether the pixel works there')
+    .action(check)
+
+  const deadLetters = program.command('dead-letters').description('rows that ClickHouse refused')
+  deadLetters.command('list').description('which, and why').action(listDeadLetters)
+  deadLetters
+    .command('replay')
+    .description('try them again, after they or the table were mended; what goes in is removed')
+    .action(replayDeadLetters)
+
+  const { billingCommands } = await import('./billing/commands.ts')
+  const billing = program.command('billing').description('accounts, prices, and what Stripe was told')
+  for (const [name, { takes, does, run }] of Object.entries(billingCommands)) {
+    const parameters = takes.split(' ').filter(Boolean)
+    billing
+      .command([name, ...parameters.map((each) => `<${each}>`)].join(' '))
+      .description(does)
+      .action((...args) => withPostgres((postgres) => run(postgres, args.slice(0, parameters.length))))
   }
-  if (topic === 'reset-password' && command) {
-    await withAccounts((postgres, url) => resetPassword(postgres, command, url))
-    return true
+
+  const { privacyCommands } = await import('./privacy/commands.ts')
+  const privacy = program.command('privacy').description('opt-outs and erasures, for one organization or all')
+  for (const [name, { takes, does, run }] of Object.entries(privacyCommands)) {
+    const parameters = takes.split(' ')
+    privacy
+      .command([name, ...parameters.map((each) => `<${each}>`)].join(' '))
+      .description(does)
+      .action((...args) => withPostgres((postgres) => run(postgres, args.slice(0, parameters.length))))
   }
-  if (topic === 'billing') return await inPostgres(runBillingCommand, command, args)
-  if (topic === 'privacy') return await inPostgres(runPrivacyCommand, command, args)
-  if (topic === 'identity') return await runIdentityCommand(openStore, command, args)
-  if (topic === 'dead-letters' && command === 'list') list()
-  else if (topic === 'dead-letters' && command === 'replay') await replay()
-  else if (topic === 'check' && command) await check(command)
-  else return false
-  return true
+
+  const { generateUsage, loadUsage } = await import('./identity/usage.ts')
+  const identity = program.command('identity').description('load who people are, or make it up')
+  for (const [name, does, usage] of [
+    ['load', 'load files into the identity store', loadUsage],
+    ['generate', 'make up an identity graph: files to load', generateUsage],
+  ] as const) {
+    identity
+      .command(`${name} [arguments...]`)
+      .description(does)
+      .allowUnknownOption()
+      .addHelpText('after', `\n${usage}`)
+      .action(async (args) => {
+        const { runIdentityCommand } = await import('./identity/commands.ts')
+        await runIdentityCommand(openStore, name, args)
+      })
+  }
+  return program
 }
 
 try {
-  if (!(await run(process.argv.slice(2)))) {
-    console.error(usage)
-    process.exitCode = 2
-  }
+  const program = await buildProgram()
+  await program.parseAsync()
 } catch (error) {
-  console.error(error instanceof StartError ? `footfall: ${error.message}` : error)
-  process.exitCode = 1
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2
+  else {
+    console.error(error instanceof StartError ? `footfall: ${error.message}` : error)
+    process.exitCode = 1
+  }
 }

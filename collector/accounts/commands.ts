@@ -1,5 +1,4 @@
 import { createInterface } from 'node:readline/promises'
-import { parseArgs } from 'node:util'
 import { Check } from 'typebox/value'
 import { StartError } from '../errors.ts'
 import type { Postgres } from '../postgres/pool.ts'
@@ -16,8 +15,12 @@ export async function resetPassword(postgres: Postgres, email: string, publicUrl
 }
 
 /** `footfall setup`: makes the first organization, and says how to go on. */
-export async function setup(postgres: Postgres, args: readonly string[], publicUrl: string): Promise<void> {
-  const request = await readRequest(args)
+export async function setup(
+  postgres: Postgres,
+  given: Partial<SetupRequest>,
+  publicUrl: string,
+): Promise<void> {
+  const request = await readRequest(given)
   const lines = await inTransaction(postgres, (client) => setUp(client, request, publicUrl))
   console.log(lines.join('\n'))
 }
@@ -33,8 +36,7 @@ const asked: Record<keyof SetupRequest, { question: string; schema: typeof Name;
 }
 
 /** What the flags say; what they leave out is asked for, where somebody is there to answer. */
-async function readRequest(args: readonly string[]): Promise<SetupRequest> {
-  const given = parseFlags(args)
+async function readRequest(given: Partial<SetupRequest>): Promise<SetupRequest> {
   const request: Partial<SetupRequest> = {}
   const prompt = process.stdin.isTTY
     ? createInterface({ input: process.stdin, output: process.stderr })
@@ -53,13 +55,4 @@ async function readRequest(args: readonly string[]): Promise<SetupRequest> {
     prompt?.close()
   }
   return request as SetupRequest
-}
-
-function parseFlags(args: readonly string[]): { [name in keyof SetupRequest]?: string | undefined } {
-  const flag = { type: 'string' } as const
-  try {
-    return parseArgs({ args: [...args], options: { organization: flag, email: flag, project: flag } }).values
-  } catch (error) {
-    throw new StartError((error as Error).message)
-  }
 }

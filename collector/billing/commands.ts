@@ -12,7 +12,7 @@ interface Command {
 }
 
 /** `npx footfall billing …`: what only operators may do. */
-const commands: Record<string, Command> = {
+export const billingCommands: Record<string, Command> = {
   'shut-off': {
     takes: 'ORGANIZATION_ID',
     does: 'pause usage: every billed request is answered 429 shut_off',
@@ -35,22 +35,6 @@ const commands: Record<string, Command> = {
   },
   reports: { takes: '', does: 'what Stripe has not taken yet, and why', run: listReports },
   check: { takes: '', does: 'whether all totals are the sums of the ledger', run: checkLedger },
-}
-
-export const billingUsage = Object.entries(commands)
-  .map(([name, { takes, does }]) => `footfall billing ${`${name} ${takes}`.trim()}    ${does}`)
-  .join('\n')
-
-/** Runs a command. Throws StartError, which says in one line what is wrong; false when there is no such command. */
-export async function runBillingCommand(
-  postgres: Postgres,
-  name: string | undefined,
-  args: readonly string[],
-): Promise<boolean> {
-  const command = name === undefined ? undefined : commands[name]
-  const isWhole = command && args.length === command.takes.split(' ').filter(Boolean).length
-  if (isWhole) await command.run(postgres, args)
-  return isWhole ?? false
 }
 
 async function setAccount(

@@ -3,30 +3,24 @@ import { type ClickHouse, ClickHouseRefused } from '../clickhouse/client.ts'
 import { StartError } from '../errors.ts'
 import { writeGraph } from './generate/files.ts'
 import { load } from './load/load.ts'
-import { loadUsage, readLoadRequest } from './load/options.ts'
+import { readLoadRequest } from './load/options.ts'
 import { openProgressBar } from './load/progressBar.ts'
 
-export const identityUsage = `${loadUsage}
-footfall identity generate --out DIR    make up an identity graph: files to load
-    --profiles N --cookies N --companies N --seed N    default 10000, 20000, 500, 1`
-
-/** `npx footfall identity …`. Throws StartError, which says in one line what is wrong; false when there is no such command. */
+/** `npx footfall identity …`. Throws StartError, which says in one line what is wrong. */
 export async function runIdentityCommand(
-  openStore: () => ClickHouse,
-  name: string | undefined,
+  openStore: () => Promise<ClickHouse>,
+  name: 'load' | 'generate',
   args: readonly string[],
-): Promise<boolean> {
+): Promise<void> {
   if (name === 'load') await loadFiles(openStore, args)
-  else if (name === 'generate') await generate(args)
-  else return false
-  return true
+  else await generate(args)
 }
 
-async function loadFiles(openStore: () => ClickHouse, args: readonly string[]): Promise<void> {
+async function loadFiles(openStore: () => Promise<ClickHouse>, args: readonly string[]): Promise<void> {
   const request = await readLoadRequest(args)
   const sizes = request.sources.map(({ bytes }) => bytes)
   const totalBytes = sizes.includes(null) ? null : sizes.reduce<number>((sum, bytes) => sum + bytes!, 0)
-  const clickhouse = openStore()
+  const clickhouse = await openStore()
   const bar = openProgressBar(process.stderr, totalBytes)
   const startedAtMs = Date.now()
   try {

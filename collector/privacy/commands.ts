@@ -41,30 +41,30 @@ const commands: Record<string, Command> = {
   },
 }
 
-const takes = 'EMAIL|HEM|COOKIE_ID ORGANIZATION_ID|everywhere'
-
-export const privacyUsage = [
-  ...Object.entries(commands).map(([name, { does }]) => `footfall privacy ${name} ${takes}    ${does}`),
-  'footfall privacy status ERASURE_ID    whether an erasure is complete',
-].join('\n')
-
-/** Runs a command. Throws StartError, which says in one line what is wrong; false when there is no such command. */
-export async function runPrivacyCommand(
-  postgres: Postgres,
-  name: string | undefined,
-  args: readonly string[],
-): Promise<boolean> {
-  if (name === 'status' && args.length === 1) {
-    await showStatus(postgres, args[0]!)
-    return true
-  }
-  const command = name === undefined ? undefined : commands[name]
-  const [whom, where] = args
-  if (!command || whom === undefined || where === undefined || args.length > 2) return false
-  const subject = readSubjectText(whom)
-  if (!subject) throw new StartError(`"${whom}" is no e-mail address, no hem and no cookie id`)
-  await command.run(postgres, await readOrganization(postgres, where), subject)
-  return true
+/** What they take, and how they are run: by whom or what they are about. */
+export const privacyCommands: Record<
+  string,
+  { takes: string; does: string; run(postgres: Postgres, args: readonly string[]): Promise<void> }
+> = {
+  ...Object.fromEntries(
+    Object.entries(commands).map(([name, { does, run }]) => [
+      name,
+      {
+        takes: 'EMAIL|HEM|COOKIE_ID ORGANIZATION_ID|everywhere',
+        does,
+        async run(postgres: Postgres, [whom, where]: readonly string[]) {
+          const subject = readSubjectText(whom!)
+          if (!subject) throw new StartError(`"${whom}" is no e-mail address, no hem and no cookie id`)
+          await run(postgres, await readOrganization(postgres, where!), subject)
+        },
+      },
+    ]),
+  ),
+  status: {
+    takes: 'ERASURE_ID',
+    does: 'whether an erasure is complete',
+    run: (postgres, [erasureId]) => showStatus(postgres, erasureId!),
+  },
 }
 
 async function showStatus(postgres: Postgres, erasureId: string): Promise<void> {

@@ -6,15 +6,6 @@ import { readMapping } from './mapping.ts'
 import { type Format, formats, openFile, openStdin } from './source.ts'
 import { targets } from './targets.ts'
 
-export const loadUsage = `footfall identity load FILE…     load files, or standard input (-), into the identity store
-    --into ${Object.keys(targets).join('|')}   what the rows are, default profiles
-    --format ${formats.join('|')}    what the files are, where their names do not tell; gzip and Zstandard are seen
-    --map column=field,…           which columns give which fields, where they are not named alike
-    --ignore-unknown               leave out columns that no field is named like
-    --organization ID              links that only this organization may see; default: the operator’s graph
-    --replace                      what is loaded becomes all there is; default: rows with the same key replace those before
-    --rejected FILE                where rows go that cannot be taken, and why; default FILE.rejected.ndjson`
-
 const everybody = '00000000-0000-0000-0000-000000000000'
 
 /** Reads the arguments of `footfall identity load`. Throws StartError, which says in one line what is wrong. */
