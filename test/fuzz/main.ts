@@ -1,10 +1,12 @@
 import { parseArgs } from 'node:util'
 import { startService } from '../harness/service.ts'
+import { fuzzApi } from './api.ts'
 import { fuzzBeacons } from './beacons.ts'
 import type { Fuzzer } from './fuzzer.ts'
 
 /** The fuzzers by the name that chooses them, each with how much it does when nothing is said. */
 const fuzzers: Record<string, { run: Fuzzer; what: string; count: number }> = {
+  api: { run: fuzzApi, what: 'requests', count: 10_000 },
   beacons: { run: fuzzBeacons, what: 'events', count: 10_000 },
 }
 
