@@ -12,7 +12,7 @@ import {
 import { formats } from './accept.ts'
 import { countsParameters, groupings } from './countsPlan.ts'
 import { csvFormulas } from './csvFormulas.ts'
-import { filtersMax, filtersMax, operators, operators, valuesMax } from './filter.ts'
+import { filtersMax, operators, valuesMax } from './filter.ts'
 import { eventsParameters, limitDefault, limitMax, schemaParameters, sources } from './plan.ts'
 
 /**
