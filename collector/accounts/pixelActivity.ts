@@ -20,6 +20,13 @@ const Activity = Type.Object({
       message: Type.String(),
     }),
   ),
+  last_refusal: Nullable(
+    Type.Object({
+      at: Timestamp,
+      error: Type.String({ description: 'What was answered to the whole beacon: `origin not allowed`.' }),
+      message: Type.String(),
+    }),
+  ),
 })
 type Activity = Static<typeof Activity>
 
@@ -67,11 +74,15 @@ const eventsQuery = (params: PixelPlace): Query => ({
 const rejectionsQuery = (params: PixelPlace): Query => ({
   sql: `
     SELECT
-      max(received_at) AS at,
-      argMax(path, received_at) AS path,
-      argMax(message, received_at) AS message,
-      count() AS kept,
-      countIf(received_at >= now() - INTERVAL 24 HOUR) AS rejected_last_24h
+      countIf(refusal = '' AND received_at >= now() - INTERVAL 24 HOUR) AS rejected_last_24h,
+      countIf(refusal = '') AS rejected,
+      maxIf(received_at, refusal = '') AS rejected_at,
+      argMaxIf(path, received_at, refusal = '') AS rejected_path,
+      argMaxIf(message, received_at, refusal = '') AS rejected_message,
+      countIf(refusal != '') AS refused,
+      maxIf(received_at, refusal != '') AS refused_at,
+      argMaxIf(refusal, received_at, refusal != '') AS refused_error,
+      argMaxIf(message, received_at, refusal != '') AS refused_message
     FROM rejected_events WHERE ${ofPixel}`,
   params: { ...params },
 })
@@ -81,15 +92,33 @@ async function readActivity(clickhouse: ClickHouse, pixel: PixelPlace): Promise<
     clickhouse.rows<Pick<Activity, 'first_event_at' | 'last_event_at' | 'events_last_24h'>>(
       eventsQuery(pixel),
     ),
-    clickhouse.rows<{ at: string; path: string; message: string; kept: number; rejected_last_24h: number }>(
-      rejectionsQuery(pixel),
-    ),
+    clickhouse.rows<Rejections>(rejectionsQuery(pixel)),
   ])
-  const { kept, rejected_last_24h, ...last } = rejections!
+  const last = rejections!
   return {
     pixel_id: pixel.pixelId,
     ...events!,
-    rejected_last_24h,
-    last_rejection: kept > 0 ? last : null,
+    rejected_last_24h: last.rejected_last_24h,
+    last_rejection:
+      last.rejected > 0
+        ? { at: last.rejected_at, path: last.rejected_path, message: last.rejected_message }
+        : null,
+    last_refusal:
+      last.refused > 0
+        ? { at: last.refused_at, error: last.refused_error, message: last.refused_message }
+        : null,
   }
+}
+
+/** Events that were rejected by themselves, and whole beacons that were refused. */
+interface Rejections {
+  rejected_last_24h: number
+  rejected: number
+  rejected_at: string
+  rejected_path: string
+  rejected_message: string
+  refused: number
+  refused_at: string
+  refused_error: string
+  refused_message: string
 }

@@ -1,5 +1,6 @@
 import type { CollectorSettings, PixelSettings } from '../../schemas/beacon.ts'
 import { type Derived, derive, type Person } from './derive.ts'
+import { unmarkLongIntegers } from './exactNumbers.ts'
 import { type BeaconContext, eventMillis, eventRow } from './row.ts'
 import { eventAgeDaysMax, type Fault, findBadShape, type ValidEvent, validateEvent } from './validate.ts'
 
@@ -17,11 +18,13 @@ const dayMs = 86_400_000
 
 /**
  * Turns one member of a beacon's `events` into rows, or tells what is wrong with it. Whatever a stranger sent, this
- * throws nothing: what goes wrong costs this event alone. `unexpected` is told of what should not have.
+ * throws nothing: what goes wrong costs this event alone. `unexpected` is told of what should not have. `isExact` says
+ * that its long integers are marked texts (exactNumbers.ts).
  */
 export function acceptEvent(
   sent: unknown,
   { context, shared, settings, unexpected }: BeaconPlace,
+  isExact = false,
 ): Accepted | Fault {
   try {
     const badShape = findBadShape(sent)
@@ -30,12 +33,12 @@ export function acceptEvent(
     if ('path' in meaning) return meaning
     const accepted: Accepted = { rows: [], person: meaning.person, refused: [] }
     if (meaning.own) {
-      const own = check(meaning.own, context)
+      const own = check(meaning.own, context, isExact)
       if ('path' in own) return own
       accepted.rows.push(rowOf(meaning.own, own, shared))
     }
     for (const event of meaning.derived) {
-      const checked = check(event, context)
+      const checked = check(event, context, isExact)
       if ('path' in checked) accepted.refused.push({ event, fault: checked })
       else accepted.rows.push(rowOf(event, checked, shared))
     }
@@ -60,9 +63,11 @@ interface Checked {
   tsMillis: number
 }
 
-function check(event: Derived, context: BeaconContext): Checked | Fault {
-  const valid = validateEvent(event)
+function check(event: Derived, context: BeaconContext, isExact: boolean): Checked | Fault {
+  // Schemas ask for numbers; what is stored are the digits.
+  const valid = validateEvent(isExact ? JSON.parse(unmarkLongIntegers(JSON.stringify(event))) : event)
   if ('path' in valid) return valid
+  if (isExact) valid.event_data = event.event_data as ValidEvent['event_data']
   const tsMillis = eventMillis(valid, context)
   if (tsMillis < context.receivedMillis - eventAgeDaysMax * dayMs) {
     return { path: '/event_data/timestamp', message: `must be at most ${eventAgeDaysMax} days ago` }

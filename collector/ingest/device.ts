@@ -14,7 +14,8 @@ export interface Device {
 }
 
 const userAgentCharsMax = 1024
-const cachedMost = 5_000
+/** Of keys and values, UTF-16. */
+const cacheBytesMax = 8 * 1024 * 1024
 
 interface KnownDevice {
   isBot: boolean
@@ -24,18 +25,31 @@ interface KnownDevice {
 
 /** Read once per user agent. */
 const cache = new Map<string, KnownDevice>()
+let cacheBytes = 0
 
 /** What to write into rows about a user agent, and whether it is a bot's. */
 export function knownDevice(userAgent: string): KnownDevice {
-  const known = cache.get(userAgent)
+  const text = userAgent.slice(0, userAgentCharsMax)
+  const known = cache.get(text)
   if (known) return known
-  const device = readDevice(userAgent)
+  const device = readDevice(text)
   const fresh = { isBot: device.is_bot, members: JSON.stringify(device).slice(1, -1) }
-  // Full: forget the one that came first. Common agents come back at once.
-  if (cache.size >= cachedMost) cache.delete(cache.keys().next().value!)
-  cache.set(userAgent, fresh)
+  cache.set(text, fresh)
+  cacheBytes += bytesOf(text, fresh)
+  // Full: forget those that came first. Common agents come back at once.
+  for (const [oldest, device] of cache) {
+    if (cacheBytes <= cacheBytesMax) break
+    cache.delete(oldest)
+    cacheBytes -= bytesOf(oldest, device)
+  }
   return fresh
 }
+
+const bytesOf = (userAgent: string, { members }: KnownDevice): number =>
+  2 * (userAgent.length + members.length)
+
+/** How many bytes the user agents take that were read. */
+export const knownDeviceBytes = (): number => cacheBytes
 
 /** Reads a User-Agent header. An empty one is a bot's: every browser sends one. */
 export function readDevice(userAgent: string): Device {

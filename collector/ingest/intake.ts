@@ -79,8 +79,8 @@ export async function takeIn(deps: IngestDeps, request: FastifyRequest, envelope
   const { events, exactEvents } = envelope
   for (let index = 0; index < events.length; index++) {
     const event = events[index]
-    // A schema that asks for a number takes none that is too long for one.
-    const exact = exactEvents && acceptEvent(exactEvents[index], place)
+    // What is reckoned with, a scroll's percentage, has to be a number: then it is none that is too long for one.
+    const exact = exactEvents && acceptEvent(exactEvents[index], place, true)
     const made = exact && !('path' in exact) ? exact : acceptEvent(event, place)
     if ('path' in made) {
       rejected.push(rejectedEntry(index, event, made))

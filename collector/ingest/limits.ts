@@ -1,4 +1,5 @@
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
+import { networkOf } from '../access/network.ts'
 import type { Config } from '../config.ts'
 import { ApiError } from '../errors.ts'
 
@@ -6,7 +7,7 @@ import { ApiError } from '../errors.ts'
 export type IngestLimits = (pixelId: string, clientIp: string) => Promise<void> | undefined
 
 /**
- * Guards against floods, per worker process: so many beacons a second from one address and for one pixel
+ * Guards against floods, per worker process: so many beacons a second from one address (of IPv6: one /64) and for one pixel
  * (FOOTFALL_BEACONS_PER_IP, FOOTFALL_BEACONS_PER_PIXEL; 0 switches a limit off).
  */
 export function createIngestLimits({ beaconsPerIp, beaconsPerPixel }: Config): IngestLimits {
@@ -15,7 +16,7 @@ export function createIngestLimits({ beaconsPerIp, beaconsPerPixel }: Config): I
   if (!perIp && !perPixel) return () => undefined
   return async (pixelId, clientIp) => {
     try {
-      await perIp?.consume(clientIp)
+      await perIp?.consume(networkOf(clientIp))
       await perPixel?.consume(pixelId)
     } catch (refusal) {
       const seconds = Math.max(1, Math.ceil((refusal as RateLimiterRes).msBeforeNext / 1000))

@@ -11,6 +11,10 @@ const RejectedEvent = Type.Object({
   pixel_id: Type.String({ format: 'uuid' }),
   event_id: Text,
   event_type: Text,
+  refusal: Type.Union([Type.String(), Type.Null()], {
+    description:
+      'Of a whole beacon that was refused: the error that was answered, such as `origin not allowed`. A few a minute are kept of each, without what they held.',
+  }),
   path: Type.String({ description: 'JSON pointer to what is wrong with the event.' }),
   message: Type.String(),
   event: Type.String({ description: 'The event as JSON, cut to 4,096 characters.' }),
@@ -48,7 +52,7 @@ export const rejectedRoutes =
         const reader = deps.openReader(principal, { effort: 'page', signal: untilClosed(reply) })
         const rejected_events = await reader.rows<Static<typeof RejectedEvent>>({
           sql: `
-            SELECT received_at, project_id, pixel_id, event_id, event_type, path, message, event
+            SELECT received_at, project_id, pixel_id, event_id, event_type, nullIf(refusal, '') AS refusal, path, message, event
             FROM rejected_events
             WHERE organization_id = {organization:UUID}
               AND ({project:Nullable(UUID)} IS NULL OR project_id = {project:Nullable(UUID)})

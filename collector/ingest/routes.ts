@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { beaconBytesMax } from '../../schemas/beacon.ts'
 import { isUuid } from '../../schemas/uuid.ts'
 import { forAnyone } from '../access/guard.ts'
@@ -8,6 +8,7 @@ import { ackSeconds, refusedBeacons } from '../metrics.ts'
 import { parseBeacon } from './beacon.ts'
 import { allowAnyOrigin } from './cors.ts'
 import { type IngestDeps, takeIn } from './intake.ts'
+import { createRefusals } from './refusals.ts'
 import { scriptRoutes } from './scriptRoutes.ts'
 
 /** The smallest GIF: one transparent pixel. */
@@ -19,6 +20,12 @@ export const ingestRoutes =
   async (app) => {
     app.addHook('onRoute', forAnyone)
     allowAnyOrigin(app)
+
+    const recordRefusal = createRefusals(deps)
+    const noteRefusal = async (request: FastifyRequest, _reply: FastifyReply, error: Error) => {
+      refusedBeacons.inc({ error: error instanceof ApiError ? error.code : 'internal_error' })
+      await recordRefusal(request, error)
+    }
 
     // text/plain spares browsers the preflight; both are read as bytes and parsed once, in parseBeacon.
     app.removeAllContentTypeParsers()
@@ -35,10 +42,7 @@ export const ingestRoutes =
           ackSeconds.observe(reply.elapsedTime / 1000)
           done()
         },
-        onError: (_request, _reply, error, done) => {
-          refusedBeacons.inc({ error: error instanceof ApiError ? error.code : 'internal_error' })
-          done()
-        },
+        onError: noteRefusal,
         schema: { tags: ['Ingest'], summary: 'Take a batch of events', description: beaconDescription },
       },
       async (request, reply) => {
@@ -54,6 +58,7 @@ export const ingestRoutes =
     app.get<{ Querystring: Record<string, string | undefined> }>(
       '/e.gif',
       {
+        onError: noteRefusal,
         schema: {
           tags: ['Ingest'],
           summary: 'Page view of a browser without scripts',

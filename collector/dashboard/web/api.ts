@@ -74,6 +74,7 @@ export interface Activity {
   events_last_24h: number
   rejected_last_24h: number
   last_rejection: { at: string; path: string; message: string } | null
+  last_refusal: { at: string; error: string; message: string } | null
 }
 
 /** A project as whoami lists it; owners and admins of the organization are admins of all. */

@@ -278,7 +278,7 @@ describe('pixels', () => {
     const activity = () => it.done(it.key, `GET /api/v1/pixel/activity/${pixel_id}`)
     const nothing = {
       ...{ pixel_id, first_event_at: null, last_event_at: null, events_last_24h: 0 },
-      ...{ rejected_last_24h: 0, last_rejection: null },
+      ...{ rejected_last_24h: 0, last_rejection: null, last_refusal: null },
     }
     expect(await activity()).toEqual(nothing)
 
@@ -299,6 +299,7 @@ describe('pixels', () => {
       first_event_at: first.event_data.timestamp,
       last_event_at: last.event_data.timestamp,
       last_rejection: { at: time, path: '/event_type', message: expect.stringContaining('must be one of') },
+      last_refusal: null,
     })
   })
 })

@@ -154,6 +154,16 @@ describe('an accepted event', () => {
       `[{${noted},${at},"properties":{"large":${large}}}]`,
     )
     expect(await receiptOf(await post(second))).toMatchObject({ accepted: 1 })
+    const place = { x: 1, y: 2 }
+    const clicked = { element: { ariaLabel: null, className: '' }, elementIdentifier: '', elementText: '' }
+    const { url, timestamp } = event.event_data
+    const click = {
+      ...{ event_id: randomUUID(), event_type: 'click' },
+      event_data: { url, ...clicked, coordinates: place, timestamp },
+    }
+    const third = JSON.stringify(beaconOf(service, [click])).replace('"x":1', `"x":${large}`)
+    expect(await receiptOf(await post(third))).toMatchObject({ accepted: 1 })
+    expect((await readEvent(service, click.event_id)).event_data).toContain(`{"x":${large},"y":2}`)
     const row = await readEvent(service, event.event_id)
     expect(row.event_data).toContain(`{"large":${large},"nested":[{"n":${nested}}],"text":"${text}"}`)
     const [other] = await waitFor('the other', async () => {

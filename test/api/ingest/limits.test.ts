@@ -31,6 +31,14 @@ test('an address that floods gets 429 with Retry-After; others are not touched; 
   await waitFor('the next second', async () => (await from('203.0.113.7')).ok)
 })
 
+test('of IPv6 the addresses of one /64 count together', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, (_, n) => from(`2001:db8:0:1::${n.toString(16)}`)),
+  )
+  expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(20)
+  expect((await from('2001:db8:0:2::1')).status).toBe(200)
+})
+
 test('an address that is told by nobody we trust is not believed', async () => {
   const plain = await startService({
     env: { ...(await ownDatabases()), FOOTFALL_BEACONS_PER_IP: '5', FOOTFALL_WORKERS: '1' },

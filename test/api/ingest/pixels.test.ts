@@ -64,6 +64,38 @@ test('a pixel with allowed origins takes events from those alone', async () => {
   await waitFor('any origin again', async () => (await send()).ok)
 })
 
+test('refused beacons that name a pixel are recorded with the reason, a few of each, and nothing of what they held', async () => {
+  const { pixel_id } = service.demo
+  await set('allowed_origins', ['https://shop.example'])
+  await waitFor('the refusal', async () => !(await send()).ok)
+  for (let i = 0; i < 30; i++) await send({ origin: 'https://evil.example' })
+  const broken = await postBeacon(service.url, `{"pixel_id":"${pixel_id}","hem":"secret`)
+  expect(broken.status).toBe(400)
+  expect((await postBeacon(service.url, '{"pixel_id":"')).status).toBe(400)
+  await set('active', false)
+  await waitFor('the refusal', async () => (await refusal(await send())) === '403 pixel inactive')
+  await set('active', true)
+  const recorded = await waitFor('the refusals', async () => {
+    const answer = await ask(service, '/api/v1/rejected_events?limit=1000')
+    const { rejected_events } = (await answer.json()) as { rejected_events: Record<string, string>[] }
+    const refusals = rejected_events.filter((row) => row.refusal)
+    return new Set(refusals.map((row) => row.refusal)).size === 3 ? refusals : null
+  })
+  expect(JSON.stringify(recorded)).not.toContain('secret')
+  const origins = recorded.filter((row) => row.refusal === 'origin not allowed')
+  expect(origins.length).toBeLessThanOrEqual(2 * 6)
+  expect(origins.some((row) => row.message!.includes('https://evil.example'))).toBe(true)
+  expect(recorded.every((row) => row.pixel_id === pixel_id && row.event === '')).toBe(true)
+  const activity = await ask(service, `/api/v1/pixel/activity/${pixel_id}`)
+  expect(await activity.json()).toMatchObject({
+    rejected_last_24h: 0,
+    last_rejection: null,
+    last_refusal: { at: expect.stringMatching(/Z$/), error: expect.any(String), message: expect.any(String) },
+  })
+  await set('allowed_origins', [])
+  await waitFor('any origin again', async () => (await send()).ok)
+})
+
 test('a pixel that drops bots stores none of their events', async () => {
   await set('settings', JSON.stringify({ drop_bots: true }))
   const bot = { 'user-agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)' }

@@ -8,7 +8,7 @@ const pollMs = 1_500
 /** "Is it working?": asks what the pixel has sent for as long as somebody looks, and lights up at the first event. */
 export function PixelActivity({ pixel }: { pixel: Pixel }) {
   const { activity, isAway } = useActivity(pixel.pixel_id)
-  const state = !pixel.active ? 'off' : activity?.first_event_at ? 'lit' : 'waiting'
+  const state = !pixel.active ? 'off' : activity ? stateOf(activity) : 'waiting'
   return (
     <Section title="Is it working?">
       <div class={`activity ${state}`}>
@@ -16,8 +16,15 @@ export function PixelActivity({ pixel }: { pixel: Pixel }) {
         <div>
           <p class="activity-state" role="status">
             {activity || !pixel.active ? states[state] : 'Looking…'}
+            {state === 'refused' && `: ${activity?.last_refusal?.error}`}
           </p>
           {state === 'off' && <p class="meta">Switch it on in its settings to collect.</p>}
+          {state === 'refused' && activity?.last_refusal && (
+            <p class="meta">
+              {activity.last_refusal.message} The last beacon was refused{' '}
+              <Ago at={activity.last_refusal.at} />.
+            </p>
+          )}
           {state === 'waiting' && activity && (
             <p class="meta">Open a page that has the snippet. This lights up by itself.</p>
           )}
@@ -56,6 +63,13 @@ const states = {
   off: 'This pixel is switched off',
   waiting: 'Waiting for the first event',
   lit: 'Working: events are coming in',
+  refused: 'Events are refused',
+}
+
+/** Refused: the last that was sent was a beacon that was refused. */
+const stateOf = ({ first_event_at, last_event_at, last_refusal }: Activity): keyof typeof states => {
+  if (last_refusal && last_refusal.at > (last_event_at ?? '')) return 'refused'
+  return first_event_at ? 'lit' : 'waiting'
 }
 
 const count = (n: number, what: string): string => `${n.toLocaleString('en')} ${what}${n === 1 ? '' : 's'}`
