@@ -97,8 +97,9 @@ async function newTab(browser: Browser, closeTab: CloseTab): Promise<Tab> {
   let cover: Page | undefined
   // A prerendered page takes the place of the one that it was made for.
   const page = async () => {
-    if (!firstPage.isClosed()) return firstPage
-    const [other] = (await context.pages()).filter((candidate) => candidate !== cover)
+    const isHere = (candidate: Page) => !candidate.isClosed() && !candidate.mainFrame().detached
+    if (isHere(firstPage)) return firstPage
+    const other = (await context.pages()).find((candidate) => candidate !== cover && isHere(candidate))
     if (!other) throw new Error('the tab is closed')
     return other
   }
