@@ -1,4 +1,5 @@
 import type { PixelSettings } from '../../schemas/beacon.ts'
+import { withoutNumbers } from './numbers.ts'
 import { isObject } from './validate.ts'
 
 /** Parameters that hold secrets: their name ends so, in any spelling, … */
@@ -41,8 +42,14 @@ function isSecret(name: string, settings: PixelSettings): boolean {
   )
 }
 
-/** Takes tokens, keys, addresses and the like, and what the settings name, out of the query of a URL. */
-export function withoutSecrets(url: string, settings: PixelSettings): string {
+/**
+ * Takes tokens, keys, addresses and the like, and what the settings name, out of the queries of URLs, and the numbers
+ * of cards and of social security out of all.
+ */
+export const withoutSecrets = (text: string, settings: PixelSettings): string =>
+  withoutNumbers(withoutParameters(text, settings))
+
+function withoutParameters(url: string, settings: PixelSettings): string {
   if (!url.includes('=')) return url
   let kept = ''
   let end = 0
@@ -70,7 +77,7 @@ export function stripUrlSecrets(data: Record<string, unknown>, settings: PixelSe
   }
 }
 
-/** The value without secrets in URLs wherever they stand in its texts. */
+/** The value without secrets wherever they stand in its texts. */
 export function stripSecrets<T>(value: T, settings: PixelSettings): T {
   if (typeof value === 'string') return withoutSecrets(value, settings) as T
   if (Array.isArray(value)) return value.map((part) => stripSecrets(part, settings)) as T
