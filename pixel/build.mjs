@@ -10,7 +10,10 @@ import { printSizes } from './sizes.mjs'
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
 
 /** Parts that pages load only where the settings, or someone who looks for a fault, ask for them. */
-const chunks = ['vitals', 'embeds', 'forms', 'identify', 'debug']
+const chunks = ['vitals', 'embeds', 'forms', 'identify', 'debug', 'frustration']
+
+/** The script in its variants: what a pixel's settings do not ask for is not in it. Their file and what is asked for. */
+const variants = { 'pixel.js': { frustration: false }, 'pixel.frustration.js': { frustration: true } }
 
 /** One file of code for browsers that know ES2020. */
 async function bundle(entry, options) {
@@ -61,17 +64,22 @@ export async function buildPixel({ outDir }) {
   const { bake, pixelConfig, placeholderOf } = await load('config.ts')
   const [id, folder] = ['0b5f3c7e-9d2a-4c1b-8e6f-1a2b3c4d5e6f', 'https://collector.example/p/']
   const usual = pixelConfig(id, '../e', folder, defaultPixelSettings)
-  const define = Object.fromEntries(Object.keys(usual).map((key) => [`config.${key}`, placeholderOf(key)]))
-  const script = await minified(await bundle('src/start.ts', { minify: true, define }))
+  const files = {}
+  for (const [name, asked] of Object.entries(variants)) {
+    const inPlace = (key) => (key in asked ? `${asked[key]}` : placeholderOf(key))
+    const define = Object.fromEntries(Object.keys(usual).map((key) => [`config.${key}`, inPlace(key)]))
+    files[name] = await minified(await bundle('src/start.ts', { minify: true, define }))
+  }
   // The module is the script, with its configuration as a parameter.
   const options = await bundle('src/index.ts', {
     define: { __FOOTFALL_DEFAULT_SETTINGS__: JSON.stringify(defaultPixelSettings) },
   })
   const module = `${options}
 export const init = (options) => {
-  if (!window.footfall?.on) {
+  const config = configOf(options);
+  if (!window.footfall?.[config.queueName]) {
     try {
-      start(configOf(options));
+      start(config);
     } catch {}
     loadChunks(options);
   }
@@ -80,12 +88,13 @@ export const init = (options) => {
 const start = (config) => {
 ${await bundle('src/start.ts')}};
 `
-  const files = { 'pixel.js': script, 'index.js': module }
+  files['index.js'] = module
   for (const name of chunks) files[`${name}.js`] = await bundle(`chunks/${name}.ts`, { minify: true })
   for (const [name, text] of Object.entries(files)) await writeFile(join(outDir, name), text)
   await copyFile(at('footfall.d.ts'), join(outDir, 'index.d.ts'))
-  // The script is measured as a pixel with the usual settings gets it.
-  const served = { 'pixel.js': bake(script, usual) }
+  // A script is measured as a pixel with settings that are else the usual ones gets it.
+  const served = {}
+  for (const name of Object.keys(variants)) served[name] = bake(files[name], usual)
   for (const name of chunks) served[`${name}.js`] = files[`${name}.js`]
   return Object.fromEntries(Object.entries(served).map(([name, text]) => [name, sizesOf(text)]))
 }

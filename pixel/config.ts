@@ -7,7 +7,7 @@ import type { PixelSettings } from '../schemas/beacon.ts'
 export interface PixelConfig {
   pixelId: string
   /** Where events wait in the page's storage. */
-  queueName: string
+  queueName: `footfall_${string}`
   /** Where events go: absolute, or as seen from where the page got the script. */
   endpoint: string
   /** Where the script is served, for pages that do not say where they got it. */
@@ -26,6 +26,10 @@ export interface PixelConfig {
   searchField: RegExp
   /** What of a URL does not make it another page. */
   fragment: RegExp
+  /** Finds the URLs that are told where only their query was replaced. */
+  replacedQuery: RegExp
+  /** The chunk that judges clicks is loaded. Known when a variant of the script is built. */
+  frustration: boolean
 }
 
 /** Where people write. Inputs that are buttons show a label. */
@@ -55,7 +59,12 @@ export const pixelConfig = (
     masked: masked.join(),
     unread: [...masked, '[data-footfall-ignore]', ...written].join(),
     searchField: RegExp(`^(${settings.search_parameters.map(escaped).join('|')}) [st]|^\\S* search `),
-    fragment: settings.track_hash ? /$^/ : /#.*/,
+    // A fragment that is a path is a route.
+    fragment: settings.track_hash ? /$^/ : /#(?!!?\/).*/,
+    replacedQuery: settings.track_query
+      ? /^/
+      : RegExp(`[?&](${settings.search_parameters.map(escaped).join('|')})=`),
+    frustration: settings.frustration,
   }
 }
 

@@ -20,12 +20,16 @@ export interface Settings {
   download_extensions: string[]
   /** Link a visitor to the e-mail addresses sent in forms, hashed in the page; only with consent. */
   identify_forms: boolean
-  /** Count a page view for each change of the fragment, as sites with hash routes need. */
+  /** Count a page view for each change of the fragment; "#/route" and "#!/route" always are pages. */
   track_hash: boolean
+  /** Count a page view where history.replaceState changed only the query and rested, as for filters that are pages. */
+  track_query: boolean
   /** Also watch YouTube and Vimeo players. */
   video_embeds: boolean
   /** Measure LCP, INP, CLS, FCP and TTFB, as custom events named web_vitals. */
   web_vitals: boolean
+  /** Tell rage and dead clicks, as custom events named rage_click and dead_click. */
+  frustration: boolean
 }
 
 export interface Options extends Partial<Settings> {

@@ -1,4 +1,4 @@
-/** How large the pixel was, in bytes as brotli-11 makes them. Add a line with a change. */
+/** How large the pixel was with the default settings, in bytes as brotli-11 makes them. Add a line with a change. */
 export const history = [
   { change: 'nine event types, batches, retry, consent', brotli: 4430 },
   {
@@ -11,16 +11,23 @@ export const history = [
   },
   { change: 'a search whose page shows it in the URL at once is counted', brotli: 2474 },
   { change: 'every event has the referrer; a selector that a browser refuses costs none', brotli: 2505 },
+  {
+    change:
+      'rage and dead clicks are a chunk; containers that scroll, routes that rest, shadow roots, labels, two pixels, pages that patch arrays',
+    brotli: 2994,
+  },
 ]
 
-/** Most that each file may take, the script as a pixel with the default settings gets it; these come down, or go up for a fault that was mended. */
+/** Most that each file may take, each variant of the script as a pixel with settings that are else the default gets it; these come down, or go up for a fault that was mended. */
 export const budget = {
-  'pixel.js': 2505,
+  'pixel.js': 3000,
+  'pixel.frustration.js': 3020,
   'vitals.js': 3300,
   'embeds.js': 900,
   'forms.js': 350,
   'identify.js': 300,
   'debug.js': 1200,
+  'frustration.js': 1300,
 }
 
 /** Prints the files of a build, and how the script came to its size. */

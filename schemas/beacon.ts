@@ -123,12 +123,23 @@ export const pixelSettingsSchema = Type.Object(
     }),
     track_hash: Type.Boolean({
       default: false,
-      description: 'Count a page view for each change of the fragment, as sites with hash routes need.',
+      description:
+        'Count a page view for each change of the fragment; fragments that are a path ("#/route", "#!/route") always are pages.',
+    }),
+    track_query: Type.Boolean({
+      default: false,
+      description:
+        'Count a page view where history.replaceState changed only the query and the URL then rested for a second, as for filters that are pages.',
     }),
     video_embeds: Type.Boolean({ default: false, description: 'Also watch YouTube and Vimeo players.' }),
     web_vitals: Type.Boolean({
       default: false,
       description: 'Measure LCP, INP, CLS, FCP and TTFB, as custom events named web_vitals.',
+    }),
+    frustration: Type.Boolean({
+      default: false,
+      description:
+        'Tell rage clicks (three within a second of each other at one place) and dead clicks (nothing happens within 2.5 s), as custom events named rage_click and dead_click.',
     }),
   },
   strict,

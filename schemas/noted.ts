@@ -12,8 +12,8 @@ export type NotedEvent<T extends NotedType = NotedType> = NotedData<T> & {
   url: string
   /** Where the visitor came from to that page; empty where nobody says. */
   referrer: string
-  /** When it happened, ISO 8601 with milliseconds. */
-  at: string
+  /** When it happened, in milliseconds since 1970; ISO 8601 from scripts that are still in caches. */
+  at: number | string
   /** What footfall('set', …) gave, for custom events. */
   properties?: object | undefined
 }
@@ -27,22 +27,18 @@ export interface Noted {
     /** What was last searched for by a form of this page, and is counted with that. */
     searched: string | undefined
     results: string | undefined
+    /** Only the query of the URL was replaced: a page view where the settings say so, else what it searches for. */
+    replaced?: boolean | undefined
   }
-  click: {
-    /** The clicked element and some around it, from the inside out; false further out, but for marked ones. */
-    path: (Description | false | undefined)[]
-    text: string
-    clientX: number
-    clientY: number
-    /** Clicks in a row at this place. */
-    detail: number
-    /** The page did something within the moments after. */
-    reacted: boolean
-  }
-  scroll: { percentage: number; threshold: number }
-  copy: { text: string; textLength: number }
+  click: Click
+  auxclick: Click
+  scroll: { url: string; percentage: number; threshold: number }
+  copy: Copy
+  cut: Copy
   submit: {
     form: Description
+    /** What its action is relative to. */
+    base: string
     /** Of each field "name type autocomplete" and, where it is searched by, what for. */
     fields: [string, string | false][]
     /** What it searched for, where the page itself handles it. */
@@ -55,10 +51,28 @@ export interface Noted {
   track: { name: string; properties: object }
   /** Who this browser belongs to; nothing without consent. */
   identify: { hem?: string; hem_source?: 'form' }
+  rage: Click
+  dead: Click
+}
+
+interface Click {
+  /** The clicked element and some around it, from the inside out; false further out, but for marked ones. */
+  path: (Description | false | undefined)[]
+  /** What inside it has a label, for one without a text. */
+  label: Description | null | undefined | false
+  text: string
+  clientX: number
+  clientY: number
+}
+
+interface Copy {
+  text: string
+  textLength: number
 }
 
 interface Playing {
-  element: Description
+  /** The player and some elements around it, as of a click. */
+  path: (Description | false | undefined)[]
   currentSrc: string
   currentTime: number
   duration: number
@@ -72,8 +86,10 @@ export type NotedData<T extends NotedType> = Noted[T]
 export const eventTypeOf: Record<NotedType, EventType | 'identify'> = {
   page: 'page_view',
   click: 'click',
+  auxclick: 'click',
   scroll: 'scroll_depth',
   copy: 'copy',
+  cut: 'copy',
   submit: 'form_submission',
   play: 'video',
   pause: 'video',
@@ -81,6 +97,8 @@ export const eventTypeOf: Record<NotedType, EventType | 'identify'> = {
   ended: 'video',
   track: 'custom',
   identify: 'identify',
+  rage: 'custom',
+  dead: 'custom',
 }
 
 /** An element, by its attributes that are harmless. */
@@ -88,7 +106,7 @@ export interface Description {
   tag: string
   /** Its place among its siblings of that tag, from 1. */
   nth?: number | undefined
-  /** Of a link, absolute. */
+  /** Of a link, absolute; inside an SVG as it is written. */
   href?: unknown
   [attribute: string]: unknown
 }

@@ -1,7 +1,18 @@
 import type { PixelSettings } from '../../schemas/beacon.ts'
 import { type EventType, eventTypes } from '../../schemas/events/index.ts'
 import { type Description, eventTypeOf, type NotedType } from '../../schemas/noted.ts'
-import { clickFrom, downloadFrom, formFrom, isDescription, markedFrom, stepsOf } from './describe.ts'
+import {
+  clickFrom,
+  downloadFrom,
+  formFrom,
+  isInLink,
+  judgedFrom,
+  markedFrom,
+  nearStepsOf,
+  stepsOf,
+  urlOf,
+} from './describe.ts'
+import { identifierOf } from './identifier.ts'
 import { searchOfForm, searchOfPage } from './search.ts'
 import { stripSecrets, stripUrlSecrets, withoutSecrets } from './secrets.ts'
 import { clean, cut, numberOf } from './text.ts'
@@ -36,12 +47,15 @@ export interface Meaning {
  */
 export function derive(event: unknown, settings: PixelSettings): Meaning | Fault {
   if (!isObject(event)) return { path: '', message: 'must be an object' }
-  const { type, id, url, at, referrer, event_type, ...noted } = event
+  const { type, id, referrer, event_type, ...noted } = event
   if (event_type !== undefined || type === undefined) return complete(event, settings)
   if (typeof type !== 'string' || !isNotedType(type))
     return { path: '/type', message: `must be one of ${Object.keys(eventTypeOf).join(', ')}` }
   if (type === 'identify') return identified(noted)
 
+  // One that is longer than what is stored of it is cut: the event is worth more than its end.
+  const url = urlOf(noted.url) ?? noted.url
+  const at = timestampOf(noted.at)
   const parts = makers[type]({ ...noted, referrer, url }, settings, type)
   const ownType = eventTypeOf[type]
   const events: Derived[] = []
@@ -77,12 +91,14 @@ const pageReferrer = (referrer: unknown, settings: PixelSettings) =>
     ? { referrer: withoutSecrets(referrer, settings) }
     : undefined
 
-const noPlayer: Fault = { path: '/element', message: 'must be the element that plays' }
+const noPlayer: Fault = { path: '/path', message: 'must hold the element that plays' }
+
+const noElement: Fault = { path: '/path', message: 'must hold the clicked element' }
 
 /** By the types whose event may be missing: what they must hold. */
 const saysTooLittle: Partial<Record<NotedType, Fault>> = {
   ...{ play: noPlayer, pause: noPlayer, timeupdate: noPlayer, ended: noPlayer },
-  click: { path: '/path', message: 'must hold the clicked element' },
+  ...{ click: noElement, auxclick: noElement, rage: noElement, dead: noElement },
   submit: { path: '/form', message: 'must be the submitted form' },
   track: { path: '/name', message: 'must be a text of at least one character' },
 }
@@ -104,48 +120,67 @@ function idOf(at: unknown, thrown: unknown, event_type: string): string | undefi
 
 const timeCharsMax = 40
 
+/** The pixel tells milliseconds; scripts that are still in caches tell ISO 8601. */
+const timestampOf = (at: unknown): unknown =>
+  typeof at === 'number' && Math.abs(at) <= latestTime ? new Date(at).toISOString() : at
+
+/** The last that a Date holds. */
+const latestTime = 8.64e15
+
 const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0').slice(-digits)
 
 /** What an event's data are made of by the type the pixel notes; undefined where it makes none of a type. */
 type Make = (data: Data, settings: PixelSettings, type: string) => { [T in EventType]?: Data | undefined }
 
+const click: Make = (data, settings) => ({
+  click: clickFrom(data, settings),
+  download: downloadFrom(data, settings),
+  // A form's turn comes when it is submitted.
+  custom: markedFrom(
+    stepsOf(data.path).filter(({ tag }) => tag !== 'form'),
+    data.properties,
+  ),
+})
+
+const copy: Make = ({ text, textLength }) => ({
+  copy: { text: cut(text, Number.POSITIVE_INFINITY), textLength },
+})
+
+const judged: Make = (data, settings, type) => ({ custom: judgedFrom(data, settings, type) })
+
 const video: Make = (data, _settings, type) => {
-  if (!isDescription(data.element)) return { video: undefined }
-  const video = videoFrom(data, data.element, type)
+  const steps = nearStepsOf(data.path ?? [data.element])
+  if (!steps[0]) return { video: undefined }
+  const video = videoFrom(data, steps, type)
   return video ? { video } : {}
 }
 
 const makers: Record<Exclude<NotedType, 'identify'>, Make> = {
   page: (data, settings) => {
-    const { title, referrer, sizes, searched, results, properties, ...own } = data
+    const { title, referrer, sizes, searched, results, properties, replaced, at, ...own } = data
     const [screenWidth, screenHeight, width, height] = Array.isArray(sizes) ? sizes : []
     const view = {
       title: cut(title, titleLengthMax),
-      referrer: referrer || null,
+      referrer: urlOf(referrer),
       screen: { height: screenHeight, width: screenWidth },
       viewport: { height, width },
       ...own,
     }
-    return { page_view: view, search: searchOfPage(data, settings) }
+    // A filter is no other page, unless the settings say so.
+    const isView = !replaced || settings.track_query
+    return { ...(isView && { page_view: view }), search: searchOfPage(data, settings) }
   },
 
-  click: (data, settings) => ({
-    click: clickFrom(data, settings),
-    download: downloadFrom(data, settings),
-    // A form's turn comes when it is submitted.
-    custom: markedFrom(
-      stepsOf(data.path).filter(({ tag }) => tag !== 'form'),
-      data.properties,
-    ),
-  }),
+  click,
+  // The middle button does something with links only: it opens them in a tab of their own.
+  auxclick: (data, settings, type) => (isInLink(data.path) ? click(data, settings, type) : {}),
 
   scroll: ({ percentage, threshold }) => ({
     scroll_depth: { percentage: Math.min(100, Math.floor(numberOf(percentage))), threshold },
   }),
 
-  copy: ({ text, textLength }) => ({
-    copy: { text: cut(text, Number.POSITIVE_INFINITY), textLength },
-  }),
+  copy,
+  cut: copy,
 
   submit: (data, settings) => ({
     form_submission: formFrom(data),
@@ -159,17 +194,23 @@ const makers: Record<Exclude<NotedType, 'identify'>, Make> = {
   ended: video,
 
   track: ({ name, properties }) => ({ custom: name ? { name, properties } : undefined }),
+
+  rage: judged,
+  dead: judged,
 }
 
 /** Only of videos and embedded players: audio is none. Browsers pause a video that ends, too. */
-function videoFrom(data: Data, element: Description, action: string): Data | undefined {
+function videoFrom(data: Data, steps: Description[], action: string): Data | undefined {
   const { currentSrc, currentTime, duration, ended } = data
+  const element = steps[0]!
   if (element.tag !== 'video' && element.tag !== 'iframe') return
   if (action === 'pause' && ended) return
   const percent = Math.min(100, (100 * numberOf(currentTime)) / numberOf(duration)) || 0
   const isProgress = action === 'timeupdate'
   const title = element['data-footfall-title'] ?? element.title ?? element['aria-label']
   return {
+    // Tells two players of one file apart.
+    elementIdentifier: identifierOf(steps),
     src: cut(currentSrc, srcLengthMax),
     title: clean(cut(title, titleLengthMax)) || null,
     action: isProgress ? 'progress' : action,

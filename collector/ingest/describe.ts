@@ -13,41 +13,53 @@ const classLengthMax = 1000
 const nameLengthMax = 1000
 /** Of a field: name, type and autocomplete. */
 const fieldLengthMax = 1000
-/** So many clicks in a row at one place are an angry visitor's. */
-const rageClicks = 3
 /** Of a path, the steps nearest to what was clicked; those after them are there for their marks. */
 const nearSteps = 6
 
 /** The data of a click from what was noted of it; undefined where scripts made one without an element. */
 export function clickFrom(data: Data, { text_length_max }: PixelSettings): Data | undefined {
-  const { path, text, clientX, clientY, detail, reacted } = data
-  const steps = stepsOf(Array.isArray(path) && path.slice(0, nearSteps))
+  const { path, clientX, clientY } = data
+  const steps = nearStepsOf(path)
   const [element] = steps
   if (!element) return
-  const href = linkIn(path)?.href
-  const link = linkKind(urlOf(href), data.url)
+  const link = linkKind(hrefOf(linkIn(path), data.url), data.url)
   return {
     element: {
       ariaLabel: cut(element['aria-label'], text_length_max) ?? null,
       className: cut(element.class, classLengthMax) ?? '',
       tagName: cut(element.tag, nameLengthMax)!.toUpperCase(),
       id: cut(element.id, nameLengthMax) ?? null,
-      href: urlOf(element.href),
+      href: hrefOf(element, data.url),
     },
     elementIdentifier: identifierOf(steps),
-    // What stands in a field is nobody's business; of a field that is needless to say.
-    elementText: isControl(element) && text === mask ? '' : cut(clean(text), text_length_max),
+    elementText: cut(textIn(data, element), text_length_max),
     coordinates: { x: clientX, y: clientY },
     ...(link && { link }),
-    ...(typeof detail === 'number' && detail >= rageClicks && { rage: true }),
-    ...(reacted === false && !href && !isControl(element) && { dead: true }),
   }
 }
 
+/** What an element is called: its text, else its label, else that of what is inside it, as of an image in a link. */
+function textIn({ text, label }: Data, element: Description): string | undefined {
+  // What stands in a field is nobody's business; of a field that is needless to say.
+  if (text === mask && isField(element)) return ''
+  return clean(text) || labelOf(element) || labelOf(label) || ''
+}
+
+const labelOf = (element: unknown): string | undefined =>
+  isObject(element) ? [element['aria-label'], element.alt, element.title].map(clean).find(Boolean) : undefined
+
+/** The custom event of a click that the pixel's chunk judged: rage_click or dead_click. */
+export function judgedFrom(data: Data, settings: PixelSettings, type: string): Data | undefined {
+  const click = clickFrom(data, settings)
+  if (!click) return
+  const { elementIdentifier, elementText, coordinates } = click
+  return { name: `${type}_click`, properties: { elementIdentifier, elementText, coordinates } }
+}
+
 /** The download that a click is, too: on a link that says so, or leads to a file. */
-export function downloadFrom({ path }: Data, { download_extensions }: PixelSettings): Data | undefined {
+export function downloadFrom({ path, url }: Data, { download_extensions }: PixelSettings): Data | undefined {
   const link = linkIn(path)
-  const href = urlOf(link?.href)
+  const href = hrefOf(link, url)
   if (!link || !href) return
   const place = href.split(/[?#]/, 1)[0]!
   const filename = cut(
@@ -71,13 +83,13 @@ export function markedFrom(path: unknown, common: unknown): Data | undefined {
 }
 
 /** The data of a form's submission; undefined where scripts made one without a form. */
-export function formFrom({ form, fields, url }: Data): Data | undefined {
+export function formFrom({ form, fields, url, base }: Data): Data | undefined {
   if (!isDescription(form)) return
   return {
     form: {
       id: cut(form.id, nameLengthMax) ?? null,
       name: cut(form.name, nameLengthMax) ?? null,
-      action: absolute(form.action, url),
+      action: absolute(form.action, textOf(base) ?? url),
       method: (cut(form.method, nameLengthMax) || 'get').toLowerCase(),
     },
     fields: [...new Set(fieldsIn(fields).map(({ name }) => name))].slice(0, 500),
@@ -109,20 +121,28 @@ export const fieldsIn = (fields: unknown): Field[] =>
 export const isDescription = (value: unknown): value is Description =>
   isObject(value) && typeof value.tag === 'string'
 
-/** Fields and players answer a click by themselves, without a change of the page. */
-const isControl = ({ tag }: Description) =>
-  ['input', 'select', 'option', 'textarea', 'label', 'video', 'audio'].includes(tag)
+const isField = ({ tag }: Description) => ['input', 'select', 'option', 'textarea'].includes(tag)
 
 /** The elements of a path; a shadow root on its way is none. */
 export const stepsOf = (path: unknown): Description[] =>
   Array.isArray(path) ? path.filter(isDescription) : []
 
+/** Those nearest to what was clicked. */
+export const nearStepsOf = (path: unknown): Description[] =>
+  stepsOf(Array.isArray(path) && path.slice(0, nearSteps))
+
 /** The innermost link of a path. */
 const linkIn = (path: unknown): Description | undefined =>
-  stepsOf(path).find(({ tag, href }) => tag === 'a' && textOf(href))
+  stepsOf(path).find(({ tag, href }) => ['a', 'area'].includes(tag) && textOf(href))
 
-/** An address, cut to what is stored of one. A link inside an SVG has an object in its place. */
-const urlOf = (value: unknown): string | null => cut(value, urlLengthMax) || null
+export const isInLink = (path: unknown): boolean => linkIn(path) !== undefined
+
+/** Where an element leads to. A link inside an SVG says it as it is written. */
+const hrefOf = (element: Description | undefined, url: unknown): string | null =>
+  absolute(element?.href, url) ?? urlOf(element?.href)
+
+/** An address, cut to what is stored of one. */
+export const urlOf = (value: unknown): string | null => cut(value, urlLengthMax) || null
 
 /** In lower case, without the dot; empty where a name has none. */
 function extensionOf(name: string): string {

@@ -19,7 +19,7 @@ export interface Script {
 }
 
 /** What pages load besides the pixel: measures and players where the settings ask for them, the fault finder. */
-export const chunkNames = ['vitals', 'embeds', 'forms', 'identify', 'debug'] as const
+export const chunkNames = ['vitals', 'embeds', 'forms', 'identify', 'debug', 'frustration'] as const
 export type ChunkName = (typeof chunkNames)[number]
 
 export interface PixelScripts {
@@ -35,7 +35,8 @@ const cachedMost = 1_000
 /** Makes pixel scripts, compressed once and kept. `publicUrl` is how browsers reach the collector. */
 export async function createPixelScripts(publicUrl: string): Promise<PixelScripts> {
   const built = (name: string) => readFileSync(join(buildRoot, 'pixel', name), 'utf8')
-  const template = built('pixel.js')
+  const usual = built('pixel.js')
+  const judging = built('pixel.frustration.js')
   const compressed = chunkNames.map(async (name) => [name, await compress(built(`${name}.js`))])
   const chunks = Object.fromEntries(await Promise.all(compressed)) as PixelScripts['chunks']
   const cache = new Map<string, Promise<Script>>()
@@ -44,6 +45,7 @@ export async function createPixelScripts(publicUrl: string): Promise<PixelScript
     chunks,
     of(pixelId, settings) {
       const scriptUrl = `${publicUrl}/p/${pixelId}.js`
+      const template = settings.frustration ? judging : usual
       const source =
         scriptFor(template, pixelId, scriptUrl, settings) + loadChunks(settings, scriptUrl, chunks)
       let script = cache.get(source)

@@ -1,3 +1,4 @@
+import { pageView } from './events/page_view.ts'
 import { store } from './guard.ts'
 import { keepId, readId } from './identity.ts'
 import { dropAll, parked } from './queue.ts'
@@ -17,6 +18,7 @@ export let isDecided: boolean | undefined
 
 /** A visitor's own word, an opt-out or a GPC or DNT signal where that is honoured, the page can't turn. */
 export const decide = (isGranted?: boolean): void => {
+  const before = level
   const isOut = readId() === out
   const isDenied =
     isOut ||
@@ -29,6 +31,8 @@ export const decide = (isGranted?: boolean): void => {
   }
   // Where consent comes first, what waited for it is dropped, too.
   if (!level) dropAll()
+  // Nothing was noted yet of the page that is open.
+  else if (!before) pageView()
   isDecided = true
 }
 

@@ -10,12 +10,19 @@ const known = (selector: string): string =>
 export const masked = known(config.masked)
 export const unread = known(config.unread)
 
+/** A node and all it stands in, out of shadow roots too, also for events that do not leave these. */
+export const pathTo = (node: Node | null): Element[] => {
+  const path = []
+  for (; node; node = node.parentNode || (node as ShadowRoot).host) path.push(node)
+  return path as Element[]
+}
+
 /** The innermost of an event's path that a selector takes: unlike Element.closest, out of shadow roots too. */
 export const find = (path: EventTarget[], selector: string): Element | undefined =>
   (path as Element[]).find((element) => element.matches?.(selector))
 
 /** Beginnings of id, class, name, role, action, method, download and the like; labels where "true" follows. */
-const harmless = /^(id|cl|na|ro|ac|me|do|data-(test|cy|qa|footfall)|(aria-label|title)true)/
+const harmless = /^(id|cl|na|ro|ac|me|do|data-(test|cy|qa|footfall)|(aria-label|title|alt)true)/
 
 /**
  * What the collector reads identifiers, links and names from: attributes, not properties, for a form's `id` may be an
@@ -24,16 +31,24 @@ const harmless = /^(id|cl|na|ro|ac|me|do|data-(test|cy|qa|footfall)|(aria-label|
  */
 export const describe = (element: Element, path: EventTarget[]): Description => {
   const tag = element.localName
+  const href = (element as SVGAElement).href
   let nth = 0
   for (let sibling: Element | null = element; sibling; sibling = sibling.previousElementSibling)
     nth += (sibling.localName === tag) as unknown as number
   const showsLabels = !find(path, masked)
   const description: Description = {
     tag,
-    href: (element as HTMLAnchorElement).href,
+    // A link inside an SVG has an object in its place.
+    href: href?.baseVal || href,
     nth,
   }
   for (const { name, value } of element.attributes || [])
     if (harmless.test(name + showsLabels)) description[name] = value
   return description
 }
+
+/** The steps from an element outwards: the nearest, and those that are marked. */
+export const steps = (element: Element, path: Element[]): (Description | false | undefined)[] =>
+  path
+    .slice(path.indexOf(element))
+    .map((step, at) => (at < 6 || find([step], '[data-footfall-event]')) && describe(step, path))

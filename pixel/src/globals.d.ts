@@ -6,8 +6,9 @@ declare global {
   const config: PixelConfig
 
   interface Window {
-    /** The stub, with the calls it keeps in q, or the pixel, marked by `on`. */
-    footfall?: ((...call: unknown[]) => void) & Partial<Footfall> & { q?: unknown[][]; on?: 1 }
+    /** The stub, with the calls it keeps in q, or the pixel, marked by `on`; what listens again, by queueName. */
+    footfall?: ((...call: unknown[]) => void) &
+      Partial<Footfall> & { q?: unknown[][]; on?: 1 } & { [pixel: `footfall_${string}`]: () => void }
   }
   interface Navigator {
     globalPrivacyControl?: boolean

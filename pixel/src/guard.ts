@@ -8,3 +8,9 @@ export const attempt = <R>(work: () => R): R | undefined => {
 /** Keeps a text in storage, or removes it; answers something true where that can be. */
 export const store = (key: string, text?: string): unknown =>
   attempt(() => (text ? (localStorage[key] = text) : delete localStorage[key]))
+
+/** JSON of a value, also where the page has given arrays a toJSON of their own, as Prototype.js does. */
+export const json = (value: unknown): string =>
+  JSON.stringify(value, function (this: Record<string, unknown>, key, part) {
+    return Array.isArray(this[key]) ? this[key] : part
+  })

@@ -3,8 +3,7 @@ import { level } from './consent.ts'
 import { find } from './element.ts'
 import { common } from './events/custom.ts'
 import { referrer } from './events/page_view.ts'
-import { attempt, store } from './guard.ts'
-import { restReactions } from './reaction.ts'
+import { attempt, json, store } from './guard.ts'
 import { schedule } from './send.ts'
 
 /** An event as it is sent, or what makes one when it is encoded. */
@@ -28,19 +27,18 @@ export const note = <T extends NotedType>(
   path: EventTarget[] = [],
 ): void => {
   const url = document.URL
-  const at = new Date()
+  const at = Date.now()
   if (level && !queue[entriesMost - 1])
     queue.push(() =>
       find(path, '[data-footfall-ignore]')
         ? []
-        : { url, referrer, properties: common, ...data(), id: Math.random(), type, at },
+        : { url, referrer, at, properties: common, ...data(), id: Math.random(), type },
     )
   schedule()
 }
 
 /** Makes events of what was noted. */
 export const encode = (): void => {
-  restReactions()
   queue = queue.flatMap((entry) =>
     (entry as { at?: Date }).at ? entry : attempt(entry as () => object) || [],
   )
@@ -60,7 +58,7 @@ export const unpark = (): void => {
 export const putBack = (batch: Entry[]): void => {
   queue.unshift(...batch)
   encode()
-  if (level > 2 && store(parked, JSON.stringify(queue))) dropAll()
+  if (level > 2 && store(parked, json(queue))) dropAll()
 }
 
 export const dropAll = (): void => {

@@ -1,10 +1,10 @@
 import type { BeaconReceipt } from '../../schemas/beacon.ts'
 import { decide, isDecided, level } from './consent.ts'
+import { settle } from './events/page_view.ts'
 import { readScroll } from './events/scroll_depth.ts'
-import { attempt } from './guard.ts'
+import { attempt, json } from './guard.ts'
 import { id, keepId, readId, uuid } from './identity.ts'
 import { encode, putBack, queue, unpark } from './queue.ts'
-import { reacted } from './reaction.ts'
 
 /** Beside the script, under whatever path it is served. Script optimisers inline it: then none is current. */
 const collector = new URL(
@@ -14,6 +14,8 @@ const collector = new URL(
 
 /** Events of one moment share a request: a click and what it led to. */
 const batchMs = 600
+/** The wait after two requests that nobody answered, as where the page's policy blocks the collector: the next page. */
+const untilNextPage = 2e9
 /** Browsers let 64 KiB leave a page that closes: so many characters are less, whatever they are. */
 const bodyCharsMax = 20_000
 /** The wait before the next request: more than batchMs since the collector last refused one. */
@@ -32,7 +34,10 @@ export const schedule = (): void => {
 }
 
 /** What few pages need, from beside the script; a page where it is blocked goes on without. */
-export const load = (name: 'debug' | 'identify', argument?: object): Promise<object | undefined> =>
+export const load = (
+  name: 'debug' | 'frustration' | 'identify',
+  argument?: object,
+): Promise<object | undefined> =>
   import(new URL(`p/${name}.js`, collector) as unknown as string)
     .then((chunk) => chunk.default(argument))
     .catch(() => {})
@@ -61,17 +66,18 @@ export const flush = async (): Promise<void> => {
   let size = 500
   let body: string
   do {
-    body = JSON.stringify({
+    body = json({
       pixel_id: config.pixelId,
       // Null: no consent.
       cookie_id: id || null,
-      sent_at: new Date(),
+      sent_at: new Date().toISOString(),
       events: queue.slice(0, size),
     })
   } while (body.length > bodyCharsMax && (size >>= 1))
   const batch = queue.splice(0, size || 1)
   // Unless an answer says otherwise: offline, blocked, over the browser's budget, or someone patched fetch.
   let isRefused = true
+  let isAnswered = false
   try {
     if (isLeaving) {
       // No answer will come. Where none is likely to arrive, the next page sends it again.
@@ -85,6 +91,7 @@ export const flush = async (): Promise<void> => {
         keepalive: size > 0,
         credentials: 'include',
       })
+      isAnswered = true
       isRefused = answer.status > 428
       // An answer of another kind names none.
       if (level > 2) keepId(((await answer.json()) as BeaconReceipt).cookie_id || id)
@@ -92,16 +99,16 @@ export const flush = async (): Promise<void> => {
   } catch {}
   if (isRefused) putBack(batch)
   timer = undefined
-  waitMs = isRefused ? waitMs * 2 : batchMs
+  waitMs = !isRefused ? batchMs : isAnswered || waitMs === batchMs ? waitMs * 2 : untilNextPage
   if (!(isLeaving && isRefused)) schedule()
 }
 
-/** The page leaves, or is back. */
-export const leave = (leaves: boolean): void => {
-  // A click that leads away is no dead one.
-  reacted()
-  readScroll()
+/** The page leaves, or it or its connection is back: then what waits goes at once. */
+export const leave = ({ type }: Event): void => {
+  settle()
+  readScroll(document.URL)
   unpark()
-  isLeaving = leaves
+  isLeaving = type === 'pagehide' || document.hidden
+  if (!isLeaving) waitMs = batchMs
   flush()
 }

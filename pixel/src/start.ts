@@ -1,4 +1,5 @@
 import { consent, level, optIn, optOut } from './consent.ts'
+import { pathTo } from './element.ts'
 import { click } from './events/click.ts'
 import { copy } from './events/copy.ts'
 import { set, track } from './events/custom.ts'
@@ -6,8 +7,8 @@ import { media } from './events/media.ts'
 import { moved, navigated, pageView, restored } from './events/page_view.ts'
 import { scroll } from './events/scroll_depth.ts'
 import { submit } from './events/submit.ts'
-import { attempt } from './guard.ts'
-import { note } from './queue.ts'
+import { attempt, json } from './guard.ts'
+import { note, parked } from './queue.ts'
 import { flush, leave, load } from './send.ts'
 
 /**
@@ -18,30 +19,40 @@ type Listener = (event: never, path: Element[]) => unknown
 
 const listeners: Record<string, Listener> = {
   click,
+  auxclick: click,
   copy,
+  cut: copy,
   submit,
   scroll,
   play: media,
   pause: media,
   timeupdate: media,
   ended: media,
-  popstate: moved,
+  // Only for the shadow roots on its way.
+  focusin() {},
+  popstate: () => moved(),
   pageshow: restored,
-  pagehide: () => leave(true),
-  visibilitychange: () => leave(document.hidden),
+  pagehide: leave,
+  visibilitychange: leave,
+  online: leave,
 }
 
-const listen = (type: string, work: Listener) =>
-  addEventListener(
-    type,
-    (event) =>
-      attempt(() => {
-        const path = event.composedPath() as Element[]
-        const data = work(event as never, path)
-        if (data) note(type as 'click', data as never, path)
-      }),
-    true,
-  )
+const handle = (event: Event & { [pixel: string]: unknown }) =>
+  attempt(() => {
+    const path = pathTo(event.composedPath()[0] as Node)
+    // What leaves a shadow root comes here twice.
+    if (event[parked]) return
+    event[parked] = true
+    // Submissions and media events stay in theirs: once something else came out of one, it is listened to as well.
+    for (const step of path) if (step instanceof ShadowRoot) listen(step)
+    const data = listeners[event.type]!(event as never, path)
+    if (data) note(event.type as 'click', data as never, path)
+  })
+
+/** As often as it is asked for: a page that writes itself anew with document.open() has taken all listeners away. */
+const listen = (target: EventTarget) => {
+  for (const type in listeners) target.addEventListener(type, handle as never, true)
+}
 
 const commands: Record<string, (...args: never[]) => void> = {
   track,
@@ -59,31 +70,42 @@ const commands: Record<string, (...args: never[]) => void> = {
 }
 
 const begin = () => {
-  for (const type in listeners) listen(type, listeners[type]!)
+  listen(window)
   navigated()
+  if (config.frustration) load('frustration', { note, click })
   // Copied at once: pages go on changing the objects they passed.
   const run = ([name, ...args]: unknown[]) =>
-    attempt(() => commands[name as string]!(...(JSON.parse(JSON.stringify(args)) as never[])))
-  footfall.q!.map(run)
-  footfall.q!.push = run as never
+    attempt(() => commands[name as string]!(...(JSON.parse(json(args)) as never[])))
+  const { q } = footfall as { q: unknown[] }
+  const { push } = q
+  q.map(run as never)
+  // Another pixel's page may have two: each call is for both, and some are kept for one that comes later.
+  q.push = (call) => {
+    push.call(q, call)
+    if (q[99]) q.shift()
+    return run(call as never) as never
+  }
   // A page may forbid the patch (a frozen history): then pages inside it go uncounted.
   for (const name of ['pushState', 'replaceState'] as const) {
     const original = history[name]
     history[name] = (...args) => {
       original.apply(history, args)
-      attempt(moved)
+      attempt(() => moved(name > 'r'))
     }
   }
 }
 
 /** The stub keeps calls in q; code that kept the stub's function goes on pushing to it. */
 const footfall: NonNullable<Window['footfall']> = (window.footfall =
-  window.footfall || ((...call: unknown[]) => footfall.q!.push(call)))
+  window.footfall || (((...call: unknown[]) => footfall.q!.push(call)) as never))
 footfall.q = footfall.q || []
-// A second copy of the script does nothing.
-if (!footfall.on) {
+// A second copy of a pixel's script starts nothing.
+const again = footfall[parked]
+if (again) again()
+else {
   footfall.on = 1
+  footfall[parked] = () => listen(window)
   // A prerendered page that is never shown has no visitor.
-  if (document.prerendering) listen('prerenderingchange', begin)
+  if (document.prerendering) addEventListener('prerenderingchange', () => attempt(begin), true)
   else begin()
 }

@@ -4,6 +4,8 @@ import { Nullable, Text, Timestamp, Url } from './common.ts'
 export const video = Type.Object({
   url: Url,
   src: Text,
+  /** Of the player, as of a clicked element. */
+  elementIdentifier: Type.Optional(Text),
   title: Nullable(Text),
   action: Type.Union([
     Type.Literal('play'),

@@ -6,12 +6,19 @@ const element = { tag: 'button', nth: 2, id: 'buy', class: 'css-1x2y3z', 'aria-l
 const link = { tag: 'a', nth: 1, href: 'https://shop.example/prices.pdf', class: 'file' }
 const form = { tag: 'form', nth: 1, id: 'search', name: 'f', action: '/find', method: 'get' }
 const playing = {
-  element: { tag: 'video', nth: 1, title: 'Film' },
+  path: [{ tag: 'video', nth: 1, title: 'Film' }, { tag: 'main' }],
   currentSrc: 'https://shop.example/film.webm',
   currentTime: 5.2,
   duration: 10,
   ended: false,
 }
+const clicked = () => ({
+  path: [{ ...element }, { ...link }, false, { tag: 'main', 'data-footfall-event': 'bought' }],
+  label: { tag: 'img', nth: 1, alt: 'A pot' },
+  text: ' Buy \n now ',
+  clientX: 10,
+  clientY: 20,
+})
 const size = { height: 900, width: 1600 }
 
 /** What the pixel sends of each type, without what all have (schemas/noted.ts). */
@@ -22,18 +29,14 @@ export const captured: Record<NotedType, () => object> = {
     sizes: [1920, 1080, 1600, 900],
     results: '12 results',
   }),
-  click: () => ({
-    path: [{ ...element }, { ...link }, false, { tag: 'main', 'data-footfall-event': 'bought' }],
-    text: ' Buy \n now ',
-    clientX: 10,
-    clientY: 20,
-    detail: 1,
-    reacted: true,
-  }),
+  click: clicked,
+  auxclick: clicked,
   scroll: () => ({ percentage: 51.2, threshold: 50 }),
   copy: () => ({ text: 'terracotta', textLength: 10 }),
+  cut: () => ({ text: 'terracotta', textLength: 10 }),
   submit: () => ({
     form: { ...form },
+    base: 'https://shop.example/a/',
     fields: [
       ['q search on', 'pots'],
       ['full name text name', false],
@@ -50,6 +53,8 @@ export const captured: Record<NotedType, () => object> = {
     properties: { sku: 'POT-23', price: 24.5, tags: ['a', { b: null }] },
   }),
   identify: () => ({ hem: 'ab'.repeat(32) }),
+  rage: clicked,
+  dead: clicked,
 }
 
 /** The event_data that a back end sends of each type, without url and timestamp. */

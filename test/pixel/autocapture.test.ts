@@ -14,43 +14,6 @@ it('links that leave the site, dial or write are marked', async () => {
   expect(clicks.map(({ link }) => link)).toEqual(['outbound', 'tel', 'mailto', undefined])
 })
 
-it('the third click in a row is a rage click', async () => {
-  await pixel.visit({ body: '<button onclick="this.append(1)">slow</button>' })
-  for (let times = 1; times <= 4; times++) {
-    await pixel.page.mouse.move(20, 20)
-    await pixel.page.mouse.down({ clickCount: times })
-    await pixel.page.mouse.up({ clickCount: times })
-  }
-  const clicks = await pixel.events('click', 4)
-  expect(clicks.map(({ rage }) => rage)).toEqual([undefined, undefined, true, true])
-})
-
-it('a click after which nothing happens is a dead one', async () => {
-  await pixel.visit({
-    body: `<button id="dead">dead</button><button id="text" onclick="this.firstChild.data = 'new'">text</button>
-      <button id="class" onclick="this.className = 'on'">class</button>
-      <button id="far" onclick="document.title = 'other'">far</button>
-      <button id="route" onclick="history.pushState({}, '', '/route')">route</button>
-      <a href="#part">jump</a><input id="field"><label>label</label>`,
-  })
-  const dead: unknown[] = []
-  for (const selector of ['#dead', '#text', '#class', '#far', '#route', 'a', '#field', 'label']) {
-    await pixel.page.click(selector)
-    await pixel.settled(selector)
-    dead.push(pixel.receiver.events('click').at(-1)!.event_data.dead)
-  }
-  expect(dead).toEqual([true, ...Array(7).fill(undefined)])
-})
-
-it('a click that leads away by script is not dead', async () => {
-  pixel.put({ path: '/next' })
-  await pixel.visit({ body: `<button onclick="location.href = '/next'">go</button>` })
-  await pixel.page.waitForFunction('footfall.on')
-  await pixel.page.click('button')
-  const [click] = await pixel.events('click', 1)
-  expect(click).not.toHaveProperty('dead')
-})
-
 it('what is clicked inside shadow roots is named, and its link and mark are found outside of it', async () => {
   await pixel.visit({
     body: `<a href="/files/guide.pdf" data-footfall-event="guide"><x-icon></x-icon></a>

@@ -42,7 +42,7 @@ it('a refused batch is sent again with the same events', async () => {
 it('a batch the collector calls wrong is dropped, and the visitor’s id stays', async () => {
   pixel.receiver.state.statuses = [400]
   await pixel.visit()
-  await vi.waitFor(() => expect(posts()).toBe(1))
+  await vi.waitFor(() => expect(posts()).toBe(1), { timeout: 8000 })
   const id = () => pixel.page.evaluate('localStorage.footfall_id')
   const before = await id()
   await pixel.settled()

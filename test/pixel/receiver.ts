@@ -62,8 +62,8 @@ function understood({ cookie_id, events, ...rest }: Beacon, settings: PixelSetti
 }
 
 export async function startReceiver() {
-  const script = readFileSync(join(builtPixel, 'pixel.js'), 'utf8')
-  const module = readFileSync(join(builtPixel, 'index.js'), 'utf8')
+  const built = (name: string) => readFileSync(join(builtPixel, name), 'utf8')
+  const module = built('index.js')
 
   const state = {
     /** Path → HTML. */
@@ -89,9 +89,12 @@ export async function startReceiver() {
     if (pathname.startsWith('/p/')) {
       state.requests.push(`${request.method} ${pathname}`)
       response.setHeader('content-type', 'text/javascript')
-      if (!pathname.includes(pixelId)) return response.end(readFileSync(join(builtPixel, basename(pathname))))
+      if (!/^\/p\/[\da-f-]{36}\.js$/.test(pathname)) return response.end(built(basename(pathname)))
       const collectorOrigin = `http://${request.headers.host}`
-      return response.end(scriptFor(script, pixelId, `${collectorOrigin}${pathname}`, state.settings))
+      const script = built(state.settings.frustration ? 'pixel.frustration.js' : 'pixel.js')
+      return response.end(
+        scriptFor(script, basename(pathname, '.js'), `${collectorOrigin}${pathname}`, state.settings),
+      )
     }
     if (pathname === '/index.js') {
       response.setHeader('content-type', 'text/javascript')

@@ -1,34 +1,31 @@
 import type { NotedData } from '../../../schemas/noted.ts'
-import { describe, find, mask, unread } from '../element.ts'
-import { reactions, watchReactions } from '../reaction.ts'
+import { describe, find, mask, pathTo, steps, unread } from '../element.ts'
 
 /** What people mean to click: the button, not the icon in it. */
-const clickable = 'a,button,summary,[role=button],[role=tab],[role^=menuitem],[data-footfall-event]'
+const clickable = 'a,area,button,summary,[role=button],[role=tab],[role^=menuitem],[data-footfall-event]'
 
 /** Reads at once what the page's own handlers may change, a text above all; the rest when it is encoded. */
 export const click = (
-  { clientX, clientY, detail }: MouseEvent,
+  { button, clientX, clientY }: MouseEvent,
   path: Element[],
-): (() => NotedData<'click'>) => {
+): (() => NotedData<'click'>) | undefined => {
+  // The right button opens a menu of the browser's.
+  if (button > 1) return
   const control = path[0]!.closest(clickable)
   const element = control || path[0]!
-  const text =
-    // Nobody means all that stands in a large part of the page; reading it would take long.
-    !control && element.getElementsByTagName('*')[99]
-      ? ''
-      : element.querySelector(unread)
-        ? mask
-        : element.textContent || (element.matches('input') && (element as HTMLInputElement).value) || ''
-  const before = reactions
-  watchReactions()
+  // Nobody means all that stands in a large part of the page; reading it would take long.
+  const isLarge = !control && element.getElementsByTagName('*')[99]
+  const label = !isLarge && element.querySelector('[alt],[title],[aria-label]')
+  const text = isLarge
+    ? ''
+    : element.querySelector(unread)
+      ? mask
+      : element.textContent || (element.matches('input') && (element as HTMLInputElement).value) || ''
   return () => ({
-    path: path
-      .slice(path.indexOf(element))
-      .map((step, at) => (at < 6 || find([step], '[data-footfall-event]')) && describe(step, path)),
+    path: steps(element, path),
+    label: label && describe(label, pathTo(label)),
     text: find(path, unread) ? mask : text.slice(0, config.textLengthMax),
     clientX,
     clientY,
-    detail,
-    reacted: reactions > before,
   })
 }

@@ -1,11 +1,14 @@
 import { encode, note } from '../queue.ts'
-import { reacted } from '../reaction.ts'
-import { restartScroll } from './scroll_depth.ts'
+import { readScroll, restartScroll } from './scroll_depth.ts'
 import { searched } from './submit.ts'
 
+/** The page that is viewed. */
 let shown = document.referrer
 /** Of the page that is shown: within a page it is the page before. Every event has it. */
 export let referrer: string
+/** The page view that a change of the URL becomes when the URL has rested. */
+let coming: { url: string; at: number; replaced: boolean | undefined } | undefined
+let resting: ReturnType<typeof setTimeout> | undefined
 
 /** Title and sizes are read when the event is encoded: applications set titles late, sizes may force a layout. */
 export const pageView = (data?: object): void => {
@@ -19,20 +22,51 @@ export const pageView = (data?: object): void => {
 }
 
 /** A jump to a heading, or to where the page is already, shows no other page. */
-const page = () => document.URL.replace(config.fragment, '')
+const page = (url: string) => url.replace(config.fragment, '')
+const withoutQuery = (url: string) => page(url).replace(/\?[^#]*/, '')
 
-/** What waits is encoded now: soon the title is another page's. */
-export const navigated = (): void => {
-  reacted()
-  encode()
-  referrer = shown
-  pageView()
-  shown = page()
-  restartScroll()
+/** The URL has rested, or the page goes. */
+export const settle = (): void => {
+  clearTimeout(resting)
+  const view = coming
+  coming = undefined
+  if (view) {
+    const before = shown
+    shown = page(view.url)
+    if (!view.replaced) {
+      referrer = before
+      restartScroll()
+    }
+    if (!view.replaced || config.replacedQuery.test(view.url)) pageView({ ...view, referrer: before })
+  }
 }
 
-export const moved = (): void => {
-  if (page() !== shown) navigated()
+/** What waits is encoded now: soon the title is another page's. */
+const come = (replaced?: boolean) => {
+  if (!coming && !replaced) encode()
+  coming = { url: document.URL, at: Date.now(), replaced }
+}
+
+/**
+ * Routers may go through several URLs to where they lead: that is one page. One that only replaces the query is the
+ * same page with another filter, or with what is typed to be searched for.
+ */
+export const moved = (replaces?: boolean): void => {
+  const url = document.URL
+  const replaced = replaces && withoutQuery(url) === withoutQuery(shown)
+  if (coming?.replaced && !replaced) settle()
+  clearTimeout(resting)
+  if (page(url) === shown) coming = undefined
+  else {
+    if (!coming && !replaced) readScroll(shown)
+    come(replaced)
+    resting = setTimeout(settle, replaced ? 1000 : 100)
+  }
+}
+
+export const navigated = (): void => {
+  come()
+  settle()
 }
 
 /** Out of the back/forward cache. */

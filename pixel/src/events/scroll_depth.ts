@@ -1,47 +1,59 @@
 import { note } from '../queue.ts'
-import { reacted } from '../reaction.ts'
 
 /** The highest threshold reported for this page view. */
 let reached = 0
-/** The page's height when it was last read. */
+/** The content's height when it was last read, and how much of it has been seen. */
 let height = 0
+let seen = 0
 /** The frame that reads the position, or a wait after which it is read. */
 let pending: number | ReturnType<typeof setTimeout> = 0
 
 /** Reads the layout once per frame however often the page scrolls: the listener only asks for it. */
 export const scroll = (): void => {
-  reacted()
-  pending = pending || requestAnimationFrame(readScroll)
-}
-
-/** Where nothing scrolls a frame would be drawn for nothing: by then the page has laid itself out. */
-const wait = () => {
-  pending = setTimeout(readScroll, 200)
+  pending = pending || requestAnimationFrame(() => readScroll())
 }
 
 /**
- * Also when the page leaves, for hidden pages get no frames. No depth means anything before the page has loaded and
- * stopped growing: for a while its height is the same.
+ * What scrolls: the document, or in an application whose document does not the outermost, large container in view. At
+ * its top there is none: nothing was scrolled, or a jump there came before a new route's content.
  */
-export const readScroll = (): void => {
+const scrolled = () => {
+  const root = document.scrollingElement!
+  return root.scrollHeight > root.clientHeight
+    ? root
+    : document
+        .elementsFromPoint(innerWidth / 2, innerHeight / 2)
+        .reverse()
+        .find(({ scrollTop, clientHeight }) => scrollTop && 2 * clientHeight > innerHeight)
+}
+
+/**
+ * Where nothing scrolls there is no depth; once it does, what the first screen showed is part of it. The page must have
+ * loaded, and its height have been the same for a moment, unless its view ends: that of this URL.
+ */
+export const readScroll = (endOf?: string): void => {
+  if (!pending) return
   pending = 0
-  const scrollHeight = document.documentElement.scrollHeight
-  // Of its three words only "complete" comes before d.
-  if (height === scrollHeight && document.readyState < 'd') {
-    // Fractions of a pixel at the end of a zoomed page: 1 px is near enough.
-    const percentage = (100 * (scrollY + innerHeight + 1)) / height
-    while (reached + 25 <= percentage) {
+  const element = scrolled()
+  // Of the three words of readyState only "complete" comes before d.
+  if (!element?.scrollTop || document.readyState > 'd') return
+  const { scrollTop, clientHeight, scrollHeight } = element
+  // Fractions of a pixel at the end of a zoomed page: 1 px is near enough.
+  seen = Math.max(seen, scrollTop + clientHeight + 1)
+  if (endOf || height === scrollHeight) {
+    const url = endOf || document.URL
+    const percentage = (100 * seen) / scrollHeight
+    while (reached < 100 && reached + 25 <= percentage) {
       const threshold = (reached += 25)
-      note('scroll', () => ({ percentage, threshold }))
+      note('scroll', () => ({ url, percentage, threshold }))
     }
   } else {
-    height = scrollHeight
-    wait()
+    pending = setTimeout(readScroll, 200)
   }
+  height = scrollHeight
 }
 
 /** For each page view: depths count anew. */
 export const restartScroll = (): void => {
-  reached = height = 0
-  wait()
+  reached = height = seen = 0
 }

@@ -1,6 +1,5 @@
 import type { NotedData } from '../../../schemas/noted.ts'
 import { describe, mask, masked } from '../element.ts'
-import { reacted } from '../reaction.ts'
 
 /** What was searched for last on this page, in a form that the page handled itself: that search is counted. */
 export let searched: string | undefined
@@ -9,15 +8,15 @@ export const submit = (event: Event, path: Element[]): (() => NotedData<'submit'
   const form = path[0] as HTMLFormElement
   let query: string | undefined
   // Not form.elements: an input named "elements" hides that. And fields may stand outside their form.
-  const fields = [...document.querySelectorAll<HTMLInputElement>('[name]')]
+  const fields = [...(form.getRootNode() as Document).querySelectorAll<HTMLInputElement>('[name]')]
     .filter((field) => field.form === form && !field.closest('[data-footfall-ignore]'))
     .map((field): [string, string | false] => {
       const kind = `${field.name} ${field.type} ${field.autocomplete}`
       return [kind, config.searchField.test(kind) && (query = field.closest(masked) ? mask : field.value)]
     })
-  reacted()
   return () => ({
     form: describe(form, path),
+    base: document.baseURI,
     fields,
     // Where the page changes its URL at once, this is not known yet, and the page view shows the search.
     prevented: event.defaultPrevented && (searched = query),

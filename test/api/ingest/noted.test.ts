@@ -38,7 +38,7 @@ async function stored(type: string, noted: object): Promise<Record<string, Recor
 }
 
 const button = { tag: 'button', nth: 2, class: 'css-1x2y3z', 'aria-label': 'Close' }
-const clicked = { clientX: 1, clientY: 2, detail: 1, reacted: true, text: '' }
+const clicked = { clientX: 1, clientY: 2, text: '' }
 
 test.concurrent('a click: the fields of the specification, and marks where they say something', async () => {
   expect(
@@ -52,23 +52,62 @@ test.concurrent('a click: the fields of the specification, and marks where they 
     },
   })
   const link = async (href: string) =>
-    (await stored('click', { ...clicked, path: [{ tag: 'a', href }], reacted: false })).click
+    (await stored('click', { ...clicked, path: [{ tag: 'a', href }] })).click
   expect(await link('https://other.example/')).toMatchObject({ link: 'outbound' })
   expect(await link('tel:+31')).toMatchObject({ link: 'tel' })
   expect(await link('mailto:a@b.example')).toMatchObject({ link: 'mailto' })
   const plain = await link('https://shop.example/next')
   expect(plain).not.toHaveProperty('link')
-  expect(plain).not.toHaveProperty('dead')
-  const angry = { ...clicked, path: [button], detail: 3, reacted: false }
-  expect((await stored('click', angry)).click).toMatchObject({ rage: true, dead: true })
-  // Fields answer a click without a change of the page; what stands in them is not said to be hidden.
+  // What stands in a field is not said to be hidden.
   const { click: field } = await stored('click', {
-    ...angry,
+    ...clicked,
     path: [{ tag: 'input', name: 'city' }, false],
     text: '***',
   })
   expect(field).toMatchObject({ elementIdentifier: 'input[name=city]', elementText: '' })
-  expect(field).not.toHaveProperty('dead')
+  // Without a text an element is called by its label, or by that of what is inside.
+  const named = async (noted: object) => (await stored('click', { ...clicked, ...noted })).click!.elementText
+  expect(await named({ path: [{ tag: 'area', alt: 'Plan' }] })).toBe('Plan')
+  expect(await named({ path: [{ tag: 'a' }], label: { tag: 'img', alt: 'Home' } })).toBe('Home')
+})
+
+test.concurrent('the middle button clicks links only; a link inside an SVG says where it leads as written', async () => {
+  const drawn = { ...clicked, path: [{ tag: 'rect' }, { tag: 'a', href: '/files/a.pdf' }] }
+  const { click, download } = await stored('auxclick', drawn)
+  expect(click).toMatchObject({ elementIdentifier: 'a>rect' })
+  expect(download).toMatchObject({ href: 'https://shop.example/files/a.pdf', filename: 'a.pdf' })
+  const event = { type: 'auxclick', id: Math.random(), url, at: Date.now(), ...clicked, path: [button] }
+  const receipt = await receiptOf(await postBeacon(service.url, beaconOf(service, [event])))
+  expect(receipt).toMatchObject({ accepted: 1, rejected: [] })
+})
+
+test.concurrent('clicks that were judged are custom events', async () => {
+  const { custom } = await stored('rage', { ...clicked, path: [button], text: 'Close' })
+  expect(custom).toEqual({
+    name: 'rage_click',
+    properties: {
+      elementIdentifier: 'button[aria-label=Close]',
+      elementText: 'Close',
+      coordinates: { x: 1, y: 2 },
+    },
+  })
+  expect((await stored('dead', { ...clicked, path: [button] })).custom).toMatchObject({ name: 'dead_click' })
+})
+
+test.concurrent('times in milliseconds, and URLs that are too long, which lose their end only', async () => {
+  const at = Date.parse(timestamp)
+  expect(await stored('copy', { at, text: 'a', textLength: 1 })).toEqual({
+    copy: { text: 'a', textLength: 1 },
+  })
+  const long = `https://shop.example/long/${randomUUID()}?${'x'.repeat(9000)}`
+  const event = { type: 'cut', id: Math.random(), url: long, at, text: 'a', textLength: 1 }
+  const receipt = await receiptOf(await postBeacon(service.url, beaconOf(service, [event])))
+  expect(receipt).toMatchObject({ accepted: 1, rejected: [] })
+})
+
+test.concurrent('a replaced query is no page view, but a search where it shows one', async () => {
+  const page = { title: 'Shop', referrer: '', sizes: [4, 3, 2, 1], replaced: true }
+  expect(Object.keys(await stored('page', page))).toEqual(['search'])
 })
 
 test.concurrent('a click on a file is a download too, one inside a marked element its event too', async () => {
@@ -146,7 +185,7 @@ test.concurrent('videos and embedded players, never audio, nor the pause that en
     ended: false,
   }
   const element = { tag: 'video', title: 'Film' }
-  expect((await stored('timeupdate', { ...playing, element })).video).toMatchObject({
+  expect((await stored('timeupdate', { ...playing, path: [element] })).video).toMatchObject({
     title: 'Film',
     action: 'progress',
     percent: 50,
@@ -256,7 +295,7 @@ test('what says too little is rejected with a reason, and what is too much; thei
     [{ type: 'click', path: [] }, '/path'],
     [{ type: 'click', path: [{ tag: throwing }] }, '/path'],
     [{ type: 'submit', form: 5 }, '/form'],
-    [{ type: 'play' }, '/element'],
+    [{ type: 'play' }, '/path'],
     [{ type: 'play', element, currentSrc: '', duration: 1, currentTime: throwing }, '/event_data/position'],
     [{ type: 'scroll', percentage: throwing, threshold: 25 }, '/event_data/percentage'],
     [{ type: 'page', title: '', sizes: [1, 1, 1, 1], referrer: throwing }, '/event_data/referrer'],

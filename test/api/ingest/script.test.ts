@@ -77,6 +77,13 @@ test('a version that nobody asked to pin is not found', async () => {
   expect((await fetch(unknown)).status).toBe(404)
 })
 
+test('what settings do not ask for is not in the script: clicks are judged where frustration is set', async () => {
+  expect(await changeSettings({ text_length_max: 2 })).not.toContain('frustration')
+  expect(await changeSettings({ frustration: true })).toContain('"frustration"')
+  const chunk = await fetch(`${service.url}/p/frustration.js`)
+  expect(chunk.headers.get('content-type')).toMatch(/^text\/javascript/)
+})
+
 test('settings add the chunks they need, by URLs that name their content', async () => {
   expect(await changeSettings({ text_length_max: 1 })).not.toContain('vitals')
   const script = await changeSettings({ web_vitals: true, video_embeds: true, identify_forms: true })

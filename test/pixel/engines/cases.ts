@@ -1,7 +1,12 @@
 import { capture } from './cases/capture.ts'
 import { delivery } from './cases/delivery.ts'
+import { elements } from './cases/elements.ts'
+import { frustration } from './cases/frustration.ts'
+import { hostile } from './cases/hostile.ts'
 import { pages } from './cases/pages.ts'
 import { privacy } from './cases/privacy.ts'
+import { routes } from './cases/routes.ts'
+import { scroll } from './cases/scroll.ts'
 import type { EngineName } from './engine.ts'
 import type { Stage } from './stage.ts'
 
@@ -15,4 +20,14 @@ export interface Case {
   run(stage: Stage): Promise<void>
 }
 
-export const cases: Case[] = [...capture, ...pages, ...privacy, ...delivery]
+export const cases: Case[] = [
+  ...capture,
+  ...elements,
+  ...scroll,
+  ...frustration,
+  ...pages,
+  ...routes,
+  ...privacy,
+  ...hostile,
+  ...delivery,
+]

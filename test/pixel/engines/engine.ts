@@ -18,10 +18,11 @@ export interface Tab {
   goto(url: string): Promise<void>
   /** Runs statements in the page and answers the value of the last. */
   evaluate<T = unknown>(code: string): Promise<T>
-  click(selector: string): Promise<void>
+  /** As often as it is asked, quickly: twice selects a word. */
+  click(selector: string, count?: number): Promise<void>
   /** Keys for what has the focus. */
   type(text: string): Promise<void>
-  press(shortcut: 'End' | 'Control+C'): Promise<void>
+  press(shortcut: 'End' | 'Enter' | 'Control+C'): Promise<void>
   /** As when the visitor looks at something else; the page stays loaded. */
   hide(): Promise<void>
   show(): Promise<void>

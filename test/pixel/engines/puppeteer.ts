@@ -118,9 +118,9 @@ async function newTab(browser: Browser, closeTab: CloseTab): Promise<Tab> {
         }
       }
     },
-    async click(selector) {
+    async click(selector, count = 1) {
       try {
-        await (await page()).click(selector)
+        await (await page()).click(selector, { count })
       } catch (error) {
         // The click took its own page away.
         if (!isDetached(error)) throw error
@@ -129,7 +129,7 @@ async function newTab(browser: Browser, closeTab: CloseTab): Promise<Tab> {
     type: async (text) => (await page()).keyboard.type(text),
     async press(shortcut) {
       const { keyboard } = await page()
-      if (shortcut === 'End') return keyboard.press('End')
+      if (shortcut !== 'Control+C') return keyboard.press(shortcut)
       await keyboard.down('Control')
       await keyboard.press('c')
       await keyboard.up('Control')

@@ -60,7 +60,7 @@ interface KeyAction {
 }
 
 // As the standard numbers them: https://www.w3.org/TR/webdriver2/#keyboard-actions
-const end = '\ue010'
+const keysByName = { End: '\ue010', Enter: '\ue007' }
 const control = '\ue009'
 
 const held = (value: string, actions: KeyAction[] = []): KeyAction[] => [
@@ -93,14 +93,14 @@ async function newTab(binary: string, display: string): Promise<Tab> {
   return {
     goto: (url) => post('url', { url }),
     evaluate: (code) => post('execute/sync', { script: 'return (0, eval)(arguments[0])', args: [code] }),
-    async click(selector) {
+    async click(selector, count = 1) {
       const [id] = Object.values(
         await post<Record<string, string>>('element', { using: 'css selector', value: selector }),
       )
-      await post(`element/${id}/click`)
+      for (let times = 0; times < count; times++) await post(`element/${id}/click`)
     },
     type: (text) => keys([...text].flatMap(stroke)),
-    press: (key) => keys(key === 'End' ? stroke(end) : held(control, stroke('c'))),
+    press: (key) => keys(key === 'Control+C' ? held(control, stroke('c')) : stroke(keysByName[key])),
     hide: () => post('window/minimize'),
     async show() {
       await setRect()

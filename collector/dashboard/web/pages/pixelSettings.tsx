@@ -89,7 +89,13 @@ const settingFields: Record<keyof Settings, SettingField> = {
     group: 'capture',
     kind: 'switch',
     label: 'Count changes of the fragment as page views',
-    hint: 'For sites whose routes stand behind a #.',
+    hint: 'Routes such as #/cart count without it.',
+  },
+  track_query: {
+    group: 'capture',
+    kind: 'switch',
+    label: 'Count replaced queries as page views',
+    hint: 'For sites whose filters and maps write the query by history.replaceState.',
   },
   video_embeds: {
     group: 'capture',
@@ -102,6 +108,12 @@ const settingFields: Record<keyof Settings, SettingField> = {
     kind: 'switch',
     label: 'Measure Web Vitals',
     hint: 'LCP, INP, CLS, FCP and TTFB, as custom events named web_vitals.',
+  },
+  frustration: {
+    group: 'capture',
+    kind: 'switch',
+    label: 'Tell rage and dead clicks',
+    hint: 'As custom events named rage_click and dead_click.',
   },
 }
 

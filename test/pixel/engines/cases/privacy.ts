@@ -68,6 +68,25 @@ export const privacy: Case[] = [
     },
   },
   {
+    name: 'off: nothing is noted; once consent is granted the page that is open is viewed, by its own referrer',
+    async run(stage) {
+      stage.put('/from', { pixel: false, body: '<a href="/page">page</a>' })
+      stage.put('/page', { body: '<button>x</button>' })
+      stage.set({ consent: 'off' })
+      await stage.goto('/from')
+      await stage.tab.click('a')
+      await stage.pageSays('!!window.footfall?.on')
+      await stage.tab.click('button')
+      expect(stage.receiver.state.requests).not.toContain('POST /e')
+      await stage.tab.evaluate(`footfall('consent', 'granted')`)
+      const [view] = await stage.events('page_view', 1)
+      expect(view).toMatchObject({ title: 'page', referrer: `${stage.receiver.pageOrigin}/from` })
+      await stage.tab.evaluate(`footfall('consent', 'granted')`)
+      await stage.settled()
+      expect(stage.receiver.events().map(({ event_type }) => event_type)).toEqual(['page_view', 'custom'])
+    },
+  },
+  {
     name: 'denied: no id from then on, and the one that was kept is gone',
     async run(stage) {
       stage.put('/page')

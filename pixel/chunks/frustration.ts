@@ -1,0 +1,182 @@
+/**
+ * Judges clicks, where the settings ask for it: rage is three at one place within a second of each other, dead is one
+ * after which nothing happens. The thresholds are PostHog's, so that numbers compare.
+ */
+import type { NotedData } from '../../schemas/noted.ts'
+
+type Clicked = (event: MouseEvent, path: Element[]) => (() => NotedData<'click'>) | undefined
+
+/** What the pixel gives: how it reads a click, and how it notes an event. */
+interface Pixel {
+  click: Clicked
+  note(type: 'rage' | 'dead', data: () => NotedData<'rage'>, path: EventTarget[]): void
+}
+
+interface Candidate {
+  target: Element
+  at: number
+  tell(): void
+}
+
+const rageClicks = 3
+const rageWithinMs = 1000
+const rageWithinPx = 30
+const answeredWithinMs = 2500
+/** A scroll or a selection later than this is no answer to a click. */
+const promptWithinMs = 100
+/** The page was woken by the click, or the click opened another window. */
+const focusWithinMs = 1000
+/** Handlers that take so long, or a dialog that waited for its visitor: something was done. */
+const blockedMs = 200
+
+/** Where people write, pick and step: clicks in a row are how these are used, and what they do is theirs to show. */
+const fields =
+  'input:not([type=button],[type=submit],[type=image],[type=reset]),textarea,select,option,label,[contenteditable]:not([contenteditable=false]),[role=textbox],[role=spinbutton],[role=slider]'
+/** What answers without a change of the page that could be seen from here. */
+const silent = 'a[href],area,video,audio,canvas,embed,object,iframe,summary,[download]'
+const stepper = /^(next|prev(ious)?|[-+−–<>‹›«»◀▶])$/i
+
+const now = () => performance.now()
+const hasRange = () => getSelection()?.type === 'Range'
+const isIn = (path: EventTarget[], selector: string) =>
+  (path as Element[]).some((step) => step.matches?.(selector))
+
+/** A control that steps by its text or its name: clicked as often as there are steps. */
+const isStepper = (path: EventTarget[]) =>
+  (path as Element[])
+    .slice(0, 4)
+    .some(
+      (step) =>
+        step.matches?.('button,a,[role=button]') &&
+        [step.textContent, step.getAttribute('aria-label')].some((name) => stepper.test(name?.trim() ?? '')),
+    )
+
+export default function watchFrustration({ click, note }: Pixel): void {
+  let row: { x: number; y: number; at: number; count: number } | undefined
+  let candidates: Candidate[] = []
+  let lastFocus = Number.NEGATIVE_INFINITY
+  let lastSelection = Number.NEGATIVE_INFINITY
+  let pressed = { at: 0, hadRange: false }
+
+  /** Something happened: an answer to the clicks of the last so many milliseconds. */
+  const answered = (withinMs: number) => {
+    candidates = candidates.filter(({ at }) => now() - at > withinMs)
+  }
+  const answers = (types: string[], withinMs: number) => {
+    for (const type of types) addEventListener(type, () => answered(withinMs), true)
+  }
+  const changes = new MutationObserver(() => answered(answeredWithinMs))
+  const watch = (root: Node) =>
+    changes.observe(root, { subtree: true, childList: true, attributes: true, characterData: true })
+
+  /** Dead, unless something has answered it meanwhile. Watching costs the page a little with each change. */
+  const judge = (candidate: Candidate) => {
+    if (candidates.includes(candidate)) candidate.tell()
+    candidates = candidates.filter((other) => other !== candidate)
+    if (candidates.length === 0) changes.disconnect()
+  }
+
+  const isRage = ({ clientX: x, clientY: y, timeStamp: at, detail }: MouseEvent, path: EventTarget[]) => {
+    // A triple click that selects a paragraph; the keyboard's clicks have no place.
+    if (detail === 0 || hasRange() || isIn(path, fields) || isStepper(path)) {
+      row = undefined
+      return false
+    }
+    const isSame =
+      row && Math.abs(x - row.x) + Math.abs(y - row.y) < rageWithinPx && at - row.at < rageWithinMs
+    row = { x, y, at, count: isSame ? row!.count + 1 : 1 }
+    return row.count === rageClicks
+  }
+
+  const mayBeDead = (event: MouseEvent, path: EventTarget[]) => {
+    const target = path[0] as Element
+    const [at, isDuring] = [now(), lastSelection >= pressed.at]
+    return (
+      event.isTrusted &&
+      !(event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) &&
+      !target.matches('html,body') &&
+      !isIn(path, `${fields},${silent}`) &&
+      at - lastFocus > focusWithinMs &&
+      // What was selected by pressing, dragging, or by clicking away from it.
+      !(isDuring && (hasRange() || pressed.hadRange)) &&
+      !candidates.some((other) => other.target === target && at - other.at < rageWithinMs)
+    )
+  }
+
+  const judgeClick = (event: MouseEvent) => {
+    const path = event.composedPath()
+    const url = document.URL
+    const at = Date.now()
+    const noted = click(event, path as Element[])
+    if (!noted) return
+    const tell = (type: 'rage' | 'dead') => note(type, () => ({ ...noted(), url, at }), path)
+    if (isRage(event, path)) tell('rage')
+    // A click that a script made, as by a hidden link: the answer to the one before.
+    if (!event.isTrusted) answered(answeredWithinMs)
+    if (!mayBeDead(event, path)) return
+    watch(document)
+    for (const step of path) if (step instanceof ShadowRoot) watch(step)
+    const candidate: Candidate = { target: path[0] as Element, at: now(), tell: () => tell('dead') }
+    candidates.push(candidate)
+    setTimeout(() => {
+      if (now() - candidate.at > blockedMs) answered(answeredWithinMs)
+    })
+    setTimeout(judge, answeredWithinMs * 1.1, candidate)
+  }
+
+  answers(
+    [
+      ...[
+        'change',
+        'input',
+        'submit',
+        'invalid',
+        'toggle',
+        'beforetoggle',
+        'fullscreenchange',
+        'copy',
+        'cut',
+      ],
+      ...['paste', 'play', 'pause', 'volumechange', 'dragstart', 'hashchange', 'popstate', 'pagehide'],
+    ],
+    answeredWithinMs,
+  )
+  answers(['scroll'], promptWithinMs)
+  for (const type of ['focus', 'blur', 'visibilitychange'])
+    addEventListener(
+      type,
+      ({ target }) => {
+        if (target !== window && target !== document) return
+        lastFocus = now()
+        answered(focusWithinMs)
+      },
+      true,
+    )
+  addEventListener(
+    'mousedown',
+    () => {
+      pressed = { at: now(), hadRange: hasRange() }
+    },
+    true,
+  )
+  document.addEventListener('selectionchange', () => {
+    lastSelection = now()
+    if (hasRange()) answered(promptWithinMs)
+  })
+  // The page itself tells what happened; measures come when they come.
+  const { q } = window.footfall as { q: unknown[][] }
+  const { push } = q
+  q.push = (call) => {
+    if (call[1] !== 'web_vitals') answered(answeredWithinMs)
+    return push.call(q, call)
+  }
+  addEventListener(
+    'click',
+    (event) => {
+      try {
+        judgeClick(event)
+      } catch {}
+    },
+    true,
+  )
+}

@@ -1,0 +1,111 @@
+import { expect } from 'vitest'
+import type { Case } from '../cases.ts'
+import type { Stage } from '../stage.ts'
+
+/** Longer than a click waits for an answer. */
+const judgedAfterMs = 3300
+
+async function open(stage: Stage, body: string) {
+  stage.set({ frustration: true })
+  stage.put('/page', {
+    body: `<style>button, p, canvas, .pad { display: block; width: 120px; height: 24px }</style>${body}`,
+  })
+  await stage.visit()
+  // The chunk has come when its clicks are looked at: it adds its own to what is called.
+  await stage.tab.evaluate(`before = footfall.q.push`)
+  await stage.pageSays(
+    `performance.getEntriesByType('resource').some(({ name }) => name.endsWith('frustration.js'))`,
+  )
+  await pass(stage, 300)
+}
+
+const pass = (stage: Stage, ms: number) =>
+  stage.tab.evaluate(`new Promise((passed) => setTimeout(passed, ${ms}))`)
+
+/** What is told of the clicks on the page: the name of the event and the clicked element. */
+async function told(stage: Stage): Promise<string[]> {
+  await pass(stage, judgedAfterMs)
+  await stage.settled()
+  return stage.receiver
+    .events('custom')
+    .filter(({ event_data }) => /_click$/.test(`${event_data.name}`))
+    .map(({ event_data }) => `${event_data.name} ${event_data.properties.elementIdentifier}`)
+    .sort()
+}
+
+/** Buttons that answer in ways that a look at the document's children misses. */
+const answering = `
+  <button id="dead">dead</button>
+  <button id="late" onclick="setTimeout(() => { this.firstChild.data = 'answer' }, 2000)">late</button>
+  <button id="pops" popovertarget="popped">popover</button><div id="popped" popover>popped</div>
+  <button id="tracked" onclick="footfall('track', 'own')">tracked</button>
+  <button id="blocks" onclick="for (const end = Date.now() + 400; Date.now() < end;);">blocks</button>
+  <button id="copies" onclick="document.execCommand('copy')">copies</button>
+  <div id="host" class="pad"></div><canvas id="canvas"></canvas><div id="editor" class="pad" contenteditable>text</div>
+  <script>
+    host.attachShadow({ mode: 'open' }).innerHTML = '<button style="width:120px">shadow</button>'
+    host.shadowRoot.querySelector('button').onclick = function () { this.append('!') }
+  </script>`
+
+export const frustration: Case[] = [
+  {
+    name: 'a click that nothing answers is dead; late, hidden and other answers are answers',
+    async run(stage) {
+      await open(stage, answering)
+      for (const id of ['late', 'pops', 'tracked', 'blocks', 'copies', 'host', 'canvas', 'editor', 'dead']) {
+        await stage.tab.click(`#${id}`)
+        // Each is alone: no answer is another's.
+        await pass(stage, id === 'late' ? 2600 : 1100)
+        await stage.tab.evaluate(`document.querySelector('#popped').hidePopover?.()`).catch(() => {})
+      }
+      expect(await told(stage)).toEqual(['dead_click #dead'])
+    },
+  },
+  {
+    name: 'a click with a modifier key, one that selects, and one that opens a window are not dead',
+    async run(stage) {
+      await open(
+        stage,
+        `<button id="modified">modified</button><p id="words">some words</p>
+        <script>addEventListener('keydown', () => {})</script>`,
+      )
+      await stage.tab.evaluate(`
+        for (const key of ['ctrlKey', 'metaKey', 'altKey', 'shiftKey'])
+          modified.dispatchEvent(new MouseEvent('click', { bubbles: true, composed: true, [key]: true }))`)
+      await stage.tab.click('#words', 2)
+      expect(await told(stage)).toEqual([])
+    },
+  },
+  {
+    name: 'three quick clicks at one place are rage, told once; slow ones, others and steppers are not',
+    async run(stage) {
+      await open(
+        stage,
+        `<button id="rage" onclick="this.title += 1">rage</button>
+        <button id="plus" onclick="this.title += 1">+</button>
+        <button id="next" onclick="this.title += 1" aria-label="Next">icon</button>
+        <input id="number" type="number"><p id="words">some words</p>
+        <button id="slow" onclick="this.title += 1">slow</button>`,
+      )
+      for (const id of ['rage', 'plus', 'next', 'number'])
+        for (let n = 0; n < 5; n++) await stage.tab.click(`#${id}`)
+      for (let n = 0; n < 3; n++) {
+        await pass(stage, 1100)
+        await stage.tab.click('#slow')
+      }
+      await stage.tab.click('#words', 3)
+      expect(await told(stage)).toEqual(['rage_click #rage'])
+    },
+  },
+  {
+    name: 'without the setting nothing judges clicks, and nothing more is loaded',
+    async run(stage) {
+      stage.put('/page', { body: '<button>Buy</button>' })
+      await stage.visit()
+      for (let n = 0; n < 4; n++) await stage.tab.click('button')
+      await stage.events('click', 4)
+      expect(await told(stage)).toEqual([])
+      expect(stage.receiver.state.requests.filter((request) => request.startsWith('GET'))).toHaveLength(1)
+    },
+  },
+]
