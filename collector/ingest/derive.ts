@@ -161,7 +161,7 @@ const makers: Record<Exclude<NotedType, 'identify'>, Make> = {
     const [screenWidth, screenHeight, width, height] = Array.isArray(sizes) ? sizes : []
     const view = {
       title: cut(title, titleLengthMax),
-      referrer: urlOf(referrer),
+      referrer: urlOf(referrer) ?? (referrer || null),
       screen: { height: screenHeight, width: screenWidth },
       viewport: { height, width },
       ...own,
