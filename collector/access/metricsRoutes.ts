@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import { sha256 } from './access/authenticate.ts'
-import type { Config } from './config.ts'
-import { ApiError, forbidden } from './errors.ts'
+import type { Config } from '../config.ts'
+import { ApiError, forbidden } from '../errors.ts'
+import { sha256 } from './authenticate.ts'
 
 const bearer = 'Bearer realm="Footfall metrics"'
 
