@@ -60,6 +60,8 @@ interface KeyAction {
 }
 
 // As the standard numbers them: https://www.w3.org/TR/webdriver2/#keyboard-actions
+/** By which WebDriver names an element: https://www.w3.org/TR/webdriver2/#elements */
+const elementKey = 'element-6066-11e4-a52e-4f735466cecf'
 const keysByName = { End: '\ue010', Enter: '\ue007' }
 const control = '\ue009'
 
@@ -97,7 +99,22 @@ async function newTab(binary: string, display: string): Promise<Tab> {
       const [id] = Object.values(
         await post<Record<string, string>>('element', { using: 'css selector', value: selector }),
       )
-      for (let times = 0; times < count; times++) await post(`element/${id}/click`)
+      if (count === 1) return post(`element/${id}/click`)
+      const presses = Array.from({ length: count }, () => [
+        { type: 'pointerDown', button: 0 },
+        { type: 'pointerUp', button: 0 },
+      ])
+      const move = { type: 'pointerMove', duration: 0, origin: { [elementKey]: id }, x: 0, y: 0 }
+      await post('actions', {
+        actions: [
+          {
+            type: 'pointer',
+            id: 'mouse',
+            parameters: { pointerType: 'mouse' },
+            actions: [move, ...presses.flat()],
+          },
+        ],
+      })
     },
     type: (text) => keys([...text].flatMap(stroke)),
     press: (key) => keys(key === 'Control+C' ? held(control, stroke('c')) : stroke(keysByName[key])),
