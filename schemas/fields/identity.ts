@@ -5,8 +5,9 @@ const ofEverybody = "(toUUID('00000000-0000-0000-0000-000000000000'), cookie_id)
 
 /**
  * SQL, over rows of `events`: whom the event's cookie belongs to, as the hem's 256 bits, and 0 where nobody knows.
- * What the organization's own sites observed comes before what the operator's graph says; what was observed lately
- * is in a dictionary of its own. What another organization observed has another key, so it can't be found.
+ * What the organization's own sites observed comes before what the operator's graph says; of a cookie that the graph
+ * knows, the dictionaries have only what the site's own server signed. What was observed lately is in a dictionary of
+ * its own. What another organization observed has another key, so it can't be found.
  */
 export const hemNumber = `dictGetOrDefault('identity_by_cookie_lately', 'hem_number', ${own}, dictGetOrDefault('identity_by_cookie', 'hem_number', ${own}, dictGet('identity_by_cookie', 'hem_number', ${ofEverybody})))`
 

@@ -62,14 +62,42 @@ describe('of several links of a cookie', () => {
     expect(await resolvedTo()).toEqual({ resolved: true, hem: bob })
   })
 
-  test('the organization’s own counts before the operator’s, however sure that is', async () => {
-    const loaded = { organization_id: everybody, source: 'loaded' }
-    await events.know({ links: [linkOf(cookie, ann, { ...loaded, confidence: 1 })] })
-    expect(await resolvedTo()).toEqual({ resolved: true, hem: ann })
-    await events.know({
-      links: [linkOf(cookie, bob, { confidence: 0.1, observed_at: at(30), source: 'form' })],
+  describe('beside the operator’s graph, however sure that is', () => {
+    const graph = { organization_id: everybody, source: 'loaded', confidence: 0.1, observed_at: at(60) }
+
+    test.each(['identify', 'form'])(
+      'what a page said without a signature (%s) counts for less',
+      async (source) => {
+        await events.know({ links: [linkOf(cookie, bob, { source })] })
+        expect(await resolvedTo()).toEqual({ resolved: true, hem: bob })
+        await events.know({ links: [linkOf(cookie, ann, graph)] })
+        expect(await resolvedTo()).toEqual({ resolved: true, hem: ann })
+        // Neither by saying it once more.
+        await events.know({ links: [linkOf(cookie, dan, { source, observed_at: at(0) })] })
+        expect(await resolvedTo()).toEqual({ resolved: true, hem: ann })
+      },
+    )
+
+    test('what it said long ago, too: then it is in the large dictionary alone', async () => {
+      await events.know({ links: [linkOf(cookie, bob, { stored_at: at(30) }), linkOf(cookie, ann, graph)] })
+      expect(await resolvedTo()).toEqual({ resolved: true, hem: ann })
     })
-    expect(await resolvedTo()).toEqual({ resolved: true, hem: bob })
+
+    test.each([
+      ['signed', 0],
+      ['signed', 30],
+      ['loaded', 0],
+    ])('what was %s for the organization counts before it, %i days ago too', async (source, days) => {
+      const own = { source, confidence: 0.1, stored_at: at(days), observed_at: at(days + 60) }
+      await events.know({
+        links: [
+          linkOf(cookie, ann, { ...graph, confidence: 1 }),
+          linkOf(cookie, bob, own),
+          linkOf(cookie, dan, { confidence: 1, observed_at: at(0) }),
+        ],
+      })
+      expect(await resolvedTo()).toEqual({ resolved: true, hem: bob })
+    })
   })
 })
 
