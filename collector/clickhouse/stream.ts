@@ -56,8 +56,8 @@ export async function openStream(
     ...listSettings(lists),
     ...more,
   }
-  const sent = await bodyOf(query.sql, lists)
-  const { body, summary } = await post(url, database, query.params, settings, sent, signal)
+  const { params, ...sent } = await bodyOf(query, lists)
+  const { body, summary } = await post(url, database, params, settings, sent, signal)
   return { body, rows: Number(summary.result_rows ?? 0) }
 }
 
@@ -146,17 +146,26 @@ const listSettings = (lists: ListQuery['lists']): Record<string, string> =>
     ]),
   )
 
-/** The statement alone, or as a form with a file for each list. */
-async function bodyOf(sql: string, lists: ListQuery['lists']): Promise<Sent> {
-  if (Object.keys(lists).length === 0) return { parts: [sql] }
+/** Longer than this, parameters go in the body: an address has its limits, here and in proxies. */
+const paramCharsMax = 4096
+
+/** The statement alone, or as a form with what is too long for the address; `params` are those that are left for it. */
+async function bodyOf(
+  { sql, params }: Query,
+  lists: ListQuery['lists'],
+): Promise<Sent & Pick<Query, 'params'>> {
+  const values = Object.entries(params).map(([name, value]) => [name, boundText(value)] as const)
+  const areLong = values.reduce((sum, [, text]) => sum + text.length, 0) > paramCharsMax
+  if (!areLong && Object.keys(lists).length === 0) return { parts: [sql], params }
   const form = new FormData()
   form.set('query', sql)
-  for (const [name, values] of Object.entries(lists))
-    form.set(name, new Blob([values.map(escaped).join('\n')]))
+  if (areLong) for (const [name, text] of values) form.set(`param_${name}`, text)
+  for (const [name, list] of Object.entries(lists)) form.set(name, new Blob([list.map(escaped).join('\n')]))
   const encoded = new Response(form)
   return {
     parts: [Buffer.from(await encoded.arrayBuffer())],
     headers: { 'content-type': encoded.headers.get('content-type')! },
+    params: areLong ? {} : params,
   }
 }
 

@@ -6,16 +6,23 @@ import { exactly } from '../schemaParts.ts'
 
 export const contactLimit = { default: 100, max: 1000 } as const
 
+/** More than any field holds. ClickHouse takes 128 KiB of one value, in which each character may be escaped. */
+const valueCharsMax = 8192
+const filterCharsMax = 32_768
+
 const Condition = exactly({
   field: Type.String({ description: 'A field of a person: hem, or any of a profile.' }),
   op: Type.String({ description: operators.join(', ') }),
-  value: Type.Union([Type.String(), Type.Number(), Type.Boolean()]),
+  value: Type.Union([Type.String({ maxLength: valueCharsMax }), Type.Number(), Type.Boolean()]),
 })
 
 export const QueryBody = exactly({
   filter: Type.Union(
     [
-      Type.String({ minLength: 1, description: 'field:op:value, joined by commas, as for events.' }),
+      Type.String({
+        ...{ minLength: 1, maxLength: filterCharsMax },
+        description: 'field:op:value, joined by commas, as for events.',
+      }),
       Type.Array(Condition, { minItems: 1, maxItems: filtersMax }),
     ],
     { description: 'All of them must hold.' },
@@ -30,7 +37,10 @@ export const QueryBody = exactly({
     }),
   ),
   cursor: Type.Optional(
-    Type.String({ description: 'next_cursor of the page before, with the same filter.' }),
+    Type.String({
+      maxLength: valueCharsMax,
+      description: 'next_cursor of the page before, with the same filter.',
+    }),
   ),
 })
 

@@ -12,7 +12,7 @@ import {
 import { formats } from './accept.ts'
 import { countsParameters, groupings } from './countsPlan.ts'
 import { csvFormulas } from './csvFormulas.ts'
-import { filtersMax, operators, valuesMax } from './filter.ts'
+import { filtersMax, operators, pathNamesMax, valuesMax } from './filter.ts'
 import { eventsParameters, limitDefault, limitMax, schemaParameters, sources } from './plan.ts'
 
 /**
@@ -64,7 +64,7 @@ export const parameters = {
       `${valuesMax} values with | between them, which they cannot hold. What a field with a fixed list of values never ` +
       'holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. ' +
       'event_data.element.className and other dotted paths reach into the payload, where eq, ' +
-      'ne and like compare text and gt, gte, lt, lte numbers.',
+      `ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most ${pathNamesMax} names.`,
     examples: ['event_type:eq:click,page_path:like:/checkout%'],
   },
   distinct: {

@@ -36,6 +36,9 @@ export const filtersMax = 100
 /** Names of a path into event_data: every one takes an object apart. */
 const pathMax = 10
 
+/** Names of all paths together: each is a parameter, of which ClickHouse takes a thousand. */
+export const pathNamesMax = 300
+
 const operandPattern = '(?:event_data(?:\\.[^,:.]+)+|\\w+)'
 
 /** A comma ends a filter only where the next one begins, so values may hold commas and colons. */
@@ -51,7 +54,11 @@ const filterPattern = new RegExp(`^(?<operand>${operandPattern}):(?<op>\\w+):(?<
 export function readFilters(text: string, tier: Tier): readonly Filter[] {
   const pieces = text.split(boundary)
   if (pieces.length > filtersMax) throw invalidParameter('filter', `holds more than ${filtersMax} filters`)
-  return pieces.map((piece) => readFilter(piece, tier))
+  const filters = pieces.map((piece) => readFilter(piece, tier))
+  if (filters.flatMap(({ path }) => path ?? []).length > pathNamesMax) {
+    throw invalidParameter('filter', `has paths into event_data of more than ${pathNamesMax} names together`)
+  }
+  return filters
 }
 
 /** A filter whose parts are given apart, as texts. Throws 400 as above. */

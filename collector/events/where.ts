@@ -3,19 +3,21 @@ import type { Scope } from '../access/scope.ts'
 import type { Query } from '../clickhouse/client.ts'
 import { isHem } from '../identity/hem.ts'
 import { cookiesOf, hemAsNumber, profileMeets, profileMeetsNone } from '../identity/profileSql.ts'
-import type { Filter } from './filter.ts'
+import type { Filter, Value } from './filter.ts'
 import { type Payload, payloadOf } from './payload.ts'
 import type { Selection } from './plan.ts'
 import { isUuidField } from './uuid.ts'
 
 /** Binds a value and returns the placeholder that stands for it in SQL: the only way a value gets into a query. */
-export type Bind = (type: string, value: string | number | boolean) => string
+export type Bind = (type: string, value: Bound | readonly Bound[]) => string
+type Bound = string | number | bigint | boolean
 
 /** A fresh set of parameters, p0, p1, …, and the function that fills it. */
 export function bindings(): { bind: Bind; params: Query['params'] } {
-  const params: Record<string, string | number | boolean> = {}
+  const params: Record<string, Bound | readonly Bound[]> = {}
+  let bound = 0
   const bind: Bind = (type, value) => {
-    const name = `p${Object.keys(params).length}`
+    const name = `p${bound++}`
     params[name] = value
     return `{${name}:${type}}`
   }
@@ -95,8 +97,7 @@ const sqlOperators = { eq: '=', ne: '!=', gt: '>', gte: '>=', lt: '<', lte: '<='
 export function condition(filter: Filter, bind: Bind, payload = payloadOf([], bind)): string {
   const left = leftSide(filter, payload)
   if (filter.op === 'in') {
-    const values = [filter, ...(filter.others ?? []).map((value) => ({ ...filter, ...value }) as Filter)]
-    return `${left} IN (${values.map((value) => rightSide(value, bind)).join(', ')})`
+    return `${left} IN ${rightSides(filter, bind)}`
   }
   const comparison = `${left} ${sqlOperators[filter.op]} ${rightSide(filter, bind)}`
   // In SQL null differs from nothing; to a caller a missing value does differ from the given one.
@@ -113,23 +114,34 @@ function leftSide(filter: Filter, payload: Payload): string {
 }
 
 function rightSide(filter: Filter, bind: Bind): string {
-  switch (filter.as) {
-    case 'text':
-      return bind('String', filter.op === 'like' ? likePattern(filter.value) : filter.value)
-    case 'uuid':
-      return bind('UUID', filter.value)
-    case 'integer':
-      return bind('Int64', filter.value)
-    case 'number':
-      return bind('Float64', filter.value)
-    case 'boolean':
-      return bind('Bool', filter.value)
-    case 'time': {
-      const ms = bind('Int64', filter.value)
-      return filter.field?.name === 'timestamp' ? ms : `fromUnixTimestamp64Milli(${ms}, 'UTC')`
-    }
-  }
+  const isPattern = filter.op === 'like' && filter.as === 'text'
+  return asOperand(filter, bind(typeOf(filter), isPattern ? likePattern(filter.value) : filter.value))
 }
+
+/** The values of `in` are bound as one: ClickHouse takes a thousand parameters at most. */
+function rightSides(filter: Filter, bind: Bind): string {
+  const given: readonly Value[] = [filter, ...(filter.others ?? [])]
+  // In a list only texts stand in quotation marks.
+  const listed = given.map(({ as, value }) => (as === 'integer' ? BigInt(value) : value))
+  const values = bind(`Array(${typeOf(filter)})`, listed)
+  const operand = asOperand(filter, 'value')
+  return operand === 'value' ? values : `arrayMap(value -> ${operand}, ${values})`
+}
+
+const boundTypes = {
+  text: 'String',
+  uuid: 'UUID',
+  integer: 'Int64',
+  number: 'Float64',
+  boolean: 'Bool',
+  time: 'Int64',
+} as const
+
+const typeOf = ({ as }: Value) => boundTypes[as]
+
+/** SQL of a bound value, in the type of what it is compared with. */
+const asOperand = ({ as, field }: Filter, bound: string): string =>
+  as === 'time' && field?.name !== 'timestamp' ? `fromUnixTimestamp64Milli(${bound}, 'UTC')` : bound
 
 /** A backslash escapes %, _ and itself; any other stands for itself, which ClickHouse would refuse at the end. */
 const likePattern = (pattern: string): string =>

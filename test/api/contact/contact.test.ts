@@ -175,3 +175,21 @@ test('a test key asks the sample, and is not charged', async () => {
   expect(answer.json()).toMatchObject({ results: [], charged: 0 })
   expect(await ledger()).toEqual(before)
 })
+
+test('values as long as they may be are asked for, longer ones refused', async () => {
+  const long = (value: string, length: number) =>
+    Array.from({ length }, () => ({ field: 'last_name', op: 'ne', value }))
+  expect(
+    (await query({ filter: [...long('é'.repeat(8_192), 30), ...long('\\'.repeat(8_192), 30)] })).count,
+  ).toBe(30)
+  const inText = `company_domain:in:one.example|${'\\'.repeat(32_738)}`
+  expect((await query({ filter: inText })).count).toBe(30)
+  for (const payload of [
+    { filter: long('x'.repeat(8_193), 1) },
+    { filter: `${inText}xx` },
+    { ...everybody, cursor: 'a'.repeat(8_193) },
+  ]) {
+    const answer = await post(payload)
+    expect([answer.statusCode, answer.json().error]).toEqual([400, 'invalid_parameter'])
+  }
+})

@@ -126,5 +126,34 @@ describe('a filter', () => {
     ['event_data.missing:lt:1', false],
     ['event_data.word:gt:1', false],
     ['event_data.list:eq:[1,2]', true],
+    ['page_url:in:x|y', false],
+    [`ts_millis:in:1|${numbered.ts_millis}`, true],
+    [`timestamp:in:2026-01-01|${new Date(now - 3_600_000).toISOString()}`, true],
+    [`received_at:in:2026-01-01|${numbered.received_at}`, true],
+    ['received_at:in:2026-01-01|2026-01-02', false],
+    ['is_bot:in:true|false', true],
+    ['resolved:in:true|true', false],
+    ["event_data.word:in:a'b\\|62.5x", true],
   ])('%s', async (filter, matches) => expect(await numberedMatches(filter)).toBe(matches))
+})
+
+describe('filters as many as there may be', () => {
+  const many = (filter: string, length = 100) => Array(length).fill(filter).join(',')
+
+  test('have all their values', async () => {
+    const others = Array.from({ length: 99 }, (_, index) => `'${index}\\`).join('|')
+    expect(await found(many(`page_url:in:${others}|%`))).toEqual(['%'])
+    expect(await found(many(`page_url:in:${others}|x`))).toEqual([])
+  })
+
+  test('have 300 names in their paths, and no more', async () => {
+    const apart = Array.from({ length: 30 }, (_, filter) => {
+      const names = Array.from({ length: 10 }, (_, name) => `n${filter}x${name}`)
+      return `event_data.${names.join('.')}:ne:x`
+    })
+    expect(await numberedMatches(apart.join(','))).toBe(true)
+    const answer = await events.get('events/web_event', { filter: [...apart, 'event_data.n:ne:x'].join(',') })
+    expect(answer.json()).toMatchObject({ error: 'invalid_parameter', parameter: 'filter' })
+    expect(answer.json().message).toContain('300 names')
+  })
 })
