@@ -7,6 +7,7 @@ import { pages } from './cases/pages.ts'
 import { privacy } from './cases/privacy.ts'
 import { routes } from './cases/routes.ts'
 import { scroll } from './cases/scroll.ts'
+import { vitals } from './cases/vitals.ts'
 import type { EngineName } from './engine.ts'
 import type { Stage } from './stage.ts'
 
@@ -25,6 +26,7 @@ export const cases: Case[] = [
   ...elements,
   ...scroll,
   ...frustration,
+  ...vitals,
   ...pages,
   ...routes,
   ...privacy,

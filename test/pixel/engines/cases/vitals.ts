@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { packageRoot } from '../../../../collector/paths.ts'
+import { waitFor } from '../../../harness/service.ts'
+import type { Case } from '../cases.ts'
+import type { Stage } from '../stage.ts'
+
+const webVitals = readFileSync(join(packageRoot, 'node_modules/web-vitals/dist/web-vitals.iife.js'), 'utf8')
+
+/** The library as a page has it by itself, before everything else; it keeps what it reports. */
+const reference = `<script>${webVitals}
+  reported = {}
+  for (const name of ['CLS', 'FCP', 'INP', 'LCP', 'TTFB'])
+    webVitals['on' + name](({ value }) => { reported[name] = value })
+  </script>`
+
+/** A click long enough to count before the chunk has come, too. */
+const button = `<h1>A heading</h1><button onclick="for (const end = Date.now() + 60; Date.now() < end;);">x</button>`
+
+/** Hides the page and compares what is told of it with what the library reports. */
+async function expectSame(stage: Stage, clicks: number): Promise<void> {
+  stage.put('/page', { head: reference, body: button })
+  await stage.visit()
+  for (let n = 0; n < clicks; n++) await stage.tab.click('button')
+  await stage.tab.evaluate(`import('${stage.receiver.collectorOrigin}/p/vitals.js').then(() => {})`)
+  await stage.tab.evaluate('new Promise((passed) => setTimeout(passed, 500))')
+  await stage.tab.hide()
+  await stage.pageSays('document.hidden')
+  const reported = await stage.tab.evaluate<Record<string, number>>('({ ...reported })')
+  const told = () =>
+    Object.fromEntries(
+      stage.receiver
+        .events('custom')
+        .map(({ event_data: { properties } }) => [properties.name, properties.value]),
+    )
+  await waitFor(
+    `${Object.keys(reported)}`,
+    () => Object.keys(told()).length >= Object.keys(reported).length,
+  ).catch(() => {})
+  expect(told()).toEqual(reported)
+}
+
+const unsupported = { webkit: 'measures neither LCP nor INP' }
+
+export const vitals: Case[] = [
+  {
+    name: 'web vitals of a page that is only looked at, then hidden, are what web-vitals itself reports',
+    unsupported,
+    run: (stage) => expectSame(stage, 0),
+  },
+  {
+    name: 'web vitals of a page with one click, made before the chunk came, are what web-vitals itself reports',
+    unsupported,
+    run: (stage) => expectSame(stage, 1),
+  },
+]
