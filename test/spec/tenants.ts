@@ -83,7 +83,7 @@ export async function openTenants() {
       ...{ takeTokens: null, wrongKeys: null, noteKeyUse: () => {}, viewSample: createSampleView(postgres) },
     },
     read: {
-      openReader: createOpenReader({ live: clickhouse, test: clickhouse }, readLimitsOf(config)),
+      openReader: createOpenReader(stores, readLimitsOf(config)),
       scopeOf: createScopeOf(postgres),
       ...{ billing: createBilling({ postgres, log, now: Date.now }), postgres, now: Date.now },
     },
