@@ -13,6 +13,7 @@ import { formats } from './accept.ts'
 import { countsParameters, groupings } from './countsPlan.ts'
 import { csvFormulas } from './csvFormulas.ts'
 import { filtersMax, operators, pathNamesMax, valuesMax } from './filter.ts'
+import { orders } from './order.ts'
 import { eventsParameters, limitDefault, limitMax, schemaParameters, sources } from './plan.ts'
 
 /**
@@ -90,11 +91,19 @@ export const parameters = {
       'escape: in CSV, a text that begins with =, +, -, @, a tab or a line end gets an apostrophe in front, so that no ' +
       'spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON.',
   },
+  order: {
+    type: 'string',
+    enum: orders,
+    default: orders[0],
+    description:
+      'By ts_millis and then event_id: desc is newest first, asc oldest first. The rows are the same: of distinct ones ' +
+      'the newest are returned in both.',
+  },
   cursor: {
     type: 'string',
     description:
-      'next_cursor of the page before, with the other parameters unchanged. Without a window of its own the ' +
-      'request reads the window of the first page.',
+      'next_cursor of the page before, with the other parameters unchanged. Without a window and an order of its own ' +
+      'the request reads those of the first page; another order is 400.',
   },
 } as const
 
@@ -155,7 +164,7 @@ export const describeEvents = (tier: Tier): FastifySchema => ({
   tags: ['Events'],
   summary: `Events, one row each (${tier})`,
   description:
-    'Newest first, by ts_millis and then event_id. Accept: application/x-ndjson and text/csv give the same rows as ' +
+    'Newest first, unless order says else. Accept: application/x-ndjson and text/csv give the same rows as ' +
     'lines; what meta says stands in the headers X-Footfall-Records, X-Footfall-Has-More and X-Footfall-Next-Cursor ' +
     'then.' +
     (fieldsAt(tier).some(isProfileField)
@@ -176,12 +185,13 @@ export const describeEvents = (tier: Tier): FastifySchema => ({
               rows: { type: 'array', items: eventRowOf(fieldsAt(tier)) },
               meta: {
                 type: 'object',
-                required: ['tier', 'meter', 'records', 'charged', ...Object.keys(windowMeta)],
+                required: ['tier', 'meter', 'records', 'charged', 'order', ...Object.keys(windowMeta)],
                 properties: {
                   tier: { type: 'string' },
                   meter: { type: 'string', description: 'What the rows are charged as.' },
                   records: { type: 'integer', description: 'Rows in this page.' },
                   charged: { type: 'integer', description: 'Records charged.' },
+                  order: { type: 'string', enum: orders, description: 'The order of the rows.' },
                   next_cursor: {
                     type: 'string',
                     description: 'Where the next page begins; absent on the last.',

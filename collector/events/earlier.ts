@@ -72,6 +72,7 @@ export function readEarlierEvents(request: ReadRequest, version: EarlierVersion)
       limit: readLimit(given.limit, earlierLimits.default, earlierLimits.max),
       offset: readOffset(given.offset),
       cursor: null,
+      order: 'desc',
     },
   }
 }

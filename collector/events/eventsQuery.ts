@@ -2,6 +2,7 @@ import { type Field, hemNumber, isProfileField } from '../../schemas/fields.ts'
 import type { Query } from '../clickhouse/client.ts'
 import { eventsWithProfiles, profileMembers, withPerson, withValues } from '../identity/profileSql.ts'
 import { escapedFormula } from './csvFormulas.ts'
+import { fromHereOn, lastOf, newestFirst, type Order, orderBy } from './order.ts'
 import type { EventsPlan } from './plan.ts'
 import { type Bind, bindings, conditions } from './where.ts'
 
@@ -23,9 +24,6 @@ export interface RowForm {
 
 const plainRows: RowForm = { leadsWithNext: false, hasMembers: false }
 
-/** The order of events in every answer. */
-export const newestFirst = 'ORDER BY ts_millis DESC, event_id DESC'
-
 /** The columns that place a row in the order of a page. */
 const keyColumns = ['ts_millis', 'event_id'] as const
 
@@ -34,7 +32,7 @@ export const rowsShowTheirKey = ({ columns }: EventsPlan): boolean =>
   keyColumns.every((key) => columns.some(({ name }) => name === key))
 
 /**
- * The rows of a page, newest first, and one more, by which the caller knows that there are more. Profiles are looked
+ * The rows of a page, in its order, and one more, by which the caller knows that there are more. Profiles are looked
  * up for these rows alone.
  */
 export function eventsQuery(plan: EventsPlan, form: RowForm = plainRows): Query {
@@ -50,24 +48,26 @@ export function eventsQuery(plan: EventsPlan, form: RowForm = plainRows): Query 
       params,
     }
   }
-  return { sql: withProfilesOf(columns, form, (inside) => pageSql(plan, inside, bind)), params }
+  const sql = withProfilesOf(columns, form, (inside) => pageSql(plan, inside, bind), plan.order)
+  return { sql, params }
 }
 
 /**
- * SQL of events that have the fields `columns`, newest first. `page` is asked for the SQL of the events themselves,
+ * SQL of events that have the fields `columns`, in their order. `page` is asked for the SQL of the events themselves,
  * with the columns it is given; profiles are looked up for its rows alone.
  */
 export function withProfilesOf(
   columns: readonly Field[],
   { leadsWithNext, hasMembers, escapesFormulas = false }: RowForm,
   page: (inside: readonly Column[]) => string,
+  order: Order = 'desc',
 ): string {
   const ofEvent = columns.filter((field) => !isProfileField(field)).map(({ name }) => name)
   const ofProfile = columns.filter(isProfileField)
   const inside = [...new Set([...ofEvent, ...keyColumns])].map(bare)
   if (ofProfile.length > 0) inside.push({ name: '_hem_number', sql: hemNumber })
   return `${withLine(ofProfile, hasMembers)}SELECT ${[
-    ...(leadsWithNext ? [`toString(min((ts_millis, event_id)) OVER ()) AS ${nextColumn}`] : []),
+    ...(leadsWithNext ? [`toString(${lastOf(order)}((ts_millis, event_id)) OVER ()) AS ${nextColumn}`] : []),
     ...(hasMembers
       ? [...ofEvent, ...profileMembers(ofProfile)]
       : columns.map((field) => column(field, escapesFormulas))),
@@ -75,7 +75,7 @@ export function withProfilesOf(
 FROM (
 ${page(inside)}
 )
-${newestFirst}`
+${orderBy(order)}`
 }
 
 function withLine(ofProfile: readonly Field[], hasMembers: boolean): string {
@@ -111,7 +111,7 @@ function pageSql(plan: EventsPlan, columns: readonly Column[], bind: Bind): stri
     return `SELECT ${selected}
 FROM events
 WHERE ${[...all, ...after].join('\n  AND ')}
-${newestFirst}
+${orderBy(plan.order)}
 ${limit}`
   }
 
@@ -127,14 +127,15 @@ WHERE ${all.join('\n  AND ')}
 ${newestFirst}
 LIMIT 1 BY ${kinds}
 )${after.length > 0 ? `\nWHERE ${after.join('\n  AND ')}` : ''}
-${newestFirst}
+${orderBy(plan.order)}
 ${limit}`
 }
 
 /** The first comparison says nothing new, but the primary key understands it. */
-function cursorConditions({ cursor }: EventsPlan, bind: Bind): readonly string[] {
+function cursorConditions({ cursor, order }: EventsPlan, bind: Bind): readonly string[] {
   if (!cursor) return []
   const tsMillis = bind('Int64', cursor.from.tsMillis)
   const eventId = bind('UUID', cursor.from.eventId)
-  return [`ts_millis <= ${tsMillis}`, `(ts_millis, event_id) <= (${tsMillis}, ${eventId})`]
+  const op = fromHereOn(order)
+  return [`ts_millis ${op} ${tsMillis}`, `(ts_millis, event_id) ${op} (${tsMillis}, ${eventId})`]
 }

@@ -5,6 +5,7 @@ import { invalidParameter } from '../errors.ts'
 import { readEscapesFormulas } from './csvFormulas.ts'
 import { type Cursor, decodeCursor } from './cursor.ts'
 import { type Filter, readFilters } from './filter.ts'
+import { type Order, orders } from './order.ts'
 import { readWindow, type Window } from './window.ts'
 
 /** The spec's values of `source`. */
@@ -34,6 +35,7 @@ export interface EventsPlan extends Selection {
   /** How many rows to pass over (versions 1 and 2); not together with a cursor. */
   readonly offset: number
   readonly cursor: Cursor | null
+  readonly order: Order
 }
 
 /** What counts are grouped by; `name` is the key in the answer. */
@@ -77,7 +79,7 @@ export const selectionParameters = [
   'limit',
 ] as const
 
-export const eventsParameters = [...selectionParameters, 'select', 'cursor', 'csv_formulas'] as const
+export const eventsParameters = [...selectionParameters, 'select', 'order', 'cursor', 'csv_formulas'] as const
 export const schemaParameters = [...scopeParameters, 'source'] as const
 
 /** Reads a request for a page of events at `tier`. Throws 400 that names the parameter. */
@@ -96,6 +98,7 @@ export function readEventsRequest(request: ReadRequest, tier: Tier, nowMs: numbe
       limit: readLimit(given.limit, limitDefault.events),
       offset: 0,
       cursor,
+      order: readOrder(given.order, cursor),
     },
   }
 }
@@ -169,6 +172,17 @@ export function readSource(text: string | undefined): Source | null {
   const source = sources.find((candidate) => candidate === text)
   if (!source) throw invalidParameter('source', `must be ${sources.join(' or ')}`)
   return source
+}
+
+/** The order of a page; a page that follows another is in the same one. */
+function readOrder(text: string | undefined, cursor: Cursor | null): Order {
+  if (text === undefined) return cursor?.order ?? 'desc'
+  const order = orders.find((candidate) => candidate === text)
+  if (!order) throw invalidParameter('order', `must be ${orders.join(' or ')}`)
+  if (cursor && cursor.order !== order) {
+    throw invalidParameter('order', `differs from the cursor, which belongs to order=${cursor.order}`)
+  }
+  return order
 }
 
 export function readLimit(text: string | undefined, fallback: number, most = limitMax): number {

@@ -104,7 +104,7 @@ function answer(
 ) {
   const nextCursor = () => {
     const next = page.next()
-    return next && encodeCursor({ from: next, window: plan.window })
+    return next && encodeCursor({ order: plan.order, from: next, window: plan.window })
   }
   reply.header('content-type', `${formats[format]}; charset=utf-8`).header('vary', 'accept')
   reply.header('x-footfall-request-id', request.id).header('x-footfall-charged', charged)
@@ -126,6 +126,7 @@ function answer(
       charged,
       start_ms: plan.window.startMs,
       end_ms: plan.window.endMs,
+      order: plan.order,
       has_more: page.hasMore,
       ...(cursor && { next_cursor: cursor }),
       request_id: request.id,

@@ -1,6 +1,7 @@
 import { hemNumber } from '../../schemas/fields.ts'
 import type { Query } from '../clickhouse/client.ts'
-import { newestFirst, type RowForm, selectList, withProfilesOf } from '../events/eventsQuery.ts'
+import { type RowForm, selectList, withProfilesOf } from '../events/eventsQuery.ts'
+import { newestFirst } from '../events/order.ts'
 import { type Bind, bindings, conditions } from '../events/where.ts'
 import { companyDomains } from '../identity/profileSql.ts'
 import type { VisitorsPlan } from './plan.ts'

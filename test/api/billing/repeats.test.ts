@@ -63,6 +63,22 @@ test('a repeat reads the window of the first request, and so the same rows, for 
   expect(again.cost).toEqual({})
 })
 
+test('of rows from the oldest on a repeat is free, and what came before or after them is charged', async () => {
+  const { pixelId, insert } = pixelOf()
+  const now = Date.now()
+  const window = { start_ms: String(now - 3_600_000), end_ms: String(now + 3_600_000) }
+  const query = { pixel_id: pixelId, ...window, order: 'asc', limit: '3' }
+  const path = '/api/v3/events/web_event'
+  await insert([30_000, 20_000])
+  expect((await get(path, query)).cost).toEqual({ events: 2 })
+  expect((await get(path, query)).cost).toEqual({})
+  await insert([10_000])
+  expect((await get(path, query)).cost).toEqual({ events: 1 })
+  await insert([40_000])
+  expect((await get(path, query)).cost).toEqual({ events: 1 })
+  expect((await get(path, query)).cost).toEqual({})
+})
+
 test.each([
   ['/api/v3/events/web_event', {}],
   ['/api/v1/events', { select: 'event_type' }],

@@ -70,6 +70,7 @@ describe('a page', () => {
       records: 3,
       charged: 3,
       start_ms: meta.end_ms - 24 * hour,
+      order: 'desc',
       end_ms: expect.any(Number),
       has_more: false,
       request_id: expect.any(String),

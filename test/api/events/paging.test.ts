@@ -48,6 +48,53 @@ describe('paging', () => {
     }
   })
 
+  test.each([
+    ['with every field', {}],
+    ['without the fields that place a row', { select: 'event_data,page_url' }],
+    ['with a filter', { filter: 'event_data.n:gte:30' }],
+    ['with distinct', { distinct: 'cookie_id' }],
+  ])('%s and order=asc returns the same events from the oldest on', async (_, more) => {
+    const window = { start_ms: String(now - 120_000), end_ms: String(now - 30_000) }
+    const { rows: newestFirst } = await events.page({ limit: '1000', ...window, ...more })
+    const ascending = { order: 'asc', ...window, ...more }
+    const { rows: whole, meta } = await events.page({ limit: '1000', ...ascending })
+    expect(meta.order).toBe('asc')
+    expect(whole).toEqual(newestFirst.toReversed())
+    for (const limit of ['1', '7']) {
+      expect((await allPages({ limit, ...ascending })).flat()).toEqual(whole)
+    }
+  })
+
+  test.each(['application/x-ndjson', 'text/csv'])('goes both ways as %s', async (accept) => {
+    const window = { start_ms: String(now - 120_000), end_ms: String(now - 30_000) }
+    const select = 'event_type,page_url'
+    const bodyOf = async (query: Record<string, string>, limit: string) => {
+      const pages: string[] = []
+      let cursor: string | undefined
+      do {
+        const more = cursor ? { cursor } : { ...window, ...query }
+        const answer = await events.get('events/web_event', { select, limit, ...more }, { accept })
+        expect(answer.statusCode).toBe(200)
+        cursor = answer.headers['x-footfall-next-cursor'] as string | undefined
+        pages.push(answer.body.replace(/^"event_type","page_url"\n/, ''))
+      } while (cursor)
+      return pages.join('')
+    }
+    const ascending = await bodyOf({ order: 'asc' }, '1000')
+    expect(ascending).not.toBe(await bodyOf({ order: 'desc' }, '1000'))
+    expect(await bodyOf({ order: 'asc' }, '7')).toBe(ascending)
+  })
+
+  test('a cursor knows its order, and another order is refused', async () => {
+    const first = await events.page({ limit: '10', order: 'asc' })
+    const cursor = first.meta.next_cursor!
+    const { rows } = await events.page({ limit: '1000', order: 'asc' })
+    expect((await events.page({ limit: '10', cursor })).rows).toEqual(rows.slice(10, 20))
+    const refused = await events.get('events/web_event', { cursor, order: 'desc' })
+    expect([refused.statusCode, refused.json().parameter]).toEqual([400, 'order'])
+    expect((await events.get('events/web_event', { order: 'up' })).statusCode).toBe(400)
+  })
+
   test('does not show a kind again that an earlier page has shown', async () => {
     const { rows: whole } = await events.page({ distinct: 'cookie_id' })
     expect(whole).toHaveLength(5)
