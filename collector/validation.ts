@@ -1,8 +1,9 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile, type Validator } from 'typebox/compile'
 import type { TLocalizedValidationError } from 'typebox/error'
 import { type ApiError, invalidParameter } from './errors.ts'
+import { partsOf } from './jsonParts.ts'
 
 /**
  * Checks requests against their route's TypeBox schemas. Addresses and queries are texts, so what they say of numbers
@@ -15,9 +16,33 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
     const value = isText ? readNumbers(schema, given) : given
     return validator.Check(value)
       ? { value }
-      : { error: faultOf(validator.Errors(value), httpPart ?? 'body') }
+      : { error: faultOf(errorsOf(validator, value), httpPart ?? 'body') }
   }
 }
+
+/** More members than any object of a schema has. */
+const membersMax = 1_000
+
+/**
+ * What is wrong with a value that a schema does not take, the first first. Of an object with very many members, which
+ * would take seconds, it is that.
+ */
+export function errorsOf(validator: Validator, value: unknown): readonly Fault[] {
+  for (const part of partsOf(value)) {
+    const isObject = typeof part === 'object' && part !== null && !Array.isArray(part)
+    if (isObject && Object.keys(part).length > membersMax) return [tooManyMembers]
+  }
+  return validator.Errors(value)
+}
+
+type Fault = Pick<TLocalizedValidationError, 'instancePath' | 'message' | 'keyword' | 'params'>
+
+const tooManyMembers = {
+  instancePath: '',
+  message: `must not have an object of more than ${membersMax} members`,
+  keyword: 'maxProperties',
+  params: { limit: membersMax },
+} as const satisfies Fault
 
 /** Values of a path or query, with those that the schema wants as whole numbers or booleans read as such. */
 function readNumbers(schema: TSchema, given: unknown): unknown {
@@ -33,7 +58,7 @@ function readNumbers(schema: TSchema, given: unknown): unknown {
 }
 
 /** The first error as our answer. */
-function faultOf(errors: readonly TLocalizedValidationError[], part: string): ApiError {
+function faultOf(errors: readonly Fault[], part: string): ApiError {
   const [error] = errors
   if (!error) return invalidParameter(part, 'is not as described')
   const path = error.instancePath.split('/').slice(1)
@@ -41,6 +66,7 @@ function faultOf(errors: readonly TLocalizedValidationError[], part: string): Ap
     const { requiredProperties } = error.params as { requiredProperties: string[] }
     return invalidParameter([...path, requiredProperties[0]].join('.'), 'is missing')
   }
+  if (error === tooManyMembers) return invalidParameter(part, error.message)
   if (path.length === 0) return invalidParameter(part, 'must be a JSON object')
   if (error.keyword === 'boolean') return invalidParameter(path.join('.'), 'there is no such parameter here')
   const allowed = errors

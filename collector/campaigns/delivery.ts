@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { Postgres } from '../postgres/pool.ts'
 import { exactly, Id } from '../schemaParts.ts'
+import { errorsOf } from '../validation.ts'
 import { Money } from './declarations.ts'
 
 /** Most events one delivery may carry (spec: Limits, batch routes). */
@@ -50,7 +51,7 @@ export function checkDelivery(
   nowMs: number,
 ): ValidDelivery | DeliveryFault {
   if (!validator.Check(given)) {
-    const [error] = validator.Errors(given)
+    const [error] = errorsOf(validator, given)
     return { path: error?.instancePath ?? '', message: error?.message ?? 'is not as described' }
   }
   const tsMillis = typeof given.ts === 'number' ? given.ts : Date.parse(given.ts)

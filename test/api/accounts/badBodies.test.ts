@@ -254,3 +254,27 @@ test.each([
     parameter: expect.stringMatching(/^(project|pixel|member|key)_id$/),
   })
 })
+
+describe('a body that is deeper than a stack, or wider than any', () => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  const wide = `{${Array.from({ length: 60_000 }, (_, index) => `"k${index}":1`).join(',')}}`
+
+  test.each([
+    ['/dashboard/session', `{"email":${deep},"password":"x"}`],
+    ['/auth/v1/login', `{"email":"a@b.example","password":${deep}}`],
+    ['/dashboard/password-reset', `{"email":${deep}}`],
+    ['/dashboard/session', wide],
+    ['/dashboard/session', `{"email":${wide},"password":"x"}`],
+  ])('is refused by %s, and soon', async (url, payload) => {
+    const startedAt = performance.now()
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(`${it.url}${url}`, { method: 'POST', headers, body: payload })
+    expect(await answer.json()).toMatchObject({ error: 'invalid_parameter' })
+    expect(performance.now() - startedAt).toBeLessThan(5_000)
+  })
+})
+
+test('a backslash before u0000 is text like any other', async () => {
+  const { status } = await it.ask(it.owner, 'POST /api/v1/project/create', { name: 'C:\\u0000' })
+  expect(status).toBe(201)
+})
