@@ -25,34 +25,42 @@ export async function setup(
   console.log(lines.join('\n'))
 }
 
-const asked: Record<keyof SetupRequest, { question: string; schema: typeof Name; fault: string }> = {
-  organization: {
-    question: 'Name of the organization',
-    schema: Name,
-    fault: 'is a name of 1 to 200 characters',
-  },
-  email: { question: 'E-mail address of its owner', schema: Email, fault: 'is an e-mail address' },
-  project: { question: 'Name of the first project', schema: Name, fault: 'is a name of 1 to 200 characters' },
+const questions: Record<keyof SetupRequest, { question: string; schema: typeof Name; rule: string }> = {
+  organization: { question: 'Name of the organization', schema: Name, rule: 'a name of 1 to 200 characters' },
+  email: { question: 'E-mail address of its owner', schema: Email, rule: 'an e-mail address' },
+  project: { question: 'Name of the first project', schema: Name, rule: 'a name of 1 to 200 characters' },
 }
 
 /** What the flags say; what they leave out is asked for, where somebody is there to answer. */
 async function readRequest(given: Partial<SetupRequest>): Promise<SetupRequest> {
-  const request: Partial<SetupRequest> = {}
-  const prompt = process.stdin.isTTY
-    ? createInterface({ input: process.stdin, output: process.stderr })
-    : null
-  try {
-    for (const [name, { question, schema, fault }] of Object.entries(asked) as [
-      keyof SetupRequest,
-      (typeof asked)[keyof SetupRequest],
-    ][]) {
-      const value = given[name] ?? (await prompt?.question(`${question}: `))?.trim()
-      if (value === undefined) throw new StartError(`--${name} is missing`)
-      if (!Check(schema, value)) throw new StartError(`--${name} ${fault}`)
-      request[name] = value
-    }
-  } finally {
-    prompt?.close()
+  const names = Object.keys(questions) as (keyof SetupRequest)[]
+  for (const name of names) {
+    const value = given[name]
+    const { schema, rule } = questions[name]
+    if (value !== undefined && !Check(schema, value)) throw new StartError(`--${name} must be ${rule}`)
   }
-  return request as SetupRequest
+  const missing = names.filter((name) => given[name] === undefined)
+  if (missing.length > 0 && !process.stdin.isTTY) throw new StartError(`--${missing[0]} is missing`)
+  return { ...given, ...(missing.length > 0 && (await ask(missing))) } as SetupRequest
+}
+
+/** Asks on the terminal, each until the answer will do. Throws where it is broken off. */
+async function ask(names: (keyof SetupRequest)[]): Promise<Partial<SetupRequest>> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  const answers: Partial<SetupRequest> = {}
+  try {
+    for (const name of names) {
+      const { question, schema, rule } = questions[name]
+      let answer = (await terminal.question(`${question}: `)).trim()
+      while (!Check(schema, answer)) answer = (await terminal.question(`It must be ${rule}: `)).trim()
+      answers[name] = answer
+    }
+    return answers
+  } catch (error) {
+    // Ctrl-C or Ctrl-D.
+    if ((error as NodeJS.ErrnoException).code !== 'ABORT_ERR') throw error
+    throw new StartError('broken off; nothing was made')
+  } finally {
+    terminal.close()
+  }
 }

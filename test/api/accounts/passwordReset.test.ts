@@ -9,6 +9,7 @@ import { sha256 } from '../../../collector/access/authenticate.ts'
 import { packageRoot } from '../../../collector/paths.ts'
 import { newPostgresDatabase } from '../../harness/databases.ts'
 import { waitFor } from '../../harness/service.ts'
+import { openTerminal } from '../../harness/terminal.ts'
 import { type Accounts, nobody, openAccounts, password } from './harness.ts'
 
 let it: Accounts
@@ -49,13 +50,12 @@ const mailTo = (email: string) =>
   waitFor(`a mail to ${email}`, () => mails.findLast(({ to }) => to.includes(email)))
 const tokenIn = (body: string) => /\/reset-password\/([\w-]{43})/.exec(body.replaceAll('=\r\n', ''))![1]!
 
+const cli = join(packageRoot, 'dist/collector/cli.js')
+
 const run = (args: string[], env: Record<string, string>) =>
   new Promise<{ code: number; output: string }>((resolve) => {
-    execFile(
-      process.execPath,
-      [join(packageRoot, 'dist/collector/cli.js'), ...args],
-      { env: { ...process.env, ...env } },
-      (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
+    execFile(process.execPath, [cli, ...args], { env: { ...process.env, ...env } }, (error, stdout, stderr) =>
+      resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
     ).stdin!.end()
   })
 
@@ -199,7 +199,33 @@ describe('npx footfall setup', () => {
       ...{ code: 1, output: 'footfall: --project is missing\n' },
     })
     expect((await run(['setup', ...flags.with(3, 'olga')], env)).output).toContain(
-      '--email is an e-mail address',
+      '--email must be an e-mail address',
     )
+  })
+
+  const atTerminal = (...args: string[]) =>
+    openTerminal([process.execPath, cli, 'setup', ...args], { FOOTFALL_DATA_DIR: it.service.dataDir })
+
+  test('at a terminal asks for what the flags leave out, again where the answer will not do', async () => {
+    const terminal = atTerminal('--organization', 'Example Inc')
+    await terminal.answer('E-mail address of its owner: ', 'olga')
+    await terminal.answer('It must be an e-mail address: ', 'olga@example.com')
+    await terminal.answer('Name of the first project: ', 'Second shop')
+    expect(await terminal.ended, terminal.output()).toBe(0)
+    expect(terminal.output()).toContain('Project “Second shop” created')
+    expect(terminal.output()).not.toContain('Name of the organization')
+  })
+
+  test.each([
+    ['Ctrl-C', '\x03'],
+    ['Ctrl-D', '\x04'],
+  ])('broken off at the terminal by %s makes nothing', async (_, key) => {
+    const terminal = atTerminal('--organization', 'Half Inc')
+    await terminal.answer('E-mail address of its owner: ', 'olga@example.com')
+    await terminal.answer('Name of the first project: ', key, '')
+    expect(await terminal.ended, terminal.output()).toBe(1)
+    expect(terminal.output().trimEnd()).toMatch(/footfall: broken off; nothing was made$/)
+    const { rows } = await it.postgres.query("SELECT FROM organizations WHERE name = 'Half Inc'")
+    expect(rows).toEqual([])
   })
 })
