@@ -36,6 +36,8 @@ export function useDashboard() {
         permissions: ['clipboard-read', 'clipboard-write'],
         ...options,
       })
+      // Before the test's own end comes, so that it is told what was waited for.
+      context.setDefaultTimeout(25_000)
       const page = await context.newPage()
       page.on('pageerror', (error) => troubles.push(error.message))
       page.on('console', (message) => {

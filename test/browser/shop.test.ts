@@ -283,6 +283,7 @@ describe('the demo shop in Chromium, read back through the API', () => {
       expect(video).toEqual({
         url: at('/demo/about'),
         src: at('/demo/assets/wheel.webm'),
+        elementIdentifier: '#wheel',
         title: 'A pot on the wheel',
         action: expect.any(String),
         position: expect.any(Number),

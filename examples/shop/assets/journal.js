@@ -43,15 +43,18 @@
   /** What is stored of what the pixel notes. */
   const storedTypes = {
     page: 'page_view',
+    auxclick: 'click',
     scroll: 'scroll_depth',
+    cut: 'copy',
     submit: 'form_submission',
-    track: 'custom',
     ...{ play: 'video', pause: 'video', timeupdate: 'video', ended: 'video' },
+    ...{ track: 'custom', rage: 'custom', dead: 'custom' },
   }
   /** What may follow from it besides: the collector makes events of these types, too, where there is reason to. */
   const followingTypes = {
     page: ['search'],
     click: ['download', 'custom'],
+    auxclick: ['download', 'custom'],
     submit: ['search', 'custom'],
   }
   /** As the collector counts them (schemas/events). */
@@ -60,10 +63,13 @@
     ...['download', 'custom'],
   ]
 
+  /** Epoch milliseconds; an event's `at` is that, or ISO 8601. */
+  const momentOf = (at) => new Date(at).getTime()
+
   /** The id under which an event is stored: its time, the number its page threw, the number of its type. */
   const idOf = ({ at, id }, type) => {
     const hex = (value, digits) => value.toString(16).padStart(digits, '0')
-    const time = hex(Date.parse(at), 12)
+    const time = hex(momentOf(at), 12)
     const bits = hex(Math.floor(id * 2 ** 52), 13)
     const last = `${bits.slice(6)}000${hex(types.indexOf(type) + 1, 2)}`
     return `${time.slice(0, 8)}-${time.slice(8)}-8${bits.slice(0, 3)}-8${bits.slice(3, 6)}-${last}`
@@ -75,7 +81,7 @@
     const sent = JSON.parse(body).events.map((event) => {
       const type = storedTypes[event.type] ?? event.type
       const follows = (followingTypes[event.type] ?? []).map((follower) => idOf(event, follower))
-      const happened = Date.parse(event.at)
+      const happened = momentOf(event.at)
       return { id: idOf(event, type), follows, type, data: event, happened, left, state: 'left' }
     })
     const known = new Set(entries().map(({ id }) => id))

@@ -43,7 +43,7 @@ const words = (entry) => {
     case 'video':
       return `${data.type} at ${data.currentTime.toFixed(1)} s`
     case 'custom':
-      return data.name
+      return data.name ?? `${data.type}_click`
     default:
       return data.hem ? `this browser belongs to ${data.hem.slice(0, 8)}…` : 'nothing, for want of consent'
   }
