@@ -38,6 +38,8 @@ export interface Config {
   beaconsPerIp: number
   /** FOOTFALL_BEACONS_PER_PIXEL, default 20000: beacons a second that one worker takes for one pixel; 0: any. */
   beaconsPerPixel: number
+  /** FOOTFALL_IDENTIFIES_PER_IP, default 300: unsigned identifies a minute that one worker takes from one address; 0: any. */
+  identifiesPerIp: number
   /** FOOTFALL_RATE_LIMITS, default true: the data API's limits (collector/access/limits.ts). */
   rateLimits: boolean
   /** FOOTFALL_METRICS_PORT, default none: a port of its own for /metrics, which PORT then has not. */
@@ -101,6 +103,7 @@ export function readConfig(env: Environment): Config {
     connectionsMax: integer(env, 'FOOTFALL_CONNECTIONS_MAX', 10_000, 1, 1_000_000),
     beaconsPerIp: integer(env, 'FOOTFALL_BEACONS_PER_IP', 1_000, 0, 10_000_000),
     beaconsPerPixel: integer(env, 'FOOTFALL_BEACONS_PER_PIXEL', 20_000, 0, 10_000_000),
+    identifiesPerIp: integer(env, 'FOOTFALL_IDENTIFIES_PER_IP', 300, 0, 10_000_000),
     rateLimits: flag(env, 'FOOTFALL_RATE_LIMITS', true),
     metricsPort: env.FOOTFALL_METRICS_PORT ? integer(env, 'FOOTFALL_METRICS_PORT', 0, 1, 65_535) : null,
     metricsToken: secret(env, 'FOOTFALL_METRICS_TOKEN', 16),

@@ -16,7 +16,7 @@ import { openClickHouse } from './clickhouse/client.ts'
 import { createOpenReader, readLimitsOf } from './clickhouse/reader.ts'
 import { shopRoutes } from './demo/shopRoutes.ts'
 import { StartError } from './errors.ts'
-import { createIngestLimits } from './ingest/limits.ts'
+import { createIdentifyLimit, createIngestLimits } from './ingest/limits.ts'
 import { openLocate } from './ingest/location.ts'
 import { openOptOuts } from './ingest/optOuts.ts'
 import { openPinnedScripts } from './ingest/pinnedScripts.ts'
@@ -142,6 +142,7 @@ async function openIngest(
       ...{ pixels, optOuts, salt, spools, locate },
       pinned: openPinnedScripts(pool),
       limits: createIngestLimits(config),
+      identifyLimit: createIdentifyLimit(config),
     },
     async close() {
       await Promise.all(Object.values(spools).map((spool) => spool.close()))

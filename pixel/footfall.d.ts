@@ -43,8 +43,11 @@ export interface Footfall {
   (command: 'track', name: string, properties?: object): void
   /** Counts a page view the browser did not see, such as a step of a wizard; data overrides its fields. */
   (command: 'page', data?: object): void
-  /** Says who this browser belongs to. The address is hashed here; only the hash is sent. */
-  (command: 'identify', person: { email: string } | { hem: string }): void
+  /**
+   * Says who this browser belongs to. The address is hashed here; only the hash is sent. The signature is the hash's
+   * HMAC-SHA256, hex, made by your server with the pixel's identify secret.
+   */
+  (command: 'identify', person: ({ email: string } | { hem: string }) & { signature?: string }): void
   /** What the visitor decided; to be said on each page load. */
   (command: 'consent', choice: 'granted' | 'denied'): void
   /** The visitor wants nothing noted: on no page of this site, whatever it says; until opt_in. */

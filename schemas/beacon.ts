@@ -12,6 +12,8 @@ export interface Beacon {
   hem?: string
   /** How that came to be known: the site said so, or it was written into a form. */
   hem_source?: 'identify' | 'form'
+  /** HMAC-SHA256 of the hem, hex, which the site's server made with the pixel's identify secret. */
+  hem_signature?: string
   /** False: set no cookie, keep no id. Absent: granted, unless the pixel's settings wait for consent. */
   consent?: boolean
   /** The sender's clock when it sent, ISO 8601; the measure of how far that clock is off. */
@@ -33,6 +35,8 @@ export interface BeaconReceipt {
   /** How many members of `events` were accepted: all that were not rejected. What is derived of them is not counted. */
   accepted: number
   rejected: RejectedEvent[]
+  /** Why nobody takes the `hem` of the beacon itself; its events are accepted or rejected all the same. */
+  hem_rejected?: { path: string; message: string }
 }
 
 export interface RejectedEvent {
@@ -56,6 +60,11 @@ export const collectorSettingsSchema = Type.Object(
     drop_bots: Type.Boolean({
       default: false,
       description: 'Do not store what bots send; otherwise it is stored and marked.',
+    }),
+    require_signed_identify: Type.Boolean({
+      default: false,
+      description:
+        'Refuse to link a visitor to an e-mail address, by identify or by a form, without the signature of the site’s server. Events are accepted all the same.',
     }),
     retention_days: Type.Union([Type.Integer({ minimum: 1, maximum: 3660 }), Type.Null()], {
       default: null,

@@ -50,7 +50,7 @@ export interface Noted {
   ended: Playing
   track: { name: string; properties: object }
   /** Who this browser belongs to; nothing without consent. */
-  identify: { hem?: string; hem_source?: 'form' }
+  identify: { hem?: string; hem_source?: 'form'; hem_signature?: string }
   rage: Click
   dead: Click
 }

@@ -4,7 +4,10 @@ import type { Postgres } from '../postgres/pool.ts'
 const known = new WeakMap<Postgres, Map<string, Promise<Buffer>>>()
 
 /** A secret of 32 bytes that the service made up once and keeps in PostgreSQL, where every process finds it. */
-export function serviceSecret(postgres: Postgres, name: 'token_key' | 'browser_key'): Promise<Buffer> {
+export function serviceSecret(
+  postgres: Postgres,
+  name: 'token_key' | 'browser_key' | 'identify_key',
+): Promise<Buffer> {
   const secrets = known.get(postgres) ?? new Map<string, Promise<Buffer>>()
   known.set(postgres, secrets)
   const found = secrets.get(name) ?? readSecret(postgres, name)

@@ -4,6 +4,7 @@ import { forbidden } from '../errors.ts'
 import { keyRoutes } from './apiKeys.ts'
 import { auditRoutes } from './audit.ts'
 import type { AccountsDeps } from './deps.ts'
+import { identifySecretRoutes } from './identifySecretRoutes.ts'
 import { invitationRoutes } from './invitations.ts'
 import { loginRoutes } from './login.ts'
 import { memberRoutes } from './members.ts'
@@ -35,6 +36,7 @@ export const administrationRoutes =
     await app.register(projectMemberRoutes(deps))
     await app.register(pixelRoutes(deps))
     await app.register(pixelActivityRoutes(deps))
+    await app.register(identifySecretRoutes(deps))
     await app.register(whoamiRoutes(deps))
   }
 

@@ -230,14 +230,16 @@ export interface Person {
   hem: string
   /** identify: the site said so. form: it was written into a form. */
   source: 'identify' | 'form'
+  /** What the site's server made of the hem, if anything was given as that. */
+  signature?: unknown
 }
 
-/** Who is meant by `hem` and `hem_source`; what is wrong with them. */
-export function personOf({ hem, hem_source = 'identify' }: Data): Person | Fault {
+/** Who is meant by `hem`, `hem_source` and `hem_signature`; what is wrong with the first two. */
+export function personOf({ hem, hem_source = 'identify', hem_signature: signature }: Data): Person | Fault {
   if (!isHem(hem)) return { path: '/hem', message: 'must be 64 lower-case hexadecimal characters' }
   if (hem_source !== 'identify' && hem_source !== 'form')
     return { path: '/hem_source', message: 'must be identify or form' }
-  return { hem, source: hem_source }
+  return { hem, source: hem_source, ...(signature != null && { signature }) }
 }
 
 const isHem = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)

@@ -10,13 +10,15 @@ import type { Envelope } from './beacon.ts'
 import type { Person } from './derive.ts'
 import { knownDevice } from './device.ts'
 import { preferredLanguage } from './language.ts'
-import type { IngestLimits } from './limits.ts'
+import type { IdentifyLimit, IngestLimits } from './limits.ts'
+import { linkRow } from './links.ts'
 import type { Locate } from './location.ts'
 import type { OptOuts } from './optOuts.ts'
 import type { PinnedScripts } from './pinnedScripts.ts'
 import type { Pixel, PixelRegistry } from './pixels.ts'
 import { rejectedEntry, rejectedRow } from './rejected.ts'
 import { type BeaconContext, clockCorrectionMs, sharedMembers } from './row.ts'
+import type { Fault } from './validate.ts'
 import { type DailySalt, type Visitor, visitorOf } from './visitor.ts'
 
 /** What ingest is built from. */
@@ -29,6 +31,7 @@ export interface IngestDeps {
   /** One spool per table that ingest writes. */
   spools: { events: Spool; rejected_events: Spool; identity_links: Spool }
   limits: IngestLimits
+  identifyLimit: IdentifyLimit
 }
 
 export interface Taken {
@@ -75,27 +78,34 @@ export async function takeIn(deps: IngestDeps, request: FastifyRequest, envelope
   const eventRows: string[] = []
   const rejectedRows: string[] = []
   const rejected: RejectedEvent[] = []
-  const people = envelope.person ? [envelope.person] : []
-  const { events, exactEvents } = envelope
+  const linkRows: string[] = []
+  const hems: string[] = []
+  /** Whose browser it is, or why nobody takes that; events count all the same. */
+  const link = async (person: Person): Promise<Fault | undefined> => {
+    hems.push(person.hem)
+    const made = await linkRow(person, pixel, context, deps.identifyLimit)
+    if (typeof made !== 'string') return made
+    linkRows.push(made)
+  }
+  const { person, events, exactEvents } = envelope
+  const hemFault = person && (await link(person))
+  if (hemFault) rejectedRows.push(rejectedRow({ type: 'identify', hem: person.hem }, hemFault, context))
   for (let index = 0; index < events.length; index++) {
     const event = events[index]
     // What is reckoned with, a scroll's percentage, has to be a number: then it is none that is too long for one.
     const exact = exactEvents && acceptEvent(exactEvents[index], place, true)
     const made = exact && !('path' in exact) ? exact : acceptEvent(event, place)
-    if ('path' in made) {
-      rejected.push(rejectedEntry(index, event, made))
-      rejectedRows.push(rejectedRow(event, made, context))
-    } else {
+    const fault = 'path' in made ? made : made.person && (await link(made.person))
+    if (fault) {
+      rejected.push(rejectedEntry(index, event, fault))
+      rejectedRows.push(rejectedRow(event, fault, context))
+    } else if ('rows' in made) {
       eventRows.push(...made.rows)
-      if (made.person) people.push(made.person)
       for (const { event, fault } of made.refused) rejectedRows.push(rejectedRow(event, fault, context))
     }
   }
 
-  const unwanted = unwantedBecause(deps, pixel, device.isBot, [
-    visitor.cookieId,
-    ...people.map(({ hem }) => hem),
-  ])
+  const unwanted = unwantedBecause(deps, pixel, device.isBot, [visitor.cookieId, ...hems])
   if (unwanted) {
     unwanted.dropped.inc(eventRows.length)
     return { receipt: allRejected(visitor, events, unwanted.message), visitor }
@@ -105,12 +115,13 @@ export async function takeIn(deps: IngestDeps, request: FastifyRequest, envelope
   const commits: Promise<void>[] = []
   if (eventRows.length > 0) commits.push(spools.events.append(eventRows))
   if (rejectedRows.length > 0) commits.push(spools.rejected_events.append(rejectedRows))
-  if (people.length > 0 && visitor.consented)
-    commits.push(spools.identity_links.append(people.map((person) => linkRow(person, context))))
+  if (linkRows.length > 0 && visitor.consented) commits.push(spools.identity_links.append(linkRows))
   await orBusy(Promise.all(commits))
   acceptedEvents.inc(eventRows.length)
   const accepted = events.length - rejected.length
-  return { receipt: { cookie_id: visitor.cookieId, accepted, rejected }, visitor }
+  const receipt: BeaconReceipt = { cookie_id: visitor.cookieId, accepted, rejected }
+  if (hemFault) receipt.hem_rejected = hemFault
+  return { receipt, visitor }
 }
 
 const languageMember = ({ headers }: FastifyRequest): string =>
@@ -158,19 +169,4 @@ export function originOf(request: FastifyRequest): string | null {
   const { origin, referer } = request.headers
   if (origin !== undefined) return origin
   return referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : null
-}
-
-/** How sure a link is: addresses in forms have errors, and may be somebody else's. */
-const confidenceOf = { identify: 1, form: 0.9 }
-
-function linkRow({ hem, source }: Person, context: BeaconContext): string {
-  return JSON.stringify({
-    organization_id: context.organizationId,
-    cookie_id: context.cookieId,
-    hem,
-    source,
-    confidence: confidenceOf[source],
-    pixel_id: context.pixelId,
-    observed_at: new Date(context.receivedMillis).toISOString(),
-  })
 }

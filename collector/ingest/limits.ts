@@ -27,5 +27,22 @@ export function createIngestLimits({ beaconsPerIp, beaconsPerPixel }: Config): I
   }
 }
 
+/** Asks whether one more unsigned identify from an address may be accepted. */
+export type IdentifyLimit = (clientIp: string | null) => Promise<boolean>
+
+/**
+ * Guards against who says of many browsers whose they are, per worker process: so many a minute from one address (of
+ * IPv6: one /64) that no server signed (FOOTFALL_IDENTIFIES_PER_IP; 0 switches it off).
+ */
+export function createIdentifyLimit({ identifiesPerIp }: Config): IdentifyLimit {
+  if (identifiesPerIp === 0) return async () => true
+  const perIp = new RateLimiterMemory({ points: identifiesPerIp, duration: 60 })
+  return (clientIp) =>
+    perIp.consume(networkOf(clientIp ?? '')).then(
+      () => true,
+      () => false,
+    )
+}
+
 const limiter = (perSecond: number) =>
   perSecond > 0 ? new RateLimiterMemory({ points: perSecond, duration: 1 }) : null

@@ -4,6 +4,7 @@ import {
   defaultPixelSettings,
   type PixelSettings,
 } from '../../schemas/beacon.ts'
+import { type IdentifySecrets, openIdentifySecrets, type SecretVersions } from '../access/identifySecrets.ts'
 import { sampleIdentity } from '../access/sampleView.ts'
 import { follow } from '../postgres/follow.ts'
 import type { Postgres } from '../postgres/pool.ts'
@@ -16,6 +17,8 @@ export interface Pixel {
   /** Origins whose pages may send; empty means any. */
   readonly allowedOrigins: readonly string[]
   readonly settings: PixelSettings & CollectorSettings
+  /** Those that its owner may sign identifies with now. */
+  readonly identifySecrets: readonly string[]
 }
 
 /** All pixels, in memory, so that a beacon asks no database. */
@@ -26,11 +29,12 @@ export interface PixelRegistry {
 
 /** All but the sample's, of which everybody knows the id. */
 const selectPixels = `
-  SELECT pixel_id, project_id, organization_id, active, allowed_origins, settings
+  SELECT pixel_id, project_id, organization_id, active, allowed_origins, settings,
+    identify_secret_newest, identify_secret_oldest
   FROM pixels JOIN projects USING (project_id)
   WHERE pixel_id <> '${sampleIdentity.pixelId}'`
 
-interface PixelRow {
+interface PixelRow extends SecretVersions {
   pixel_id: string
   project_id: string
   organization_id: string
@@ -41,17 +45,18 @@ interface PixelRow {
 
 /** Loads every pixel and follows the changes that PostgreSQL announces on channel `pixels`. */
 export async function openPixelRegistry(postgres: Postgres, url: string): Promise<PixelRegistry> {
+  const secretsOf = await openIdentifySecrets(postgres)
   let pixels = new Map<string, Pixel>()
   const following = await follow({
     url,
     channel: 'pixels',
     async load() {
       const { rows } = await postgres.query<PixelRow>(selectPixels)
-      pixels = new Map(rows.map((row) => [row.pixel_id, toPixel(row)]))
+      pixels = new Map(rows.map((row) => [row.pixel_id, toPixel(row, secretsOf)]))
     },
     async changed(pixelId) {
       const { rows } = await postgres.query<PixelRow>(`${selectPixels} AND pixel_id = $1`, [pixelId])
-      if (rows[0]) pixels.set(pixelId, toPixel(rows[0]))
+      if (rows[0]) pixels.set(pixelId, toPixel(rows[0], secretsOf))
       else pixels.delete(pixelId)
     },
   })
@@ -61,11 +66,12 @@ export async function openPixelRegistry(postgres: Postgres, url: string): Promis
   }
 }
 
-const toPixel = (row: PixelRow): Pixel => ({
+const toPixel = (row: PixelRow, secretsOf: IdentifySecrets): Pixel => ({
   pixelId: row.pixel_id,
   projectId: row.project_id,
   organizationId: row.organization_id,
   active: row.active,
   allowedOrigins: row.allowed_origins,
   settings: { ...defaultPixelSettings, ...defaultCollectorSettings, ...row.settings },
+  identifySecrets: secretsOf(row.pixel_id, row).map(({ secret }) => secret),
 })

@@ -97,11 +97,15 @@ export const ingestRoutes =
   }
 
 const beaconDescription = `Body, as text/plain or application/json, at most 64 KiB:
-\`{ "pixel_id": uuid, "cookie_id": uuid?, "hem": 64 hex?, "consent": boolean?, "sent_at": ISO 8601,
+\`{ "pixel_id": uuid, "cookie_id": uuid?, "hem": 64 hex?, "hem_signature": 64 hex?, "consent": boolean?, "sent_at": ISO 8601,
 "events": [{ "event_id": uuid, "event_type": "…", "event_data": {…} }] }\`.
 Answered when the events are on disk: \`{ "cookie_id", "accepted", "rejected": [{ "index", "event_id", "path",
 "message" }] }\`. Each event is accepted or rejected with a reason: the two add up to what was sent. A bad event never
 costs its neighbours theirs. The same event_id sent again is stored once.
+
+\`hem_signature\` is the HMAC-SHA256 of the hem with the pixel's identify secret, in hex. A wrong one, a missing one where the
+pixel's setting \`require_signed_identify\` asks for it, and too many unsigned ones from one network address are refused:
+\`hem_rejected: { "path", "message" }\` says so, and the events count all the same.
 
 An event may be 32 levels deep and have 5,000 members in all, none of them \`__proto__\`. Half surrogate pairs and
 U+0000 are stored as U+FFFD; integers beyond 2^53 keep their digits where any JSON may stand. \`event_data.referrer\` of

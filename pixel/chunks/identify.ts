@@ -11,11 +11,14 @@ export default async function identify({
   email,
   hem,
   source,
+  signature,
 }: {
   email?: string
   hem?: string
+  /** What the site's server made of the hash. */
+  signature?: string
   source?: 'form'
 }) {
   const told = email ? await hashOf(email) : `${hem}`.toLowerCase()
-  if (/^[\da-f]{64}$/.test(told)) return { hem: told, hem_source: source }
+  if (/^[\da-f]{64}$/.test(told)) return { hem: told, hem_source: source, hem_signature: signature }
 }

@@ -105,6 +105,9 @@ export const samples: Record<string, Sample> = {
   'GET /api/v1/pixel/retrieve/:pixel_id': { params: ({ pixels }) => ({ pixel_id: pixels[0] }) },
   'GET /api/v1/pixel/activity/:pixel_id': { params: ({ pixels }) => ({ pixel_id: pixels[0] }) },
   'PUT /api/v1/pixel/update': { body: ({ pixels }) => ({ pixel_id: pixels[0], name: 'Renamed' }) },
+  'GET /api/v1/pixel/identify-secrets/:pixel_id': { params: ({ pixels }) => ({ pixel_id: pixels[0] }) },
+  'POST /api/v1/pixel/identify-secrets/rotate': { body: ({ pixels }) => ({ pixel_id: pixels[0] }) },
+  'POST /api/v1/pixel/identify-secrets/retire': { body: ({ pixels }) => ({ pixel_id: pixels[0] }) },
   'GET /dashboard/session': {},
   'PUT /dashboard/session': { body: ({ organizationId }) => ({ organization_id: organizationId }) },
   'PUT /dashboard/password': {

@@ -175,6 +175,25 @@ const table: [
   ['GET /api/v1/pixel/retrieve/PIXEL', () => undefined, { outsider: noPixel, stranger: noPixel }, ok],
   ['GET /api/v1/pixel/activity/PIXEL', () => undefined, { outsider: noPixel, stranger: noPixel }, ok],
   [
+    'GET /api/v1/pixel/identify-secrets/PIXEL',
+    () => undefined,
+    { projectMember: no, outsider: noPixel, stranger: noPixel },
+    ok,
+  ],
+  [
+    'POST /api/v1/pixel/identify-secrets/retire',
+    () => ({ pixel_id: pixel }),
+    { projectMember: no, outsider: noPixel, testKey: no, stranger: noPixel },
+    ok,
+  ],
+  [
+    'POST /api/v1/pixel/identify-secrets/rotate',
+    () => ({ pixel_id: pixel }),
+    // The first of those who may has rotated it.
+    { owner: ok, projectMember: no, outsider: noPixel, testKey: no, stranger: noPixel },
+    '409 conflict',
+  ],
+  [
     'PUT /api/v1/pixel/update',
     () => ({ pixel_id: pixel, name: 'P' }),
     { projectMember: no, outsider: noPixel, testKey: no, stranger: noPixel },

@@ -85,6 +85,12 @@ const settingFields: Record<keyof Settings, SettingField> = {
     label: 'Link visitors to e-mail addresses they send in forms',
     hint: 'Hashed in the browser: the address never leaves the page, and nothing does without consent.',
   },
+  require_signed_identify: {
+    group: 'privacy',
+    kind: 'switch',
+    label: 'Require signed identify',
+    hint: 'Visitors are linked to an e-mail address only with the signature of your server; never by a form.',
+  },
   track_hash: {
     group: 'capture',
     kind: 'switch',
