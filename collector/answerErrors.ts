@@ -25,15 +25,19 @@ export async function answerError(
   await request.charge?.refund()
   const known = error instanceof ApiError ? error : inOurWords(error, request)
   if (known.status >= 500 && known.code !== 'busy') request.log.error(error)
-  return reply
-    .code(known.status)
-    .headers({
-      'content-type': 'application/json; charset=utf-8',
-      'cache-control': 'private, no-store',
-      ...(known.status === 401 && { 'www-authenticate': challenge }),
-      ...known.extra.headers,
-    })
-    .send(bodyOf(known, request.id))
+  return (
+    reply
+      .code(known.status)
+      // A stream that broke before its first byte may have set it.
+      .removeHeader('content-encoding')
+      .headers({
+        'content-type': 'application/json; charset=utf-8',
+        'cache-control': 'private, no-store',
+        ...(known.status === 401 && { 'www-authenticate': challenge }),
+        ...known.extra.headers,
+      })
+      .send(bodyOf(known, request.id))
+  )
 }
 
 /** 404 for an address that no route has. */

@@ -8,6 +8,7 @@ import { billingRoutes } from './billing/routes.ts'
 import { deliveryRoutes } from './campaigns/deliveryRoutes.ts'
 import type { CampaignsDeps, DeliveryDeps } from './campaigns/deps.ts'
 import { campaignsRoutes } from './campaigns/routes.ts'
+import { compressAnswer } from './compression.ts'
 import type { Config } from './config.ts'
 import { contactRoutes } from './contact/routes.ts'
 import { dashboardPages } from './dashboard/routes.ts'
@@ -106,6 +107,7 @@ export async function createApp({
 
   app.decorateRequest('charge')
   guardRoutes(app, guard)
+  app.addHook('onSend', compressAnswer)
   await describeRoutes(app, config.publicUrl)
   await app.register(healthRoutes(notReady))
   if (config.metricsPort === null) await app.register(metricsRoutes(config, metrics))

@@ -50,7 +50,8 @@ Every error is \`{ "error", "message", "request_id" }\`: \`error\` is for progra
 is for people. Records are charged when the head of their answer is sent; what the service then breaks off is given
 back. 503 \`busy\` and 429 carry \`Retry-After\` in seconds; answers other than 2xx are never billed.
 HEAD is answered wherever GET is, without the body; of what is charged it only checks who asks, and costs nothing.
-Paths that begin with \`/v1\`, \`/v2\` or \`/v3\` are the same with \`/api\` before it. Bodies are JSON, uncompressed.
+Paths that begin with \`/v1\`, \`/v2\` or \`/v3\` are the same with \`/api\` before it. Bodies of requests are JSON,
+uncompressed; answers of 1 KiB and more are compressed for who asks for it (\`zstd\`, \`br\`, \`gzip\`).
 A key and its secret are made in the dashboard, at \`/{org_id}/settings/api-keys\`, and nowhere else.`
 
 const tags = [
@@ -153,7 +154,10 @@ const withIdempotencyKey = (headers: unknown) => ({
     'Idempotency-Key': {
       type: 'string',
       maxLength: 255,
-      description: 'Makes the same request free for 24 hours, should its answer get lost.',
+      description:
+        'Makes a repeat of the same request free for 24 hours, for the records that were charged. The repeat reads ' +
+        'the window of the first; records beyond the first and last that were charged, beyond their number, or on ' +
+        'another meter are charged.',
     },
   },
 })

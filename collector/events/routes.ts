@@ -1,9 +1,9 @@
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { typesOf } from '../../schemas/events/index.ts'
 import { type Field, fields, fieldsAt, publicField, type Tier, tiers } from '../../schemas/fields.ts'
 import { meterOfTier } from '../billing/meters.ts'
 import type { ReadDeps } from '../deps.ts'
+import { streamOf } from '../streamOf.ts'
 import { untilClosed } from '../untilClosed.ts'
 import { chooseFormat, type Format, formats } from './accept.ts'
 import { countsAnswer, readCounts } from './counts.ts'
@@ -81,12 +81,6 @@ export const eventsRoutes =
     )
   }
 
-/**
- * A piece is asked for when the one before has gone to the socket, so that it is known which were never handed to it;
- * what comes meanwhile waits on the connection to ClickHouse.
- */
-export const streaming = { objectMode: false, highWaterMark: 1 }
-
 interface EventsAnswer {
   tier: Tier
   plan: EventsPlan
@@ -108,12 +102,12 @@ function answer(
   }
   reply.header('content-type', `${formats[format]}; charset=utf-8`).header('vary', 'accept')
   reply.header('x-footfall-request-id', request.id).header('x-footfall-charged', charged)
-  if (format === 'json') return reply.send(Readable.from(jsonBody(), streaming))
+  if (format === 'json') return reply.send(streamOf(jsonBody()))
 
   const cursor = nextCursor()
   reply.header('x-footfall-records', page.records).header('x-footfall-has-more', String(page.hasMore))
   if (cursor) reply.header('x-footfall-next-cursor', cursor)
-  return reply.send(Readable.from(linesOf(plan.columns, page.records, rows, format), streaming))
+  return reply.send(streamOf(linesOf(plan.columns, page.records, rows, format)))
 
   async function* jsonBody() {
     yield '{"rows":['

@@ -1,12 +1,11 @@
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import type { Field } from '../../schemas/fields.ts'
 import { spanOf } from '../billing/billing.ts'
 import type { ReadDeps } from '../deps.ts'
 import { ApiError } from '../errors.ts'
-import { streaming } from '../events/routes.ts'
 import { readPeople, readPersonFields } from '../identity/people.ts'
+import { streamOf } from '../streamOf.ts'
 import { untilClosed } from '../untilClosed.ts'
 import { hemsOf, itemsMax, readItems, resultsOf } from './batch.ts'
 import {
@@ -88,7 +87,7 @@ export const lookupRoutes =
           ),
         )
         reply.header('x-footfall-charged', charged).type(json)
-        return reply.send(Readable.from(body(), streaming))
+        return reply.send(streamOf(body()))
 
         async function* body() {
           yield '{"results":['

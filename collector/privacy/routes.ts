@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import type { FastifyPluginAsync } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { requireOrganizationAdmin } from '../access/permissions.ts'
@@ -11,6 +11,7 @@ import { startingWith } from '../events/rows.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import { exactly, Id, Nullable, Timestamp } from '../schemaParts.ts'
+import { streamOf } from '../streamOf.ts'
 import type { TypeBox } from '../typeProvider.ts'
 import { untilClosed } from '../untilClosed.ts'
 import { type Erasure, readErasure, requestErasure, selectErasures } from './erasures.ts'
@@ -153,7 +154,7 @@ export const privacyRoutes =
         const { value, done } = await lines.next()
         reply.header('content-type', 'application/x-ndjson; charset=utf-8')
         if (done) return reply.send('')
-        return reply.send(Readable.from(startingWith(value, lines), { objectMode: false }))
+        return reply.send(streamOf(startingWith(value, lines)))
       },
     )
 

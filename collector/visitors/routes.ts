@@ -1,10 +1,10 @@
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { meterOfTier } from '../billing/meters.ts'
 import type { ReadDeps } from '../deps.ts'
 import { chooseFormat, type Format, formats } from '../events/accept.ts'
-import { linesOf, streaming } from '../events/routes.ts'
+import { linesOf } from '../events/routes.ts'
 import { readSpan } from '../events/span.ts'
+import { streamOf } from '../streamOf.ts'
 import { untilClosed } from '../untilClosed.ts'
 import { describeVisitors } from './description.ts'
 import { readVisitorsRequest, type VisitorsPlan, visitorTiers } from './plan.ts'
@@ -58,9 +58,9 @@ interface VisitorsAnswer {
 function answer(reply: FastifyReply, { plan, visitors, rows, format }: VisitorsAnswer) {
   const { records, hasPartialData } = visitors
   reply.header('content-type', `${formats[format]}; charset=utf-8`).header('vary', 'accept')
-  if (format === 'json') return reply.send(Readable.from(jsonBody(), streaming))
+  if (format === 'json') return reply.send(streamOf(jsonBody()))
   reply.header('x-footfall-records', records).header('x-footfall-has-partial-data', String(hasPartialData))
-  return reply.send(Readable.from(linesOf(plan.columns, records, rows, format), streaming))
+  return reply.send(streamOf(linesOf(plan.columns, records, rows, format)))
 
   async function* jsonBody() {
     yield '{"visitors":['

@@ -1,5 +1,7 @@
+import { get } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import zlib from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { impatientMs } from '../../chaos/proxy.ts'
 import { waitFor } from '../../harness/service.ts'
@@ -35,12 +37,18 @@ async function gained() {
 const path = '/api/v3/events/web_event'
 
 /** Asks over a socket of its own, and stops reading when the answer has begun. */
-async function stall(accept: string): Promise<{ socket: Socket; isClosed: () => boolean }> {
+async function stall(
+  accept: string,
+  encoding = 'identity',
+): Promise<{ socket: Socket; isClosed: () => boolean }> {
   const { hostname, port } = new URL(api.url)
   const socket = connect(Number(port), hostname)
   let closed = false
   socket.on('error', () => {}).on('close', () => (closed = true))
-  const headers = Object.entries({ host: hostname, accept, ...headersOf(api.keys.organization) })
+  const headers = Object.entries({
+    ...{ host: hostname, accept, 'accept-encoding': encoding },
+    ...headersOf(api.keys.organization),
+  })
   const lines = headers.map(([name, value]) => `${name}: ${value}`)
   socket.write(`GET ${path}?limit=${rowsStored} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
   const begun = await new Promise<Buffer>((resolve) => {
@@ -54,12 +62,15 @@ async function stall(accept: string): Promise<{ socket: Socket; isClosed: () => 
 }
 
 const forms = ['application/json', 'application/x-ndjson', 'text/csv']
+const encodings = ['identity', 'gzip', 'br', 'zstd']
+const ways = forms.flatMap((accept) => encodings.map((encoding) => ({ accept, encoding })))
+const stallingWays = ways.filter(({ accept, encoding }) => encoding === 'identity' || accept === forms[0])
 
-test.each(forms)(
-  'a reader of %s who stops for longer than ClickHouse waits, and reads on, is charged the whole page',
-  async (accept) => {
+test.each(stallingWays)(
+  'a reader of $accept ($encoding) who stops for longer than ClickHouse waits, and reads on, is charged the whole page',
+  async ({ accept, encoding }) => {
     api.setFate('impatient')
-    const { socket, isClosed } = await stall(accept)
+    const { socket, isClosed } = await stall(accept, encoding)
     await delay(impatientMs + readerPatienceMs + 500)
     socket.resume()
     await waitFor('the broken end', isClosed, 30_000)
@@ -68,11 +79,15 @@ test.each(forms)(
   90_000,
 )
 
-test.each(['pass', 'impatient'] as const)(
-  'a reader who never reads on is let go of, and charged the whole page (ClickHouse: %s)',
-  async (fate) => {
+test.each([
+  { fate: 'pass', encoding: 'identity' },
+  { fate: 'impatient', encoding: 'identity' },
+  { fate: 'pass', encoding: 'zstd' },
+] as const)(
+  'a reader who never reads on is let go of, and charged the whole page (ClickHouse: $fate, $encoding)',
+  async ({ fate, encoding }) => {
     api.setFate(fate)
-    const { socket } = await stall('application/x-ndjson')
+    const { socket } = await stall('application/x-ndjson', encoding)
     const connections = () =>
       new Promise<number>((resolve) => api.server.getConnections((_, count) => resolve(count)))
     const open = await connections()
@@ -83,25 +98,52 @@ test.each(['pass', 'impatient'] as const)(
   90_000,
 )
 
-test.each(forms)('what ClickHouse breaks off of %s is refunded to the record', async (accept) => {
-  api.setFate('cut')
-  const answer = await api.ask(`${path}?limit=${rowsStored}`, {
-    headers: { accept, 'accept-encoding': 'identity' },
-  })
-  let text = ''
-  const decoder = new TextDecoder()
+/** All that came of an answer that breaks off. */
+async function readUntilBroken(accept: string, encoding: string): Promise<string> {
+  const headers = { accept, 'accept-encoding': encoding, ...headersOf(api.keys.organization) }
+  const answer = await new Promise<AsyncIterable<Buffer> & { headers: Record<string, unknown> }>(
+    (resolve) => {
+      get(`${api.url}${path}?limit=${rowsStored}`, { headers }, (incoming) => resolve(incoming as never))
+    },
+  )
+  expect(answer.headers['content-encoding'] ?? 'identity').toBe(encoding)
+  const pieces: Buffer[] = []
   try {
-    for await (const bytes of answer.body!) text += decoder.decode(bytes as Uint8Array, { stream: true })
+    for await (const piece of answer) pieces.push(piece)
   } catch {
     // It breaks off: that is what is asked for.
   }
-  const delivered = text.split('https://shop.example/').length - 1
-  expect(delivered).toBeGreaterThan(0)
-  expect(delivered).toBeLessThan(rowsStored)
-  expect(await gained()).toEqual({ entries: 2, records: delivered })
-  // Only whole rows are handed over, and what joins the next to them.
-  if (accept === 'application/x-ndjson') {
-    for (const line of text.split('\n').slice(0, -1)) expect(JSON.parse(line)).toHaveProperty('event_id')
-    expect(text.endsWith('\n{')).toBe(true)
-  }
-})
+  const bytes = Buffer.concat(pieces)
+  return (encoding === 'identity' ? bytes : await decode(bytes, encoding)).toString()
+}
+
+/** What a compressed text says up to where it breaks off. */
+async function decode(bytes: Buffer, encoding: string): Promise<Buffer> {
+  const decoder = {
+    gzip: zlib.createGunzip,
+    br: zlib.createBrotliDecompress,
+    zstd: zlib.createZstdDecompress,
+  }[encoding]!()
+  const texts: Buffer[] = []
+  decoder.on('data', (text: Buffer) => texts.push(text))
+  await new Promise<void>((resolve) => decoder.write(bytes, () => resolve()))
+  decoder.read()
+  return Buffer.concat(texts)
+}
+
+test.each(ways)(
+  'what ClickHouse breaks off of $accept ($encoding) is refunded to the record',
+  async ({ accept, encoding }) => {
+    api.setFate('cut')
+    const text = await readUntilBroken(accept, encoding)
+    const delivered = text.split('https://shop.example/').length - 1
+    expect(delivered).toBeGreaterThan(0)
+    expect(delivered).toBeLessThan(rowsStored)
+    expect(await gained()).toEqual({ entries: 2, records: delivered })
+    // Only whole rows are handed over, and what joins the next to them.
+    if (accept === 'application/x-ndjson') {
+      for (const line of text.split('\n').slice(0, -1)) expect(JSON.parse(line)).toHaveProperty('event_id')
+      expect(text.endsWith('\n{')).toBe(true)
+    }
+  },
+)
