@@ -1,6 +1,7 @@
 /**
  * Integers beyond 2^53 keep their digits, which JavaScript's numbers do not hold: while an event is looked at, such a
- * number is a text that nobody else can write, and in the row it is the number again.
+ * number is a text that nobody else can write, and in the row it is the number again. Where it does not fit 64 bits the
+ * row has its digits as a text: ClickHouse's parser reads nothing of a document with such a number.
  */
 import { randomBytes } from 'node:crypto'
 
@@ -21,6 +22,25 @@ export function markLongIntegers(json: string): string | null {
   return marked === json ? null : marked
 }
 
-/** JSON with numbers in place of marked texts. */
+/** JSON with numbers in place of marked texts, or with texts in place of those beyond 64 bits. */
 export const unmarkLongIntegers = (json: string): string =>
-  json.includes(mark) ? json.replace(markedNumber, '$1') : json
+  json.includes(mark)
+    ? json.replace(markedNumber, (_, digits: string) => (fits64Bits(digits) ? digits : `"${digits}"`))
+    : json
+
+/**
+ * JSON, as JSON.stringify writes it, whose numbers from 2^64 on have an exponent: without one they are integers, which
+ * ClickHouse's parser does not read.
+ */
+export const withExponents = (json: string): string =>
+  longInteger.test(json)
+    ? json.replace(stringOrInteger, (found) =>
+        /^-?\d{19,}$/.test(found) && !fits64Bits(found) ? Number(found).toExponential() : found,
+      )
+    : json
+
+function fits64Bits(digits: string): boolean {
+  if (digits.length > 20) return false
+  const integer = BigInt(digits)
+  return integer >= -(2n ** 63n) && integer < 2n ** 64n
+}

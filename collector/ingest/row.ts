@@ -1,4 +1,4 @@
-import { unmarkLongIntegers } from './exactNumbers.ts'
+import { unmarkLongIntegers, withExponents } from './exactNumbers.ts'
 import { numberOf, wellFormedJson } from './text.ts'
 import type { ValidEvent } from './validate.ts'
 
@@ -54,7 +54,7 @@ interface RowEvent {
 export function eventRow(event: RowEvent, shared: string, tsMillis: number): string {
   const { url, referrer, screen, viewport } = event.event_data
   const { host, path } = placeOf(url)
-  const eventData = unmarkLongIntegers(wellFormedJson(JSON.stringify(event.event_data)))
+  const eventData = unmarkLongIntegers(withExponents(wellFormedJson(JSON.stringify(event.event_data))))
   const pageReferrer = typeof referrer === 'string' ? referrer : event.referrer
   return (
     `{"event_id":"${event.event_id}","ts_millis":${tsMillis},${shared}"event_type":"${event.event_type}",` +

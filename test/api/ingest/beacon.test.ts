@@ -140,6 +140,40 @@ describe('an accepted event', () => {
     }
   })
 
+  test('an integer beyond 64 bits is a text with its digits, and the event is found by all it says', async () => {
+    const event = customEvent({ plan: 'pro', large: 1, least: 2, most: 3, whole: 4, exponent: 5 })
+    const beyond = '18446744073709551616'
+    const body = JSON.stringify(beaconOf(service, [event])).replace(
+      '"large":1,"least":2,"most":3,"whole":4,"exponent":5',
+      `"large":${beyond},"least":-9223372036854775808,"most":18446744073709551615,"whole":${beyond}.0,"exponent":15e19`,
+    )
+    expect(await receiptOf(await post(body))).toMatchObject({ accepted: 1 })
+    const row = await readEvent(service, event.event_id)
+    expect(row.event_data).toContain(
+      `"large":"${beyond}","least":-9223372036854775808,"most":18446744073709551615,` +
+        '"whole":1.8446744073709552e+19,"exponent":1.5e+20',
+    )
+    for (const about of ['plan:eq:pro', `large:eq:${beyond}`, 'exponent:gt:1e20', 'whole:lt:1e20']) {
+      const found = await readRows(service, {
+        filter: `event_id:eq:${event.event_id},event_data.properties.${about}`,
+        select: 'event_id',
+      })
+      expect(found, about).toEqual([{ event_id: event.event_id }])
+    }
+  })
+
+  test('a number beyond 64 bits where a schema asks for one stays a number', async () => {
+    const { url, timestamp } = customEvent().event_data
+    const copied = { event_id: randomUUID(), event_type: 'copy' }
+    const event_data = { url, text: 'long', textLength: 4, timestamp }
+    const body = JSON.stringify(beaconOf(service, [{ ...copied, event_data }])).replace(
+      '"textLength":4',
+      '"textLength":99999999999999999999',
+    )
+    expect(await receiptOf(await post(body))).toMatchObject({ accepted: 1 })
+    expect((await readEvent(service, copied.event_id)).event_data).toContain('"textLength":1e+20')
+  })
+
   test('keeps the digits of integers beyond 2^53', async () => {
     const [large, nested, text] = ['9007199254740993', '-123456789012345678901234567890', '9007199254740995']
     const event = customEvent({ large: 1, nested: [{ n: 2 }], text })
@@ -165,7 +199,7 @@ describe('an accepted event', () => {
     expect(await receiptOf(await post(third))).toMatchObject({ accepted: 1 })
     expect((await readEvent(service, click.event_id)).event_data).toContain(`{"x":${large},"y":2}`)
     const row = await readEvent(service, event.event_id)
-    expect(row.event_data).toContain(`{"large":${large},"nested":[{"n":${nested}}],"text":"${text}"}`)
+    expect(row.event_data).toContain(`{"large":${large},"nested":[{"n":"${nested}"}],"text":"${text}"}`)
     const [other] = await waitFor('the other', async () => {
       const rows = await readRows(service, { filter: `page_path:eq:/${event.event_id}` })
       return rows.length > 0 ? rows : null
