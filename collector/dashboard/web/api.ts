@@ -67,6 +67,12 @@ export interface Pixel extends Versioned {
   snippet: string
 }
 
+/** Those that are valid, the newest first. */
+export interface IdentifySecrets {
+  pixel_id: string
+  secrets: { version: number; secret: string }[]
+}
+
 export interface Activity {
   pixel_id: string
   first_event_at: string | null
@@ -271,6 +277,13 @@ export const api = {
     delete: (pixel_id: string, events: EventsFate) =>
       call<unknown>('DELETE', `${v1}/pixel/delete`, { pixel_id, events }),
     activity: (id: string) => call<Activity>('GET', `${v1}/pixel/activity/${id}`),
+    identifySecrets: {
+      read: (id: string) => call<IdentifySecrets>('GET', `${v1}/pixel/identify-secrets/${id}`),
+      rotate: (pixel_id: string) =>
+        call<IdentifySecrets>('POST', `${v1}/pixel/identify-secrets/rotate`, { pixel_id }),
+      retire: (pixel_id: string) =>
+        call<IdentifySecrets>('POST', `${v1}/pixel/identify-secrets/retire`, { pixel_id }),
+    },
   },
 }
 

@@ -11,6 +11,7 @@ import { projectRole } from '../projectRole.ts'
 import { go, Link } from '../router.tsx'
 import { useSession } from '../session.ts'
 import { PixelActivity } from './pixelActivity.tsx'
+import { PixelSecrets } from './pixelSecrets.tsx'
 import { PixelSettings } from './pixelSettings.tsx'
 
 export function PixelPage({ pixelId }: { pixelId: string }) {
@@ -71,6 +72,7 @@ export function PixelPage({ pixelId }: { pixelId: string }) {
               </p>
             </Section>
             <PixelSettings pixel={pixel} mayEdit={mayEdit} saved={changed} />
+            {mayEdit && <PixelSecrets pixel={pixel} />}
 
             {open === 'rename' && (
               <RenameDialog

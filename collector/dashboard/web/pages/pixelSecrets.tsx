@@ -1,0 +1,72 @@
+import { useState } from 'preact/hooks'
+import { api, type IdentifySecrets, type Pixel } from '../api.ts'
+import { useLoad } from '../load.ts'
+import { Await } from '../parts/await.tsx'
+import { ConfirmDialog } from '../parts/confirmDialog.tsx'
+import { Copyable } from '../parts/copyable.tsx'
+import { Section } from '../parts/page.tsx'
+import { say } from '../parts/say.tsx'
+
+const dialogs = {
+  rotate: {
+    title: 'Rotate the identify secret?',
+    action: 'Rotate secret',
+    consequences: 'A new secret is added. Signatures by the old one stay valid until you retire it.',
+    done: 'Secret rotated',
+  },
+  retire: {
+    title: 'Retire the old identify secret?',
+    action: 'Retire old secret',
+    consequences: 'Identifies that it signed are refused at once, and it cannot be brought back.',
+    done: 'Old secret retired',
+  },
+}
+
+/** What a site's server signs identify with, for admins of the project. */
+export function PixelSecrets({ pixel: { pixel_id } }: { pixel: Pixel }) {
+  const loaded = useLoad(() => api.pixel.identifySecrets.read(pixel_id))
+  const [open, setOpen] = useState<keyof typeof dialogs | null>(null)
+  const isRotating = (loaded.value?.secrets.length ?? 0) > 1
+  const next = isRotating ? 'retire' : 'rotate'
+  return (
+    <Section
+      title="Sign identify"
+      lead="Your server signs the hash of a signed-in visitor’s e-mail address with this secret. Keep it there."
+      actions={
+        loaded.value && (
+          <button type="button" onClick={() => setOpen(next)}>
+            {dialogs[next].action}
+          </button>
+        )
+      }
+    >
+      <Await loaded={loaded}>
+        {({ secrets }: IdentifySecrets) =>
+          secrets.map(({ version, secret }, index) => (
+            <div key={version}>
+              <p class="hint">
+                Version {version}
+                {index > 0 && ': the old one, valid until it is retired'}
+              </p>
+              <Copyable label={`secret ${version}`} text={secret} />
+            </div>
+          ))
+        }
+      </Await>
+      {open && (
+        <ConfirmDialog
+          title={dialogs[open].title}
+          action={dialogs[open].action}
+          confirm={async () => {
+            loaded.set(await api.pixel.identifySecrets[open](pixel_id))
+            say(dialogs[open].done)
+            setOpen(null)
+          }}
+          close={() => setOpen(null)}
+        >
+          <p>{dialogs[open].consequences}</p>
+        </ConfirmDialog>
+      )}
+    </Section>
+  )
+}
