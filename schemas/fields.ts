@@ -11,6 +11,7 @@ import { type Field, type Tier, tiers } from './fields/field.ts'
 import { hasProfile, hem, hemNumber } from './fields/identity.ts'
 import { marketingFields } from './fields/marketing.ts'
 import { pteFields } from './fields/pte.ts'
+import { sessionFields } from './fields/session.ts'
 import { visitFields } from './fields/visit.ts'
 
 export {
@@ -36,17 +37,21 @@ export const profileFields: readonly Field[] = [
 ]
 
 /** Every field, in the order in which rows have them. */
-export const fields: readonly Field[] = [...eventColumns, ...profileFields]
+export const fields: readonly Field[] = [...eventColumns, ...sessionFields, ...profileFields]
 
 const tierRank = new Map<Tier, number>(tiers.map((tier, rank) => [tier, rank]))
 const byName = new Map(fields.map((field) => [field.name, field]))
 const ofProfiles = new Set(profileFields)
+const ofSessions = new Set(sessionFields)
 
 /** The field of that name, whatever its tier; undefined when there is none. */
 export const fieldNamed = (name: string): Field | undefined => byName.get(name)
 
 /** True when the field is a column of `profiles`, false when it is one of `events`. */
 export const isProfileField = (field: Field): boolean => ofProfiles.has(field)
+
+/** True when the field is computed from the visitor's other events (collector/events/sessions.ts). */
+export const isSessionField = (field: Field): boolean => ofSessions.has(field)
 
 /** The fields that unbilled counts may be grouped by. */
 export const groupableFields: readonly Field[] = fields.filter(({ counts }) => counts === 'groups')
@@ -58,5 +63,10 @@ export const isIdentityField = ({ tier }: Field): boolean => tier !== 'web_event
 export const isReadableAt = (field: Field, tier: Tier): boolean =>
   tierRank.get(field.tier)! <= tierRank.get(tier)!
 
-/** The fields a route of `tier` returns when nothing is selected, in the order of the table. */
-export const fieldsAt = (tier: Tier): readonly Field[] => fields.filter((field) => isReadableAt(field, tier))
+/** The fields that may be selected at a route of `tier`, in the order of the table. */
+export const selectableAt = (tier: Tier): readonly Field[] =>
+  fields.filter((field) => isReadableAt(field, tier))
+
+/** The fields a route of `tier` returns when nothing is selected, in the same order. */
+export const fieldsAt = (tier: Tier): readonly Field[] =>
+  selectableAt(tier).filter(({ isOnlyNamed }) => !isOnlyNamed)

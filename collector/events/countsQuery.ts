@@ -1,6 +1,5 @@
-import { isProfileField } from '../../schemas/fields.ts'
 import type { Query } from '../clickhouse/client.ts'
-import { eventsWithProfiles } from '../identity/profileSql.ts'
+import { eventsSource } from './eventsSource.ts'
 import type { CountsPlan } from './plan.ts'
 import { bindings, conditions } from './where.ts'
 
@@ -33,8 +32,9 @@ export function countsQuery(plan: CountsPlan): Query {
     ...(distinct ? [`uniqExact(tuple(${distinct})) AS \`distinct\``] : []),
     `sum(count()) OVER () AS ${totalColumn}`,
   ]
-  const sql = `SELECT ${columns.join(', ')}
-FROM ${eventsWithProfiles(plan.distinct.filter(isProfileField))}
+  const { declared, from } = eventsSource(plan, names, bind)
+  const sql = `${declared}SELECT ${columns.join(', ')}
+FROM ${from}
 WHERE ${where}${names.length > 0 ? `\nGROUP BY ${names.join(', ')}` : ''}
 ORDER BY ${orderOf(plan).join(', ')}
 LIMIT ${bind('UInt32', plan.limit + 1)}${distinct ? keepTuples : ''}`

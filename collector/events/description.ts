@@ -7,6 +7,7 @@ import {
   fields,
   fieldsAt,
   isProfileField,
+  selectableAt,
   type Tier,
 } from '../../schemas/fields.ts'
 import { formats } from './accept.ts'
@@ -81,7 +82,8 @@ export const parameters = {
   },
   select: {
     type: 'string',
-    description: 'Comma-separated fields, in the order they are wanted. Default: every field of the tier.',
+    description:
+      'Comma-separated fields, in the order they are wanted. Default: every field of the tier but session_id and is_entry.',
   },
   csv_formulas: {
     type: 'string',
@@ -182,7 +184,7 @@ export const describeEvents = (tier: Tier): FastifySchema => ({
             type: 'object',
             required: ['rows', 'meta'],
             properties: {
-              rows: { type: 'array', items: eventRowOf(fieldsAt(tier)) },
+              rows: { type: 'array', items: eventRowOf(selectableAt(tier)) },
               meta: {
                 type: 'object',
                 required: ['tier', 'meter', 'records', 'charged', 'order', ...Object.keys(windowMeta)],
@@ -202,7 +204,7 @@ export const describeEvents = (tier: Tier): FastifySchema => ({
             },
           },
         },
-        [formats.ndjson]: { schema: eventRowOf(fieldsAt(tier)) },
+        [formats.ndjson]: { schema: eventRowOf(selectableAt(tier)) },
         [formats.csv]: {
           schema: { type: 'string', description: 'A line of field names, then a line per row.' },
         },
@@ -300,6 +302,10 @@ export const describeSchema = (tier: Tier | null): FastifySchema => ({
                     tier: { type: 'string', description: 'The cheapest tier that returns the field.' },
                     group: { type: 'string' },
                     description: { type: 'string' },
+                    only_when_named: {
+                      type: 'boolean',
+                      description: 'True of fields that rows have only where select names them.',
+                    },
                   },
                 },
               },
@@ -334,11 +340,13 @@ export const eventRowOf = (fields: readonly Field[]) => ({
   ...rowOf(fields),
   description:
     'Without select every row has the members that are required there, and rows of resolved events all others, too. ' +
-    'With select a row has what it names.',
+    'With select a row has what it names; session_id and is_entry are in no other.',
   anyOf: [
     {
       title: 'Without select',
-      required: fields.filter((field) => !isProfileField(field)).map(({ name }) => name),
+      required: fields
+        .filter((field) => !isProfileField(field) && !field.isOnlyNamed)
+        .map(({ name }) => name),
     },
     { title: 'With select', minProperties: 1 },
   ],

@@ -1,5 +1,5 @@
 import type { FastifySchema } from 'fastify'
-import { fieldsAt } from '../../schemas/fields.ts'
+import { selectableAt } from '../../schemas/fields.ts'
 import { meters } from '../billing/meters.ts'
 import { formats } from './accept.ts'
 import { countsOnly, described, eventRowOf, eventTypesSchema, headers, parameters } from './description.ts'
@@ -87,7 +87,7 @@ export const describeEarlierEvents = (version: EarlierVersion): FastifySchema =>
     headers,
     querystring: described(earlierEventsParameters, version.includesEnd ? inclusive : own),
     response: answer('A page of events.', {
-      rows: { type: 'array', items: eventRowOf(fieldsAt(everyTier)) },
+      rows: { type: 'array', items: eventRowOf(selectableAt(everyTier)) },
       meta: {
         type: 'object',
         required: ['meter', 'records', 'charged', ...Object.keys(windowMeta), 'offset', 'limit', 'has_more'],

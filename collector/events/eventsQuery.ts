@@ -1,9 +1,11 @@
 import { type Field, hemNumber, isProfileField } from '../../schemas/fields.ts'
 import type { Query } from '../clickhouse/client.ts'
-import { eventsWithProfiles, profileMembers, withPerson, withValues } from '../identity/profileSql.ts'
+import { profileMembers, withPerson, withValues } from '../identity/profileSql.ts'
 import { escapedFormula } from './csvFormulas.ts'
+import { eventsSource } from './eventsSource.ts'
 import { fromHereOn, lastOf, newestFirst, type Order, orderBy } from './order.ts'
 import type { EventsPlan } from './plan.ts'
+import { hasSessionColumns, isAboutSessions, withSessionsOf } from './sessions.ts'
 import { type Bind, bindings, conditions } from './where.ts'
 
 /** The name of the extra first column of rows that lead with the next page's key. No field is called so. */
@@ -102,14 +104,22 @@ export const selectList = (columns: readonly Column[]): string =>
   columns.map(({ name, sql }) => (sql === name ? name : `${sql} AS ${name}`)).join(', ')
 
 function pageSql(plan: EventsPlan, columns: readonly Column[], bind: Bind): string {
+  const decidesOverSessions = isAboutSessions(
+    plan.filters,
+    plan.distinct.map(({ name }) => name),
+  )
+  if (hasSessionColumns(columns) && !decidesOverSessions) {
+    return withSessionsOf(columns, plan, bind, (inside) => pageSql(plan, inside, bind))
+  }
+  const { declared, from } = eventsSource(plan, [], bind)
   const selected = selectList(columns)
   const all = conditions(plan, bind)
   const after = cursorConditions(plan, bind)
   const offset = plan.offset > 0 ? ` OFFSET ${bind('UInt32', plan.offset)}` : ''
   const limit = `LIMIT ${bind('UInt32', plan.limit + 1)}${offset}`
   if (plan.distinct.length === 0) {
-    return `SELECT ${selected}
-FROM events
+    return `${declared}SELECT ${selected}
+FROM ${from}
 WHERE ${[...all, ...after].join('\n  AND ')}
 ${orderBy(plan.order)}
 ${limit}`
@@ -121,8 +131,8 @@ ${limit}`
   const keys = keyColumns.filter((key) => columns.every(({ name }) => name !== key))
   return `SELECT ${columns.map(({ name }) => name).join(', ')}
 FROM (
-SELECT ${[selected, ...keys].join(', ')}
-FROM ${eventsWithProfiles(plan.distinct.filter(isProfileField))}
+${declared}SELECT ${[selected, ...keys].join(', ')}
+FROM ${from}
 WHERE ${all.join('\n  AND ')}
 ${newestFirst}
 LIMIT 1 BY ${kinds}

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { typesOf } from '../../schemas/events/index.ts'
-import { type Field, fields, fieldsAt, publicField, type Tier, tiers } from '../../schemas/fields.ts'
+import { type Field, fields, publicField, selectableAt, type Tier, tiers } from '../../schemas/fields.ts'
 import { meterOfTier } from '../billing/meters.ts'
 import type { ReadDeps } from '../deps.ts'
 import { streamOf } from '../streamOf.ts'
@@ -55,7 +55,7 @@ export const eventsRoutes =
       app.get(`/api/v3/events/${tier}/schema`, { schema: describeSchema(tier), config }, async (request) => {
         const { asked, source } = readSchemaRequest(request)
         await deps.scopeOf(request.principal, asked)
-        return { fields: fieldsAt(tier).map(publicField), event_types: typesOf(source) }
+        return { fields: selectableAt(tier).map(publicField), event_types: typesOf(source) }
       })
     }
 

@@ -81,7 +81,7 @@ function profileConditions(filters: readonly Filter[], bind: Bind): readonly str
 }
 
 /** Of an organization the projects are named too, because the primary key knows no organization. */
-function projectCondition({ projectId, projectIds }: Scope, bind: Bind): readonly string[] {
+export function projectCondition({ projectId, projectIds }: Scope, bind: Bind): readonly string[] {
   if (projectId !== null) return [`project_id = ${bind('UUID', projectId)}`]
   if (projectIds === undefined || projectIds.length > projectsNamedMax) return []
   if (projectIds.length === 0) return ['false']

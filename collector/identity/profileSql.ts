@@ -30,13 +30,13 @@ const visibleProfileRows = 'profile_rows'
 export const companyDomains = `SELECT ${hemAsNumber('hem')} AS _hem_number, company_domain FROM ${visibleProfiles} WHERE company_domain != ''`
 
 /**
- * What to select from so that all rows of `events` have these fields of their visitors' profiles: for a whole window,
+ * What to select from so that all rows of `events`, or of a join with it, have these fields of their visitors' profiles: for a whole window,
  * where asking for each row's person would cost more than reading everybody once.
  */
-export function eventsWithProfiles(fields: readonly Field[]): string {
-  if (fields.length === 0) return 'events'
+export function eventsWithProfiles(fields: readonly Field[], events = 'events'): string {
+  if (fields.length === 0) return events
   const names = fields.map(({ name }) => name).join(', ')
-  return `events ANY LEFT JOIN (SELECT ${hemAsNumber('hem')} AS _hem_number, ${names} FROM ${visibleProfiles}) AS known ON known._hem_number = ${hemNumber}`
+  return `${events} ANY LEFT JOIN (SELECT ${hemAsNumber('hem')} AS _hem_number, ${names} FROM ${visibleProfiles}) AS known ON known._hem_number = ${hemNumber}`
 }
 
 /** The cookies that may be a person's: an index finds their events, and hemNumber decides. Both are placeholders. */

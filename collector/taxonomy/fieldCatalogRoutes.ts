@@ -35,6 +35,12 @@ const shownField = Type.Object({
   tier: Type.String({ description: 'The cheapest tier whose routes return it.' }),
   group: Type.String(),
   description: Type.String(),
+  only_when_named: Type.Optional(
+    Type.Boolean({
+      description:
+        'True of fields that are computed where a request names them, in select, filter or distinct.',
+    }),
+  ),
   values: Type.Optional(
     Type.Array(Type.String(), { description: 'All that it may hold, where that is a fixed list.' }),
   ),

@@ -1,5 +1,5 @@
 import type { FastifySchema } from 'fastify'
-import { fieldsAt } from '../../schemas/fields.ts'
+import { selectableAt } from '../../schemas/fields.ts'
 import { formats } from '../events/accept.ts'
 import { described, eventRowOf, headers, parameters } from '../events/description.ts'
 import { kinds, type VisitorTier, visitorsMax, visitorsParameters } from './plan.ts'
@@ -70,7 +70,7 @@ export const describeVisitors = (tier: VisitorTier): FastifySchema => ({
             required: ['visitors', 'count', 'has_partial_data'],
             additionalProperties: false,
             properties: {
-              visitors: { type: 'array', items: eventRowOf(fieldsAt(tier)) },
+              visitors: { type: 'array', items: eventRowOf(selectableAt(tier)) },
               count: { type: 'integer', description: 'Rows returned.' },
               has_partial_data: {
                 type: 'boolean',
@@ -79,7 +79,7 @@ export const describeVisitors = (tier: VisitorTier): FastifySchema => ({
             },
           },
         },
-        [formats.ndjson]: { schema: eventRowOf(fieldsAt(tier)) },
+        [formats.ndjson]: { schema: eventRowOf(selectableAt(tier)) },
         [formats.csv]: {
           schema: { type: 'string', description: 'A line of field names, then a line per row.' },
         },

@@ -1,7 +1,9 @@
 import { hemNumber } from '../../schemas/fields.ts'
 import type { Query } from '../clickhouse/client.ts'
-import { type RowForm, selectList, withProfilesOf } from '../events/eventsQuery.ts'
+import { type Column, type RowForm, selectList, withProfilesOf } from '../events/eventsQuery.ts'
+import { eventsSource } from '../events/eventsSource.ts'
 import { newestFirst } from '../events/order.ts'
+import { hasSessionColumns, isAboutSessions, withSessionsOf } from '../events/sessions.ts'
 import { type Bind, bindings, conditions } from '../events/where.ts'
 import { companyDomains } from '../identity/profileSql.ts'
 import type { VisitorsPlan } from './plan.ts'
@@ -15,23 +17,30 @@ export function visitorsQuery(plan: VisitorsPlan, form: RowForm): Query {
   const { bind, params } = bindings()
   const where = conditionsOf(plan, bind).join('\n  AND ')
   const limit = bind('UInt32', plan.limit)
-  const sql = withProfilesOf(
-    plan.columns,
-    form,
-    (columns) => `SELECT ${selectList(columns)}
-FROM events
+  const source = eventsSource(plan, [], bind)
+  const page = (columns: readonly Column[]) => `${source.declared}SELECT ${selectList(columns)}
+FROM ${source.from}
 WHERE ${where}
   AND (ts_millis, event_id) IN (
-${newestOf(plan, where, limit)}
-)`,
+${newestOf(plan, source, where, limit)}
+)`
+  const sql = withProfilesOf(plan.columns, form, (columns) =>
+    hasSessionColumns(columns) && !isAboutSessions(plan.filters)
+      ? withSessionsOf(columns, { scope: plan.scope, order: 'desc' }, bind, page)
+      : page(columns),
   )
   return { sql: sql + (plan.skipsLostShards ? '\nSETTINGS skip_unavailable_shards = 1' : ''), params }
 }
 
 /** The keys of the newest events of people, or of companies. */
-function newestOf({ kind }: VisitorsPlan, where: string, limit: string): string {
-  const people = `SELECT ts_millis, event_id, ${hemNumber} AS _hem_number
-FROM events
+function newestOf(
+  { kind }: VisitorsPlan,
+  { declared, from }: ReturnType<typeof eventsSource>,
+  where: string,
+  limit: string,
+): string {
+  const people = `${declared}SELECT ts_millis, event_id, ${hemNumber} AS _hem_number
+FROM ${from}
 WHERE ${where}
   AND _hem_number != 0
 ${newestFirst}

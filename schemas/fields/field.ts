@@ -44,17 +44,29 @@ export interface Field {
    * others nothing.
    */
   readonly counts?: 'groups' | 'number'
+  /** True when it is no column but computed for a read, and returned only where the request names it. */
+  readonly isOnlyNamed?: true
   /** All that the field may hold, where that is a fixed list. */
   readonly values?: readonly string[]
 }
 
 /** A field as responses show it (spec: Schema field metadata); what follows nullable is an addition. */
-export const publicField = ({ name, dataType, nullable, tier, group, description, values }: Field) => ({
+export const publicField = ({
+  name,
+  dataType,
+  nullable,
+  tier,
+  group,
+  description,
+  isOnlyNamed,
+  values,
+}: Field) => ({
   name,
   data_type: dataType,
   nullable,
   tier,
   group,
   description,
+  ...(isOnlyNamed && { only_when_named: true }),
   ...(values && { values }),
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventTypes } from '../../../schemas/events/index.ts'
-import { fields, fieldsAt, publicField } from '../../../schemas/fields.ts'
+import { fields, publicField, selectableAt } from '../../../schemas/fields.ts'
 import { openEvents, projectId, type Row } from './harness.ts'
 
 let events: Awaited<ReturnType<typeof openEvents>>
@@ -11,7 +11,7 @@ afterAll(() => events.close())
 
 test('the tier’s schema lists the fields of its rows, in their order', async () => {
   const { fields: shown } = (await events.get('events/web_event/schema')).json()
-  expect(shown).toEqual(fieldsAt('web_event').map(publicField))
+  expect(shown).toEqual(selectableAt('web_event').map(publicField))
   expect(shown).toContainEqual(
     expect.objectContaining({ name: 'ts_millis', data_type: 'Int64', nullable: false }),
   )

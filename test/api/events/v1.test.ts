@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { fields } from '../../../schemas/fields.ts'
+import { fields, fieldsAt } from '../../../schemas/fields.ts'
 import type { Row } from '../../harness/api.ts'
 import { cookies, type EarlierEvents, end, hourMs, openEarlierEvents, window } from './earlierHarness.ts'
 
@@ -15,7 +15,7 @@ describe('GET /api/v1/events', () => {
   test('returns the newest 100 events, every field of them, and says what it did', async () => {
     const { rows, meta } = await events.page(events.scope)
     expect(ids(rows)).toEqual(ids(events.stored))
-    expect(Object.keys(rows[0]!)).toEqual(fields.map(({ name }) => name))
+    expect(Object.keys(rows[0]!)).toEqual(fieldsAt('resolution_full_profile').map(({ name }) => name))
     expect(meta).toEqual({
       ...{ meter: 'events', records: 40, charged: 40, offset: 0, limit: 100, has_more: false },
       ...{ start_ms: end - 25 * hourMs, end_ms: end, request_id: expect.any(String) },

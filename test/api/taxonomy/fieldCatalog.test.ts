@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { fields, fieldsAt, groups, publicField, tiers } from '../../../schemas/fields.ts'
+import { fields, groups, publicField, selectableAt, tiers } from '../../../schemas/fields.ts'
 import { openEvents } from '../events/harness.ts'
 
 let events: Awaited<ReturnType<typeof openEvents>>
@@ -21,7 +21,7 @@ test.each(groups)('of the group %s it is that group’s', async (group) => {
 })
 
 test.each(tiers)('of the tier %s it is what its routes return', async (tier) => {
-  expect((await get(`?tier=${tier}`)).json()).toEqual({ fields: fieldsAt(tier).map(publicField) })
+  expect((await get(`?tier=${tier}`)).json()).toEqual({ fields: selectableAt(tier).map(publicField) })
 })
 
 test('one field is found by its name, with the values it may hold', async () => {
