@@ -13,7 +13,8 @@ export default defineConfig({
     globalSetup: ['test/setup.ts'],
     // Real servers and browsers on two cores: they wait for each other now and then, but more at once only slow each other.
     maxWorkers: 3,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 60_000,
+    // Longer than a service may take to start (harness/service.ts), which says why it did not.
+    hookTimeout: 150_000,
   },
 })

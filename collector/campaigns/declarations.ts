@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { Name, SeenVersion, Version } from '../accounts/declarations.ts'
 import { Day, exactly, Id, Nullable, Timestamp } from '../schemaParts.ts'
 
-export const Status = Type.Union([
+const Status = Type.Union([
   Type.Literal('draft'),
   Type.Literal('active'),
   Type.Literal('paused'),

@@ -118,7 +118,7 @@ export const fieldsIn = (fields: unknown): Field[] =>
     return keptPattern.test(type) && !/\bcc-/.test(autocomplete) ? [{ name, query: textOf(query) }] : []
   })
 
-export const isDescription = (value: unknown): value is Description =>
+const isDescription = (value: unknown): value is Description =>
   isObject(value) && typeof value.tag === 'string'
 
 const isField = ({ tag }: Description) => ['input', 'select', 'option', 'textarea'].includes(tag)

@@ -14,7 +14,7 @@ export interface Visitor {
   setCookie: string | null
 }
 
-export const visitorCookie = 'footfall'
+const visitorCookie = 'footfall'
 const thirteenMonthsSeconds = 395 * 86_400
 
 /**

@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib'
  * "#length crc32 rows", all hexadecimal, and then `length` bytes of JSONEachRow lines, exactly as ClickHouse takes
  * them. Length and checksum (which starts from the row count) make a torn write visible; shipping hands on the bytes between the headers.
  */
-export const headerBytes = 28
+const headerBytes = 28
 
 const utf8 = new TextEncoder()
 const utf8BytesPerChar = 3

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { Nullable, Text, Timestamp, Url } from './common.ts'
 
 export const click = Type.Object({
@@ -14,4 +14,3 @@ export const click = Type.Object({
   link: Type.Optional(Type.Enum(['outbound', 'tel', 'mailto'])),
   timestamp: Timestamp,
 })
-export type Click = Static<typeof click>

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { Text, Timestamp, Url } from './common.ts'
 
 export const copy = Type.Object({
@@ -9,4 +9,3 @@ export const copy = Type.Object({
   textLength: Type.Integer({ minimum: 0 }),
   timestamp: Timestamp,
 })
-export type Copy = Static<typeof copy>

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { Timestamp, Url } from './common.ts'
 
 /** Most bytes of JSON that `properties` may take. */
@@ -11,4 +11,3 @@ export const custom = Type.Object({
   properties: Type.Record(Type.String(), Type.Unknown()),
   timestamp: Timestamp,
 })
-export type Custom = Static<typeof custom>

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { Text, Timestamp, Url } from './common.ts'
 
 export const download = Type.Object({
@@ -9,4 +9,3 @@ export const download = Type.Object({
   extension: Type.String({ maxLength: 100 }),
   timestamp: Timestamp,
 })
-export type Download = Static<typeof download>

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { Nullable, Text, Timestamp, Url } from './common.ts'
 
 export const search = Type.Object({
@@ -7,4 +7,3 @@ export const search = Type.Object({
   results_count: Nullable(Type.Integer({ minimum: 0 })),
   timestamp: Timestamp,
 })
-export type Search = Static<typeof search>

@@ -37,7 +37,7 @@ export function useDashboard() {
         ...options,
       })
       // Before the test's own end comes, so that it is told what was waited for.
-      context.setDefaultTimeout(25_000)
+      context.setDefaultTimeout(30_000)
       const page = await context.newPage()
       page.on('pageerror', (error) => troubles.push(error.message))
       page.on('console', (message) => {

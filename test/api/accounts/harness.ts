@@ -20,7 +20,7 @@ export interface Answer {
 
 export const nobody: Caller = {}
 
-export const byKey = ({ apiKey, apiSecret }: ApiCredentials): Caller => ({
+const byKey = ({ apiKey, apiSecret }: ApiCredentials): Caller => ({
   'x-api-key': apiKey,
   'x-api-secret': apiSecret,
 })

@@ -120,7 +120,7 @@ function Keys({ projects }: { projects: OwnProject[] }) {
   )
 }
 
-export const keyRoleNames: Record<KeyRole, string> = {
+const keyRoleNames: Record<KeyRole, string> = {
   read: 'Reads',
   write: 'Reads and writes',
   admin: 'May what an admin may',
