@@ -66,7 +66,9 @@ export const invitationRoutes =
           summary: 'Accept an invitation, and be signed in',
           description:
             'Whoever is signed in with the invited e-mail address needs nothing more. Else `password` is the one ' +
-            'that they have here already, or the one that they choose, with a `name`.',
+            'that they have here already, or the one that they choose, with a `name`. A try with another password than ' +
+            'they have is refused with 401, counted as one to sign in; so a holder of the link can tell that the address ' +
+            'has an account, at the price of the invitation where it has none.',
           params,
           body: exactly({ name: Type.Optional(Name), password: Type.Optional(Password) }),
           response: { 200: SignedIn },
