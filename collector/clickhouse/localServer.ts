@@ -38,7 +38,28 @@ writeFileSync(
 </clickhouse>`,
   { mode: 0o600 },
 )
-writeFileSync(configFile, `<clickhouse><users_config>${usersFile}</users_config></clickhouse>`)
+// It cannot be told from a stranger who calls himself "default" over HTTP, so HTTP is for who sends our password only.
+const authorization = `Basic ${Buffer.from(`footfall:${password}`).toString('base64')}`
+writeFileSync(
+  configFile,
+  `<clickhouse>
+  <users_config>${usersFile}</users_config>
+  <http_handlers>
+    <rule><url>/ping</url><handler><type>ping</type></handler></rule>
+    <rule>
+      <headers><Authorization>${authorization}</Authorization></headers>
+      <handler><type>dynamic_query_handler</type><query_param_name>query</query_param_name></handler>
+    </rule>
+    <rule>
+      <handler>
+        <type>static</type><status>401</status><content_type>text/plain</content_type>
+        <response_content>Only for the Footfall that started this server.</response_content>
+      </handler>
+    </rule>
+  </http_handlers>
+</clickhouse>`,
+  { mode: 0o600 },
+)
 
 const commandLine = [
   'clickhouse',

