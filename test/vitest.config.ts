@@ -13,14 +13,8 @@ export default defineConfig({
     globalSetup: ['test/setup.ts'],
     // Real servers and browsers on two cores: they wait for each other now and then, but more at once only slow each other.
     maxWorkers: 3,
-<<<<<<< Updated upstream
     testTimeout: 60_000,
     // Longer than a service may take to start (harness/service.ts), which says why it did not.
     hookTimeout: 150_000,
-=======
-    // Only what hangs reaches these: a machine that is busy with other things takes several times as long.
-    testTimeout: 120_000,
-    hookTimeout: 240_000,
->>>>>>> Stashed changes
   },
 })

@@ -32,13 +32,8 @@ const ask = (path: string, query: Record<string, string>) =>
   events.app.inject({ url: `${path}?${new URLSearchParams({ ...window, ...routes[path], ...query })}` })
 
 /** A value that suits the field. */
-<<<<<<< Updated upstream
 const sampleOf = ({ dataType, values }: Field) =>
   values?.[0] ?? { Utf8: 'x', Int64: '1', Float64: '1', Boolean: 'true', Timestamp: '2026-01-01' }[dataType]
-=======
-const sampleOf = ({ dataType, values = ['x'] }: Field) =>
-  ({ Utf8: values[0], Int64: '1', Float64: '1', Boolean: 'true', Timestamp: '2026-01-01' })[dataType]
->>>>>>> Stashed changes
 
 const identityFields = fields.filter(isIdentityField)
 /** Whoever groups by these gets rows, browsers or addresses. */
