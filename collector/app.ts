@@ -11,7 +11,7 @@ import { campaignsRoutes } from './campaigns/routes.ts'
 import { compressAnswer } from './compression.ts'
 import type { Config } from './config.ts'
 import { contactRoutes } from './contact/routes.ts'
-import { dashboardPages } from './dashboard/routes.ts'
+import { answerUnknownRoute, dashboardPages } from './dashboard/routes.ts'
 import type { ReadDeps } from './deps.ts'
 import { earlierRoutes } from './events/earlierRoutes.ts'
 import { eventsRoutes } from './events/routes.ts'
@@ -103,7 +103,7 @@ export async function createApp({
   app.addHook('preParsing', refuseEncodedBody)
   app.setErrorHandler(answerError)
   app.setValidatorCompiler(validatorCompiler)
-  app.setNotFoundHandler(refuseUnknownRoute)
+  app.setNotFoundHandler(accounts ? answerUnknownRoute(accounts.publicUrl) : refuseUnknownRoute)
 
   app.decorateRequest('charge')
   guardRoutes(app, guard)

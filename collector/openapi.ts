@@ -1,11 +1,9 @@
 import swagger, { type SwaggerTransform } from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import type { Access } from './access/access.ts'
-import { forAnyone } from './access/guard.ts'
 import { describeLimit } from './access/limits.ts'
 import { sessionCookie } from './access/session.ts'
-import { pageHeaders } from './pageHeaders.ts'
+import { docsRoutes } from './docs/routes.ts'
 
 /**
  * GET /openapi.json, the routes' own schemas as OpenAPI 3.1, and GET /docs, the same to read. What follows from who
@@ -26,23 +24,8 @@ export async function describeRoutes(app: FastifyInstance, publicUrl: string): P
     },
     transform: describeAccess,
   })
-  await app.register(async (docs) => {
-    docs.addHook('onRoute', forAnyone)
-    docs.addHook('onSend', async (_request, reply) => {
-      reply.headers(docsHeaders)
-    })
-    await docs.register(swaggerUi, { routePrefix: '/docs' })
-    docs.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
-  })
+  await app.register(docsRoutes(publicUrl))
 }
-
-/** Swagger UI sets styles of its own, and shows icons as data. */
-const docsHeaders = pageHeaders({
-  'script-src': "'self'",
-  'style-src': "'self' 'unsafe-inline'",
-  'img-src': "'self' data:",
-  'connect-src': "'self'",
-})
 
 const description = `Web events captured by the Footfall pixel, and who they were.
 

@@ -2,7 +2,7 @@
  * Builds the dashboard's pages: a script and what it loads only where needed, one
  * stylesheet and an icon under hashed names, and the HTML shell.
  */
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -48,5 +48,6 @@ export async function buildDashboard({ outDir }) {
     .replace('{{script}}', nameOf('main'))
     .replace('{{style}}', nameOf('style'))
     .replace('{{icon}}', nameOf('icon'))
+  await copyFile(at('web/icon.svg'), join(outDir, 'favicon.svg'))
   await writeFile(join(outDir, 'index.html'), shell)
 }

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { refuseUnknownRoute } from '../answerErrors.ts'
 import { pageHeaders } from '../pageHeaders.ts'
 import { buildRoot } from '../paths.ts'
 
@@ -34,17 +35,43 @@ const shellHeaders = {
 /** The pages carry no data: what they show they ask for with the member's session. */
 const open = { config: { access: { to: 'anyone' } }, schema: { hide: true } } as const
 
+const readShell = (publicUrl: string): string =>
+  readFileSync(join(built, 'index.html'), 'utf8').replace('{{collector_url}}', encodeURI(publicUrl))
+
+/** What a browser asks for when somebody follows a link or types an address. */
+const asksForPage = ({ method, url, headers }: FastifyRequest): boolean =>
+  ['GET', 'HEAD'].includes(method) &&
+  !url.startsWith('/api/') &&
+  (headers.accept ?? '').split(',').some((range) => range.trim().startsWith('text/html'))
+
+/** 404 for an address that no route has: a page for people, JSON for programs. */
+export function answerUnknownRoute(publicUrl: string) {
+  const shell = readShell(publicUrl)
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    if (!asksForPage(request)) refuseUnknownRoute(request)
+    return reply
+      .code(404)
+      .headers({ ...shellHeaders, vary: 'Accept' })
+      .send(shell)
+  }
+}
+
 /** The dashboard: one HTML shell for all pages, and its assets under /dashboard/assets. */
 export const dashboardPages =
   ({ publicUrl }: { publicUrl: string }): FastifyPluginAsync =>
   async (app) => {
-    const shell = readFileSync(join(built, 'index.html'), 'utf8').replace(
-      '{{collector_url}}',
-      encodeURI(publicUrl),
-    )
+    const shell = readShell(publicUrl)
     for (const path of pagePaths) {
       app.get(path, open, async (_request, reply) => reply.headers(shellHeaders).send(shell))
     }
+
+    const icon = readFileSync(join(built, 'favicon.svg'))
+    app.get('/favicon.ico', open, async (_request, reply) =>
+      reply
+        .type('image/svg+xml')
+        .headers({ 'cache-control': 'public, max-age=86400', 'x-content-type-options': 'nosniff' })
+        .send(icon),
+    )
 
     // Their names hold a hash of what is in them: what was fetched once is good for ever.
     await app.register(fastifyStatic, {

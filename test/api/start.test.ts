@@ -111,7 +111,7 @@ describe('two services', () => {
     expect(await (await fetch(`${first.url}/healthz`)).json()).toEqual({ status: 'ok' })
     expect(await (await fetch(`${first.url}/readyz`)).json()).toEqual({ status: 'ok' })
     expect(await (await fetch(`${first.url}/metrics`)).text()).toContain('footfall_events_accepted_total')
-    const openapi = (await (await fetch(`${first.url}/docs/json`)).json()) as {
+    const openapi = (await (await fetch(`${first.url}/openapi.json`)).json()) as {
       paths: Record<string, unknown>
     }
     expect(Object.keys(openapi.paths)).toContain('/api/v3/events/web_event')

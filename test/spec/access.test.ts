@@ -84,6 +84,7 @@ test('what is for anyone is listed here', () => {
       'GET /:organization_id(^[0-9a-fA-F-]{36}$)',
       'GET /:organization_id(^[0-9a-fA-F-]{36}$)/*',
       'GET /dashboard/assets/:file',
+      'GET /favicon.ico',
       'GET /openapi.json',
       'GET /healthz',
       'GET /readyz',

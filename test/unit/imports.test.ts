@@ -25,6 +25,7 @@ const rules: Record<string, string[]> = {
   taxonomy: ['access'],
   campaigns: ['access', 'accounts', 'clickhouse', 'ingest', 'postgres', 'spool'],
   dashboard: ['access', 'accounts'],
+  docs: ['access'],
   demo: ['access', 'accounts', 'campaigns', 'identity', 'ingest', 'clickhouse', 'postgres'],
 }
 /** Files that put the areas together: they may import any of them. */

@@ -95,7 +95,7 @@ test('usage of a project key is its project’s; of an organization key that of 
 test('an error of ClickHouse before the first byte is not charged', async () => {
   api.setFate('refuse')
   const change = await added(async () => {
-    expect((await api.ask(`${path}?limit=5`)).status).toBe(500)
+    expect((await api.ask(`${path}?limit=5`)).status).toBe(503)
   })
   expect(change).toEqual({ entries: 0, records: 0 })
 })

@@ -75,6 +75,7 @@ describe.each(['gzip', 'br', 'zstd'] as const)('%s', (encoding) => {
     ],
     ['the field catalog', () => '/api/v1/field-catalog', {}],
     ['the description', () => '/openapi.json', {}],
+    ['its page', () => '/docs', { accept: 'text/html' }],
     ['the demo', () => '/demo', { accept: 'text/html' }],
     ['a file of the demo', () => '/demo/assets/shop.css', {}],
     ['metrics', () => '/metrics', {}],

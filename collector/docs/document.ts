@@ -1,0 +1,59 @@
+/** What is read here of an OpenAPI 3.1 document. */
+export interface Document {
+  info: { title: string; version: string; description?: string }
+  tags?: { name: string; description?: string }[]
+  paths: Record<string, Record<string, Operation>>
+}
+
+export interface Operation {
+  summary?: string
+  description?: string
+  tags?: string[]
+  parameters?: Parameter[]
+  requestBody?: { content: Content }
+  security?: Record<string, string[]>[]
+  responses: Record<string, { description: string; content?: Content }>
+}
+
+export interface Parameter {
+  name: string
+  in: string
+  required?: boolean
+  description?: string
+  schema?: Schema
+  example?: unknown
+}
+
+export type Content = Record<string, { schema?: Schema; example?: unknown }>
+
+export interface Schema {
+  type?: string | string[]
+  format?: string
+  description?: string
+  enum?: unknown[]
+  const?: unknown
+  default?: unknown
+  minimum?: number
+  maximum?: number
+  maxLength?: number
+  maxItems?: number
+  required?: string[]
+  properties?: Record<string, Schema>
+  items?: Schema
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  allOf?: Schema[]
+}
+
+/** Operations of our own pages: described for who works on them, and no part of what is promised to others. */
+export const internalTag = 'Dashboard'
+
+/** Operation by "GET /path", in the order of the document, without those of our own pages. */
+export function publicOperations({ paths }: Document): Map<string, Operation> {
+  const all = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(
+      ([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const,
+    ),
+  )
+  return new Map(all.filter(([, { tags }]) => !tags?.includes(internalTag)))
+}

@@ -1,0 +1,33 @@
+/** HTML that is safe to put into a page. */
+export class Html {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+type Part = Html | string | number | readonly Part[] | null | undefined | false
+
+/** A template of HTML: what is put into it is escaped, unless it is HTML itself. */
+export const html = (strings: TemplateStringsArray, ...parts: Part[]): Html =>
+  new Html(strings.map((string, n) => string + (n < parts.length ? textOf(parts[n]) : '')).join(''))
+
+function textOf(part: Part): string {
+  if (part === null || part === undefined || part === false) return ''
+  if (part instanceof Html) return part.text
+  if (typeof part === 'object') return part.map(textOf).join('')
+  return String(part).replace(/[&<>"]/g, (character) => entities[character]!)
+}
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+/** Paragraphs with `code` in them: what of Markdown our descriptions have. */
+export const prose = (text: string | undefined): Html =>
+  html`${(text ?? '')
+    .split(/\n{2,}/)
+    .filter((paragraph) => paragraph.trim() !== '')
+    .map((paragraph) => html`<p>${inline(paragraph)}</p>`)}`
+
+/** One line of it. */
+export const inline = (text: string | undefined): Html =>
+  html`${(text ?? '').split('`').map((part, n) => (n % 2 === 0 ? part : html`<code>${part}</code>`))}`

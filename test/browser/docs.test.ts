@@ -1,0 +1,117 @@
+/** /docs: everything that is promised to others, at once, for everybody, on every screen. */
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { launchChromium } from '../harness/chromium.ts'
+import { ownDatabases } from '../harness/databases.ts'
+import { type Service, startService } from '../harness/service.ts'
+import { sticksOut, violations } from './dashboard.ts'
+
+let service: Service
+let browser: Browser
+beforeAll(async () => {
+  service = await startService({
+    env: { ...(await ownDatabases()), FOOTFALL_SAMPLE_DAYS: '0', FOOTFALL_WORKERS: '1' },
+  })
+  browser = await launchChromium()
+})
+afterAll(async () => {
+  await browser?.close()
+  await service?.stop()
+})
+
+const onPage = async (
+  { colorScheme, width }: { colorScheme: 'light' | 'dark'; width: number },
+  look: (page: Page) => Promise<void>,
+) => {
+  const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 }, bypassCSP: true })
+  try {
+    await look(await context.newPage())
+  } finally {
+    await context.close()
+  }
+}
+
+describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
+  test.each([1280, 360])(
+    '%d px wide: axe-core finds nothing, nothing sticks out',
+    async (width) => {
+      await onPage({ colorScheme, width }, async (page) => {
+        await page.goto(`${service.url}/docs`)
+        for (const answer of await page.locator('details').all())
+          await answer.evaluate('e => { e.open = true }')
+        expect(await violations(page)).toEqual([])
+        expect(await sticksOut(page)).toEqual([])
+      })
+    },
+    120_000,
+  )
+})
+
+test('the first operation is there within two seconds, without a word to anybody else', async () => {
+  await onPage({ colorScheme: 'light', width: 1280 }, async (page) => {
+    const asked: string[] = []
+    const problems: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    page.on('console', (message) => problems.push(message.text()))
+    await page.goto(`${service.url}/docs`)
+    await page.locator('article').first().waitFor()
+    const shownMs = await page.evaluate<number>(
+      "performance.getEntriesByName('first-contentful-paint')[0].startTime",
+    )
+    expect(shownMs).toBeLessThan(2_000)
+    expect(asked.filter((url) => !url.startsWith(`${service.url}/`))).toEqual([])
+    expect(problems).toEqual([])
+  })
+})
+
+test('it shows what is promised to others and nothing internal, with examples that were answered', async () => {
+  await onPage({ colorScheme: 'light', width: 1280 }, async (page) => {
+    await page.goto(`${service.url}/docs`)
+    const routes = await page.locator('.route').allTextContents()
+    expect(routes.length).toBeGreaterThan(70)
+    expect(routes).toContain('GET /api/v3/events/web_event')
+    expect(routes.filter((route) => /\/(dashboard|demo|metrics|docs)/.test(route))).toEqual([])
+    const first = page.locator('article', { hasText: 'GET /api/v3/events/web_event' }).first()
+    expect(await first.getByLabel('Request').textContent()).toContain(
+      `curl '${service.url}/api/v3/events/web_event?`,
+    )
+    expect(JSON.parse((await first.getByLabel('Answer').textContent())!).rows[0]).toHaveProperty('event_data')
+  })
+})
+
+describe('an unknown address of the dashboard', () => {
+  const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+
+  test.each(['/nothing', '/nothing/at/all', '/dashboard/nothing'])(
+    '%s is a page for browsers, JSON for programs',
+    async (path) => {
+      const page = await fetch(service.url + path, { headers: { accept } })
+      expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+      expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+      const problem = await fetch(service.url + path)
+      expect([problem.status, await problem.json()]).toMatchObject([404, { error: 'not_found' }])
+    },
+  )
+
+  test('of the API is JSON for everybody', async () => {
+    const { status, headers } = await fetch(`${service.url}/api/v1/nothing`, { headers: { accept } })
+    expect([status, headers.get('content-type')]).toEqual([404, 'application/json; charset=utf-8'])
+  })
+
+  test('tells somebody who is signed in that there is nothing', async () => {
+    await onPage({ colorScheme: 'light', width: 1280 }, async (page) => {
+      await page.goto(`${service.url}/sign-in`)
+      await page.getByLabel('E-mail', { exact: true }).fill(service.demo.admin_email)
+      await page.getByLabel('Password', { exact: true }).fill(service.demo.admin_password)
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+      await page.getByRole('heading', { name: 'Projects' }).waitFor()
+      await page.goto(`${service.url}/nothing`)
+      await page.getByRole('heading', { name: 'Nothing here' }).waitFor()
+    })
+  })
+})
+
+test('/favicon.ico is an icon', async () => {
+  const { status, headers } = await fetch(`${service.url}/favicon.ico`)
+  expect([status, headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
+})
