@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { packageRoot } from '../../collector/paths.ts'
 import { openPostgres } from '../../collector/postgres/pool.ts'
-import { newPostgresDatabase } from '../harness/databases.ts'
+import { newEmptyPostgresDatabase } from '../harness/databases.ts'
 
 const directory = join(packageRoot, 'collector/postgres/migrations')
 
 test('keys, members and sessions of before roles and users are kept', async () => {
-  const postgres = openPostgres(await newPostgresDatabase(), () => {})
+  const postgres = openPostgres(await newEmptyPostgresDatabase(), () => {})
   const apply = async (isMeant: (name: string) => boolean) => {
     for (const name of readdirSync(directory).sort().filter(isMeant)) {
       await postgres.query(readFileSync(join(directory, name), 'utf8'))

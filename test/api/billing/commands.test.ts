@@ -84,13 +84,15 @@ test.each([
   expect(output).toMatch(/^footfall: .+\n$/)
 })
 
-test.each([['shut-off'], ['price', 'x'], ['nothing'], []])(
-  'footfall billing %s … shows the usage',
-  async (...args) => {
-    const { code, output } = await footfall(...args)
-    expect([code, output]).toEqual([2, expect.stringContaining('footfall billing shut-off ORGANIZATION_ID')])
-  },
-)
+test.each([
+  ['shut-off', "missing required argument 'ORGANIZATION_ID'"],
+  ['price x', "missing required argument 'METER'"],
+  ['nothing', "unknown command 'nothing'"],
+  ['', 'shut-off'],
+])('footfall billing %s … says what is missing', async (args, said) => {
+  const { code, output } = await footfall(...args.split(' ').filter(Boolean))
+  expect([code, output]).toEqual([2, expect.stringContaining(said)])
+})
 
 test('usage reaches Stripe after a restart, and no log holds a secret, whatever Stripe answers', async () => {
   const { demo, dataDir } = service

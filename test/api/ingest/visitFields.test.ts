@@ -9,7 +9,7 @@ import { type Service, startService, waitFor } from '../../harness/service.ts'
 
 let service: Service
 beforeAll(async () => {
-  service = await startService({ env: { FOOTFALL_TRUSTED_PROXIES: '127.0.0.1' } })
+  service = await startService({ env: { FOOTFALL_TRUSTED_PROXIES: '127.0.0.1' }, hasSample: true })
 })
 afterAll(() => service.stop())
 

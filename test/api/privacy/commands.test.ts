@@ -60,5 +60,5 @@ test.each([
 test('without a command it shows them', async () => {
   const { code, output } = await footfall()
   expect(code).toBe(2)
-  expect(output).toContain('footfall privacy erase EMAIL|HEM|COOKIE_ID ORGANIZATION_ID|everywhere')
+  expect(output).toContain('erase <EMAIL|HEM|COOKIE_ID> <ORGANIZATION_ID|everywhere>')
 })
