@@ -136,6 +136,26 @@ async function buildProgram(): Promise<Command> {
     .description('try them again, after they or the table were mended; what goes in is removed')
     .action(replayDeadLetters)
 
+  const collectors = program
+    .command('collectors')
+    .description('the machines that receive events, and up to when what they received is in ClickHouse')
+  collectors
+    .command('list')
+    .description('which there are')
+    .action(async () => {
+      const { listCollectors } = await import('./spool/collectors.ts')
+      await withAccounts(listCollectors)
+    })
+  collectors
+    .command('retire <id>')
+    .description(
+      'give up what a collector that is gone for good had not shipped; complete_until waits for it else',
+    )
+    .action(async (id) => {
+      const { retireCollector } = await import('./spool/collectors.ts')
+      await withAccounts((postgres) => retireCollector(postgres, id))
+    })
+
   const { billingCommands } = await import('./billing/commands.ts')
   const billing = program.command('billing').description('accounts, prices, and what Stripe was told')
   for (const [name, { takes, does, run }] of Object.entries(billingCommands)) {

@@ -24,6 +24,7 @@ import {
   spoolOldestSeconds,
 } from './metrics.ts'
 import { startPrivacyChores } from './privacy/chores.ts'
+import { collectorIdOf, registerCollector } from './spool/collectors.ts'
 import { segmentsIn } from './spool/recover.ts'
 import {
   openShippers,
@@ -32,6 +33,7 @@ import {
   spooledTables,
   workerDirectories,
 } from './spool/spools.ts'
+import { keepWatermark } from './spool/watermark.ts'
 import { lockDirectory } from './stores/lock.ts'
 import { openStores, type Stores } from './stores/open.ts'
 import { startWorkers } from './workers.ts'
@@ -70,6 +72,8 @@ async function main(): Promise<void> {
     await worker.release()
   }
   for (const directory of workerDirectories(spoolDirectory)) await recover(directory)
+  const collectorId = collectorIdOf(config.dataDir)
+  const receivedFrom = config.role === 'api' ? 0 : await registerCollector(stores.postgres.pool, collectorId)
 
   // A collector takes beacons while ClickHouse is away: they wait in the spool. Reads have nothing to say then.
   if (config.role !== 'ingest') await migrated
@@ -92,6 +96,7 @@ async function main(): Promise<void> {
           tell: config.stripeApiKey ? openStripe(config.stripeApiKey, config.stripeApiBase) : null,
           ...{ now: Date.now, log },
         })
+  let watermark: ReturnType<typeof keepWatermark> | null = null
   const workers = await startWorkers({
     count: config.workers,
     setupOf: (index) => ({
@@ -99,6 +104,7 @@ async function main(): Promise<void> {
       clickhouseUrl: stores.clickhouse.url,
       postgresUrl: stores.postgres.url,
       spoolDirectory: directoryOf(index),
+      receivedFrom: Math.max(receivedFrom, watermark?.published ?? 0),
       demo,
     }),
     recover: (index) => recover(directoryOf(index)),
@@ -107,7 +113,13 @@ async function main(): Promise<void> {
     log,
   })
 
+  watermark =
+    config.role === 'api'
+      ? null
+      : keepWatermark({ workers, shipper: shippers.events, postgres: stores.postgres.pool, collectorId, log })
+
   const close = async () => {
+    await watermark?.stop()
     await workers.stop()
     sample?.stop()
     await deletions?.stop()

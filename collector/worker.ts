@@ -25,6 +25,7 @@ import { openDailySalt } from './ingest/visitor.ts'
 import { openLog } from './log.ts'
 import { aggregateMetrics, commitRows, registry } from './metrics.ts'
 import { openPostgres } from './postgres/pool.ts'
+import type { Spool } from './spool/spool.ts'
 import { openSpools } from './spool/spools.ts'
 import { lockDirectory } from './stores/lock.ts'
 import type { FromWorker, ToWorker, WorkerSetup } from './workers.ts'
@@ -125,15 +126,21 @@ async function listen(app: FastifyInstance, host: string, port: number, setting:
 const headersTimeoutMs = 10_000
 
 async function openIngest(
-  { config, postgresUrl, spoolDirectory }: WorkerSetup,
+  { config, postgresUrl, spoolDirectory, receivedFrom }: WorkerSetup,
   pool: ReturnType<typeof openPostgres>,
 ) {
   const locate = openLocate(config.ipDatabase)
   const lock = await lockDirectory(spoolDirectory, lockWaitMs)
-  const spools = openSpools(spoolDirectory, Math.floor(config.spoolBytesMax / config.workers), {
-    sealed: (table, path) => tell({ type: 'sealed', table, path }),
-    commit: (table, rows) => table === 'events' && commitRows.observe(rows),
-  })
+  const bytesMax = Math.floor(config.spoolBytesMax / config.workers)
+  const spools = openSpools(
+    spoolDirectory,
+    { bytesMax, receivedFrom },
+    {
+      sealed: (table, path) => tell({ type: 'sealed', table, path }),
+      commit: (table, rows) => table === 'events' && commitRows.observe(rows),
+    },
+  )
+  openEvents = spools.events
   const pixels = await openPixelRegistry(pool, postgresUrl)
   const optOuts = await openOptOuts(pool, postgresUrl)
   const salt = await openDailySalt(pool)
@@ -153,6 +160,9 @@ async function openIngest(
     },
   }
 }
+
+/** Told up to when all events are sealed. */
+let openEvents: Spool | null = null
 
 const metricsAsked = new Map<string, (text: Promise<string>) => void>()
 
@@ -180,6 +190,10 @@ process.on('message', async (message: ToWorker) => {
       break
     case 'collect':
       tell({ type: 'collected', request: message.request, metrics: await registry.getMetricsAsJSON() })
+      break
+    case 'low mark':
+      // While it starts nobody knows what was left to it: no answer.
+      if (openEvents) tell({ type: 'low mark', request: message.request, mark: openEvents.lowMark() })
       break
     case 'metrics':
       metricsAsked.get(message.request)?.(aggregateMetrics(message.all))

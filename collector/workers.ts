@@ -1,4 +1,5 @@
 import cluster, { type Worker } from 'node:cluster'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
@@ -15,6 +16,8 @@ export interface WorkerSetup {
   postgresUrl: string
   /** This worker's own. */
   spoolDirectory: string
+  /** The earliest time, epoch milliseconds, that its events may say they were received. */
+  receivedFrom: number
   demo: Demo | null
 }
 
@@ -22,6 +25,8 @@ export interface WorkerSetup {
 export type ToWorker =
   | { type: 'start'; setup: WorkerSetup }
   | { type: 'stop' }
+  /** Send the low mark of your events (Spool.lowMark). */
+  | { type: 'low mark'; request: string }
   /** Send your numbers. */
   | { type: 'collect'; request: string }
   /** The numbers of all processes, which you asked for. */
@@ -34,6 +39,7 @@ export type FromWorker =
   | { type: 'ready' }
   | { type: 'failed'; message: string; isStartError: boolean }
   | { type: 'sealed'; table: SpooledTable; path: string }
+  | { type: 'low mark'; request: string; mark: number }
   | { type: 'collected'; request: string; metrics: Metrics }
   /** Send me the numbers of all processes. */
   | { type: 'metrics'; request: string }
@@ -54,6 +60,8 @@ const collectTimeoutMs = 2_000
 const stopTimeoutMs = 15_000
 
 export interface Workers {
+  /** The low marks of all workers, epoch milliseconds; null when one does not answer or is being replaced. */
+  lowMarks(): Promise<number[] | null>
   /** Stops accepting, answers what is under way, commits and seals; then the processes are gone. */
   stop(): Promise<void>
 }
@@ -128,6 +136,20 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     send(asker, { type: 'metrics', request, all })
   }
 
+  const lowMarks = async () => {
+    if (running.size < options.count) return null
+    const request = randomUUID()
+    const marks = await Promise.all(
+      [...running.values()].map((worker) => {
+        send(worker, { type: 'low mark', request })
+        return messageOf(worker, collectTimeoutMs, (message) =>
+          message.type === 'low mark' && message.request === request ? message.mark : null,
+        )
+      }),
+    )
+    return marks.every((mark) => mark !== null) ? marks : null
+  }
+
   const stop = async () => {
     isStopping = true
     await Promise.all(
@@ -148,7 +170,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     await stop()
     throw error
   }
-  return { stop }
+  return { lowMarks, stop }
 }
 
 /** Settled by the first worker that listens, or that says why it cannot; what comes later changes nothing. */

@@ -84,10 +84,16 @@ async function deliver(
     if ('tsMillis' in checked) valid.push(isOptedOut(checked) ? withoutVisitor(checked) : checked)
     else rejected.push({ index, event_id: textOf(event, 'event_id'), ...checked })
   })
-  const context = { organizationId: principal.organizationId, receivedMillis: nowMs, locate }
   for (let from = 0; from < valid.length; from += rowsAtOnce) {
     const some = valid.slice(from, from + rowsAtOnce)
-    await orBusy(spool.append(some.map((one) => deliveryRow(one, context))))
+    const receivedMillis = spool.receive()
+    const context = { organizationId: principal.organizationId, receivedMillis, locate }
+    await orBusy(
+      spool.append(
+        some.map((one) => deliveryRow(one, context)),
+        receivedMillis,
+      ),
+    )
   }
   acceptedEvents.inc(valid.length)
   return { accepted: valid.length, rejected }

@@ -4,7 +4,8 @@ import type { Window } from './window.ts'
 
 /** The place of a row in the order of a page. */
 export interface RowKey {
-  readonly tsMillis: number
+  /** ts_millis, or of what is in the order of arrival received_at. */
+  readonly millis: number
   readonly eventId: string
 }
 
@@ -24,7 +25,7 @@ const cursorPattern =
 /** Writes a cursor as callers see it: opaque, safe in a URL. */
 export const encodeCursor = ({ order, from, window }: Cursor): string =>
   Buffer.from(
-    `${order === 'desc' ? '' : `${order}.`}${window.startMs}.${window.endMs}.${from.tsMillis}.${from.eventId}`,
+    `${order === 'desc' ? '' : `${order}.`}${window.startMs}.${window.endMs}.${from.millis}.${from.eventId}`,
   ).toString('base64url')
 
 /** Reads what encodeCursor wrote. Throws 400 for anything else. */
@@ -36,10 +37,10 @@ export function decodeCursor(text: string): Cursor {
   if (!parts || !order || bytes.toString('base64url') !== text) {
     throw invalidParameter('cursor', 'is not a next_cursor of this service')
   }
-  const [, , startMs, endMs, tsMillis, eventId] = parts
+  const [, , startMs, endMs, millis, eventId] = parts
   return {
     order,
-    from: { tsMillis: Number(tsMillis), eventId: eventId! },
+    from: { millis: Number(millis), eventId: eventId! },
     window: { startMs: Number(startMs), endMs: Number(endMs) },
   }
 }

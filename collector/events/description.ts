@@ -98,8 +98,12 @@ export const parameters = {
     enum: orders,
     default: orders[0],
     description:
-      'By ts_millis and then event_id: desc is newest first, asc oldest first. The rows are the same: of distinct ones ' +
-      'the newest are returned in both.',
+      'desc: newest first, by ts_millis and then event_id; asc: oldest first. The rows are the same: of distinct ones ' +
+      'the newest are returned in both. received: in the order of arrival, by received_at and then event_id; the window ' +
+      'means received_at, ends at meta.complete_until where no end is given, and next_cursor is always there, so that ' +
+      'who asks for it again and again gets each event once and misses none, however late it came. When ClickHouse has ' +
+      'lost events in a crash, complete_until goes back until they are there again: who has read on meanwhile reads ' +
+      'once more from the earliest complete_until, and leaves out the event_ids that are known.',
   },
   cursor: {
     type: 'string',
@@ -167,7 +171,7 @@ export const describeEvents = (tier: Tier): FastifySchema => ({
   summary: `Events, one row each (${tier})`,
   description:
     'Newest first, unless order says else. Accept: application/x-ndjson and text/csv give the same rows as ' +
-    'lines; what meta says stands in the headers X-Footfall-Records, X-Footfall-Has-More and X-Footfall-Next-Cursor ' +
+    'lines; what meta says stands in the headers X-Footfall-Records, X-Footfall-Has-More, X-Footfall-Complete-Until and X-Footfall-Next-Cursor ' +
     'then.' +
     (fieldsAt(tier).some(isProfileField)
       ? ' Rows of identified visitors have every field of the tier, null where nobody knows it. The others have what ' +
@@ -187,16 +191,32 @@ export const describeEvents = (tier: Tier): FastifySchema => ({
               rows: { type: 'array', items: eventRowOf(selectableAt(tier)) },
               meta: {
                 type: 'object',
-                required: ['tier', 'meter', 'records', 'charged', 'order', ...Object.keys(windowMeta)],
+                required: [
+                  'tier',
+                  'meter',
+                  'records',
+                  'charged',
+                  'order',
+                  'complete_until',
+                  ...Object.keys(windowMeta),
+                ],
                 properties: {
                   tier: { type: 'string' },
                   meter: { type: 'string', description: 'What the rows are charged as.' },
                   records: { type: 'integer', description: 'Rows in this page.' },
                   charged: { type: 'integer', description: 'Records charged.' },
                   order: { type: 'string', enum: orders, description: 'The order of the rows.' },
+                  complete_until: {
+                    type: ['string', 'null'],
+                    format: 'date-time',
+                    description:
+                      'Every event with a received_at before it can be read; later ones may still be on their way. ' +
+                      'Null while no collector has told. Other formats have it as X-Footfall-Complete-Until.',
+                  },
                   next_cursor: {
                     type: 'string',
-                    description: 'Where the next page begins; absent on the last.',
+                    description:
+                      'Where the next page begins; absent on the last. Of order=received always there, unless its end is given.',
                   },
                   ...windowMeta,
                 },

@@ -3,7 +3,16 @@ import type { Query } from '../clickhouse/client.ts'
 import { profileMembers, withPerson, withValues } from '../identity/profileSql.ts'
 import { escapedFormula } from './csvFormulas.ts'
 import { eventsSource } from './eventsSource.ts'
-import { fromHereOn, lastOf, newestFirst, type Order, orderBy } from './order.ts'
+import {
+  fromHereOn,
+  keyColumns,
+  lastKey,
+  newestFirst,
+  type Order,
+  orderBy,
+  timeColumn,
+  timeOf,
+} from './order.ts'
 import type { EventsPlan } from './plan.ts'
 import { hasSessionColumns, isAboutSessions, withSessionsOf } from './sessions.ts'
 import { type Bind, bindings, conditions } from './where.ts'
@@ -14,7 +23,7 @@ export const nextColumn = '_next'
 /** What rows have besides their events' own columns. */
 export interface RowForm {
   /**
-   * Each row begins with the column `_next`: the key of the last row of all, as `(ts_millis,'event_id')`. It is the
+   * Each row begins with the column `_next`: the key of the last row of all, as `(milliseconds,'event_id')`. It is the
    * same in every row, so it is known when the first bytes arrive, and costs about a fifth more.
    */
   readonly leadsWithNext: boolean
@@ -26,12 +35,9 @@ export interface RowForm {
 
 const plainRows: RowForm = { leadsWithNext: false, hasMembers: false }
 
-/** The columns that place a row in the order of a page. */
-const keyColumns = ['ts_millis', 'event_id'] as const
-
 /** True when the rows of a plan show their own place, so that a cursor can be read from any of them. */
-export const rowsShowTheirKey = ({ columns }: EventsPlan): boolean =>
-  keyColumns.every((key) => columns.some(({ name }) => name === key))
+export const rowsShowTheirKey = ({ columns, order }: EventsPlan): boolean =>
+  keyColumns(order).every((key) => columns.some(({ name }) => name === key))
 
 /**
  * The rows of a page, in its order, and one more, by which the caller knows that there are more. Profiles are looked
@@ -66,10 +72,10 @@ export function withProfilesOf(
 ): string {
   const ofEvent = columns.filter((field) => !isProfileField(field)).map(({ name }) => name)
   const ofProfile = columns.filter(isProfileField)
-  const inside = [...new Set([...ofEvent, ...keyColumns])].map(bare)
+  const inside = [...new Set([...ofEvent, ...keyColumns(order)])].map(bare)
   if (ofProfile.length > 0) inside.push({ name: '_hem_number', sql: hemNumber })
   return `${withLine(ofProfile, hasMembers)}SELECT ${[
-    ...(leadsWithNext ? [`toString(${lastOf(order)}((ts_millis, event_id)) OVER ()) AS ${nextColumn}`] : []),
+    ...(leadsWithNext ? [`${lastKey(order)} AS ${nextColumn}`] : []),
     ...(hasMembers
       ? [...ofEvent, ...profileMembers(ofProfile)]
       : columns.map((field) => column(field, escapesFormulas))),
@@ -128,7 +134,7 @@ ${limit}`
   // Which event is the newest of its kind is decided over the whole window, before the cursor cuts it: otherwise a
   // kind that an earlier page has shown would come again with its second newest event.
   const kinds = plan.distinct.map(({ name }) => name).join(', ')
-  const keys = keyColumns.filter((key) => columns.every(({ name }) => name !== key))
+  const keys = keyColumns(plan.order).filter((key) => columns.every(({ name }) => name !== key))
   return `SELECT ${columns.map(({ name }) => name).join(', ')}
 FROM (
 ${declared}SELECT ${[selected, ...keys].join(', ')}
@@ -144,8 +150,11 @@ ${limit}`
 /** The first comparison says nothing new, but the primary key understands it. */
 function cursorConditions({ cursor, order }: EventsPlan, bind: Bind): readonly string[] {
   if (!cursor) return []
-  const tsMillis = bind('Int64', cursor.from.tsMillis)
+  const time = timeOf(order, bind('Int64', cursor.from.millis))
   const eventId = bind('UUID', cursor.from.eventId)
   const op = fromHereOn(order)
-  return [`ts_millis ${op} ${tsMillis}`, `(ts_millis, event_id) ${op} (${tsMillis}, ${eventId})`]
+  return [
+    `${timeColumn(order)} ${op} ${time}`,
+    `(${keyColumns(order).join(', ')}) ${op} (${time}, ${eventId})`,
+  ]
 }

@@ -6,6 +6,7 @@ import { memberColumns } from '../identity/profileSql.ts'
 import type { Format } from './accept.ts'
 import type { RowKey } from './cursor.ts'
 import { eventsQuery, nextColumn, type RowForm, rowsShowTheirKey } from './eventsQuery.ts'
+import type { Order } from './order.ts'
 import type { EventsPlan } from './plan.ts'
 import { nameProjects } from './projects.ts'
 import { joinRows, type Rows, startingWith } from './rows.ts'
@@ -33,7 +34,7 @@ export async function readPage(reader: Reader, plan: EventsPlan, format: Format)
   const named = await nameProjects(reader, plan)
   const form = rowForm(plan, format, format !== 'json' || !rowsShowTheirKey(plan))
   const stream = await reader.stream(eventsQuery(named, form), outputOf(plan, format, form))
-  return pageOf(stream, plan.limit, format, form.leadsWithNext)
+  return pageOf(stream, plan, format, form.leadsWithNext)
 }
 
 /** How rows of a plan leave ClickHouse for an answer of a format. */
@@ -54,7 +55,7 @@ export const pageKeysQuery = async (reader: Reader, plan: EventsPlan): Promise<Q
 /** The first `limit` rows of what ClickHouse answered in the form of outputOf. */
 export async function pageOf(
   { body, rows }: ResultStream,
-  limit: number,
+  { limit, order }: { limit: number; order: Order },
   format: Format,
   leadsWithNext: boolean,
 ): Promise<Page> {
@@ -66,7 +67,7 @@ export async function pageOf(
   }
   return leadsWithNext
     ? carryingPage(body, records, hasMore, format)
-    : plainPage(body, records, hasMore, format)
+    : plainPage(body, records, hasMore, format, order)
 }
 
 /** Whether profiles leave ClickHouse as ready JSON: where all of a tier is wanted, and not as CSV. */
@@ -94,7 +95,7 @@ export function outputOf(
 }
 
 /** JSONEachRow escapes newlines, so each one ends a row. */
-function plainPage(body: Readable, records: number, hasMore: boolean, format: Format): Page {
+function plainPage(body: Readable, records: number, hasMore: boolean, format: Format, order: Order): Page {
   const rest: Buffer[] = []
   const rows = joinRows(
     body,
@@ -107,8 +108,13 @@ function plainPage(body: Readable, records: number, hasMore: boolean, format: Fo
     rows,
     next() {
       if (!hasMore) return null
-      const row = JSON.parse(Buffer.concat(rest).toString()) as { ts_millis: number; event_id: string }
-      return { tsMillis: row.ts_millis, eventId: row.event_id }
+      const row = JSON.parse(Buffer.concat(rest).toString()) as {
+        ts_millis: number
+        received_at: string
+        event_id: string
+      }
+      const millis = order === 'received' ? Date.parse(row.received_at) : row.ts_millis
+      return { millis, eventId: row.event_id }
     },
   }
 }
@@ -170,7 +176,7 @@ function findLead(head: Buffer, isCsv: boolean): Lead | undefined {
   return {
     start,
     end: start + parts[0].length,
-    next: { tsMillis: Number(parts[1]), eventId: parts[2]! },
+    next: { millis: Number(parts[1]), eventId: parts[2]! },
   }
 }
 

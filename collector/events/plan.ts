@@ -6,7 +6,8 @@ import { readEscapesFormulas } from './csvFormulas.ts'
 import { type Cursor, decodeCursor } from './cursor.ts'
 import { type Filter, readFilters } from './filter.ts'
 import { type Order, orders } from './order.ts'
-import { readWindow, type Window } from './window.ts'
+import { isAboutSessions } from './sessions.ts'
+import { instantMsMax, readWindow, type Window, type WindowParameters } from './window.ts'
 
 /** The spec's values of `source`. */
 export const sources = ['pixel', 'svcdsp'] as const
@@ -86,19 +87,28 @@ export const schemaParameters = [...scopeParameters, 'source'] as const
 export function readEventsRequest(request: ReadRequest, tier: Tier, nowMs: number): Asked<EventsPlan> {
   const given = readParameters(request.query, eventsParameters)
   const cursor = given.cursor === undefined ? null : decodeCursor(given.cursor)
+  const order = readOrder(given.order, cursor)
+  const selection = readSelection(given, tier)
+  if (order === 'received' && selection.distinct.length > 0) {
+    throw invalidParameter('distinct', 'cannot be combined with order=received, which never ends')
+  }
+  // What is read is not in the order of sessions, which late events change.
+  if (order === 'received' && isAboutSessions(selection.filters)) {
+    throw invalidParameter('filter', 'cannot ask for fields of sessions with order=received')
+  }
   const isWindowGiven = windowParameters.some((name) => given[name] !== undefined)
   return {
     asked: readScope(given, request),
     plan: {
-      ...readSelection(given, tier),
-      window: cursor && !isWindowGiven ? cursor.window : readWindow(given, nowMs),
+      ...selection,
+      window: cursor && !isWindowGiven ? cursor.window : readOrderedWindow(given, nowMs, order),
       hasAllColumns: given.select === undefined,
       escapesFormulas: readEscapesFormulas(given.csv_formulas),
       columns: given.select === undefined ? fieldsAt(tier) : readFields('select', given.select, tier),
       limit: readLimit(given.limit, limitDefault.events),
       offset: 0,
       cursor,
-      order: readOrder(given.order, cursor),
+      order,
     },
   }
 }
@@ -174,11 +184,18 @@ export function readSource(text: string | undefined): Source | null {
   return source
 }
 
+/** A feed goes on for ever, unless its end is given. */
+function readOrderedWindow(given: WindowParameters, nowMs: number, order: Order): Window {
+  const window = readWindow(given, nowMs)
+  const isEndGiven = given.end_ms !== undefined || given.end_time !== undefined
+  return order === 'received' && !isEndGiven ? { ...window, endMs: instantMsMax } : window
+}
+
 /** The order of a page; a page that follows another is in the same one. */
 function readOrder(text: string | undefined, cursor: Cursor | null): Order {
   if (text === undefined) return cursor?.order ?? 'desc'
   const order = orders.find((candidate) => candidate === text)
-  if (!order) throw invalidParameter('order', `must be ${orders.join(' or ')}`)
+  if (!order) throw invalidParameter('order', `must be ${orders.join(', ')}`)
   if (cursor && cursor.order !== order) {
     throw invalidParameter('order', `differs from the cursor, which belongs to order=${cursor.order}`)
   }

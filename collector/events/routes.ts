@@ -6,13 +6,15 @@ import type { ReadDeps } from '../deps.ts'
 import { streamOf } from '../streamOf.ts'
 import { untilClosed } from '../untilClosed.ts'
 import { chooseFormat, type Format, formats } from './accept.ts'
+import { createCompleteUntil, feedEnd, readableWindow } from './completeUntil.ts'
 import { countsAnswer, readCounts } from './counts.ts'
 import { readCountsRequest } from './countsPlan.ts'
-import { encodeCursor } from './cursor.ts'
+import { encodeCursor, type RowKey } from './cursor.ts'
 import { describeCounts, describeEvents, describeSchema } from './description.ts'
 import { type Page, pageKeysQuery, readPage } from './page.ts'
 import { type EventsPlan, readEventsRequest, readSchemaRequest } from './plan.ts'
 import { readSpan } from './span.ts'
+import type { Window } from './window.ts'
 
 /** The tier whose events are counted (spec: counts exist for web_event only). */
 const countsTier: Tier = 'web_event'
@@ -25,6 +27,7 @@ export const eventsRoutes =
     app.setValidatorCompiler(() => () => true)
     app.setSerializerCompiler(() => (data) => JSON.stringify(data))
 
+    const completeUntil = createCompleteUntil(deps.postgres, deps.now)
     const config = {
       access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'events' },
     } as const
@@ -40,15 +43,19 @@ export const eventsRoutes =
           const scope = await deps.scopeOf(principal, asked)
           const { projectId } = scope
           const signal = untilClosed(reply)
-          const reader = deps.openReader(principal, { effort: 'page', signal, window: unscoped.window })
+          const complete = await completeUntil(principal)
+          const readable = readableWindow(unscoped, complete)
+          const reader = deps.openReader(principal, { effort: 'page', signal, window: readable })
           const charge = await deps.billing.admit(request, { meter: meterOfTier[tier], projectId, signal })
-          const window = charge.repeats?.window ?? unscoped.window
+          const window = charge.repeats?.window ?? readable
           const plan = { ...unscoped, scope, window }
           const page = await readPage(reader, plan, format)
           const span = await readSpan(reader, charge, () => pageKeysQuery(reader, plan))
           const charged = await charge.settle(page.records, { window, ...span })
           const rows = charge.deliver(page.rows)
-          return answer(request, reply, { tier, plan, page, rows, format, charged })
+          const end = plan.order === 'received' ? feedEnd(plan, unscoped.window, window) : null
+          const following = plan.order === 'received' ? unscoped.window : window
+          return answer(request, reply, { tier, plan, page, rows, format, charged, following, end, complete })
         },
       )
 
@@ -89,22 +96,30 @@ interface EventsAnswer {
   format: Format
   /** Records charged. */
   charged: number
+  /** The window of the pages that follow. */
+  following: Window
+  /** Where the next page begins when this one has all rows of its window. */
+  end: RowKey | null
+  /** Up to when all that was received is there, epoch milliseconds. */
+  complete: number | null
 }
 
 function answer(
   request: FastifyRequest,
   reply: FastifyReply,
-  { tier, plan, page, rows, format, charged }: EventsAnswer,
+  { tier, plan, page, rows, format, charged, following, end, complete }: EventsAnswer,
 ) {
   const nextCursor = () => {
-    const next = page.next()
-    return next && encodeCursor({ order: plan.order, from: next, window: plan.window })
+    const from = page.next() ?? end
+    return from && encodeCursor({ order: plan.order, from, window: following })
   }
   reply.header('content-type', `${formats[format]}; charset=utf-8`).header('vary', 'accept')
   reply.header('x-footfall-request-id', request.id).header('x-footfall-charged', charged)
+  const completeUntilText = complete === null ? null : new Date(complete).toISOString()
   if (format === 'json') return reply.send(streamOf(jsonBody()))
 
   const cursor = nextCursor()
+  if (completeUntilText) reply.header('x-footfall-complete-until', completeUntilText)
   reply.header('x-footfall-records', page.records).header('x-footfall-has-more', String(page.hasMore))
   if (cursor) reply.header('x-footfall-next-cursor', cursor)
   return reply.send(streamOf(linesOf(plan.columns, page.records, rows, format)))
@@ -121,6 +136,7 @@ function answer(
       start_ms: plan.window.startMs,
       end_ms: plan.window.endMs,
       order: plan.order,
+      complete_until: completeUntilText,
       has_more: page.hasMore,
       ...(cursor && { next_cursor: cursor }),
       request_id: request.id,

@@ -4,6 +4,7 @@ import type { Query } from '../clickhouse/client.ts'
 import { isHem } from '../identity/hem.ts'
 import { cookiesOf, hemAsNumber, profileMeets, profileMeetsNone } from '../identity/profileSql.ts'
 import type { Filter, Value } from './filter.ts'
+import { type Order, timeColumn, timeOf } from './order.ts'
 import { type Payload, payloadOf } from './payload.ts'
 import type { Selection } from './plan.ts'
 import { isUuidField } from './uuid.ts'
@@ -28,7 +29,10 @@ export function bindings(): { bind: Bind; params: Query['params'] } {
  * The conditions of a selection. The scope comes first and is never left out; project_id and ts_millis are the
  * table's primary key, so they are compared bare.
  */
-export function conditions({ scope, source, window, filters }: Selection, bind: Bind): readonly string[] {
+export function conditions(
+  { scope, source, window, filters, order = 'desc' }: Selection & { order?: Order },
+  bind: Bind,
+): readonly string[] {
   const organizationId = bind('UUID', scope.organizationId)
   const payload = payloadOf(filters, bind)
   return [
@@ -37,8 +41,8 @@ export function conditions({ scope, source, window, filters }: Selection, bind: 
     ...(scope.pixelId === null ? [] : [`pixel_id = ${bind('UUID', scope.pixelId)}`]),
     ...(scope.campaignId === null ? [] : [`campaign_id = ${bind('String', scope.campaignId)}`]),
     ...(source === null ? [] : [`source = ${bind('String', source)}`]),
-    `ts_millis >= ${bind('Int64', window.startMs)}`,
-    `ts_millis < ${bind('Int64', window.endMs)}`,
+    `${timeColumn(order)} >= ${timeOf(order, bind('Int64', window.startMs))}`,
+    `${timeColumn(order)} < ${timeOf(order, bind('Int64', window.endMs))}`,
     ...filters.filter(isOfEvent).flatMap((filter) => eventConditions(filter, organizationId, bind, payload)),
     ...profileConditions(
       filters.filter((filter) => !isOfEvent(filter)),

@@ -17,7 +17,7 @@ export interface WindowParameters {
 export const dayMs = 86_400_000
 
 /** The largest distance from 1970 that a date may have, in milliseconds (ECMAScript's own limit). */
-const instantMsMax = 8_640_000_000_000_000
+export const instantMsMax = 8_640_000_000_000_000
 
 /** From here on a bare number is taken for milliseconds: as seconds it would lie in the year 5138. */
 const unixMillisecondsFrom = 1e11

@@ -51,7 +51,8 @@ export async function takeIn(deps: IngestDeps, request: FastifyRequest, envelope
   const limited = deps.limits(pixel.pixelId, request.ip)
   if (limited) await limited
   const device = knownDevice(request.headers['user-agent'] ?? '')
-  const receivedMillis = Date.now()
+  // Nothing is waited for between this and the spool, which refuses rows that took their time.
+  const receivedMillis = deps.spools.events.receive()
   const visitor = visitorOf(
     request,
     pixel,
@@ -113,7 +114,7 @@ export async function takeIn(deps: IngestDeps, request: FastifyRequest, envelope
 
   const { spools } = deps
   const commits: Promise<void>[] = []
-  if (eventRows.length > 0) commits.push(spools.events.append(eventRows))
+  if (eventRows.length > 0) commits.push(spools.events.append(eventRows, receivedMillis))
   if (rejectedRows.length > 0) commits.push(spools.rejected_events.append(rejectedRows))
   if (linkRows.length > 0 && visitor.consented) commits.push(spools.identity_links.append(linkRows))
   await orBusy(Promise.all(commits))

@@ -5,11 +5,13 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readSync,
   renameSync,
   truncateSync,
   unlinkSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { receivedAtOf } from './lines.ts'
 import { decodeSegment } from './record.ts'
 
 /**
@@ -58,6 +60,21 @@ export function sealLeftover(path: string): string | null {
   const sealed = inState(path, 'seg')
   renameSync(path, sealed)
   return sealed
+}
+
+/** More than the columns that all rows of a beacon share, received_at among them, and what is before them. */
+const headBytes = 2_048
+
+/** When the first row of a segment was received, epoch milliseconds: no row in it is earlier. 0 when it does not say. */
+export function receivedFrom(segment: string): number {
+  const fd = openSync(segment, 'r')
+  try {
+    const head = Buffer.alloc(headBytes)
+    const length = readSync(fd, head, 0, headBytes, 0)
+    return Date.parse(receivedAtOf(head.subarray(0, length))) || 0
+  } finally {
+    closeSync(fd)
+  }
 }
 
 /** A file's name is durable only when its directory is. */

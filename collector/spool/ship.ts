@@ -6,7 +6,7 @@ import type { Duplicates } from './duplicates.ts'
 import { type Batch, insertBatch, queryIdOf } from './insert.ts'
 import { isBeingInserted, withoutStoredLines } from './readBack.ts'
 import { decodeSegment } from './record.ts'
-import { inState, syncDirectory } from './recover.ts'
+import { inState, receivedFrom, syncDirectory } from './recover.ts'
 
 export interface ShipperOptions {
   clickhouse: ClickHouse
@@ -41,6 +41,8 @@ interface Waiting {
   path: string
   /** Nobody knows whether it was inserted: its process was killed meanwhile, or ClickHouse crashed since. */
   isUncertain: boolean
+  /** No row in it was received before, epoch milliseconds. */
+  receivedFrom: number
 }
 
 const retryMsFirst = 100
@@ -78,17 +80,23 @@ export class Shipper {
     return this.#fresh.length + this.#uncertain.length
   }
 
+  /** Whatever it was given that was received before, epoch milliseconds, is in ClickHouse; Infinity when all is. */
+  get lowMark(): number {
+    const waiting = [...this.#fresh, ...this.#uncertain]
+    return waiting.reduce((least, { receivedFrom }) => Math.min(least, receivedFrom), Infinity)
+  }
+
   /** Takes on a sealed segment that nobody has tried to ship. */
   add(path: string): void {
     if (this.#isWaiting(path)) return
-    this.#fresh.push({ path, isUncertain: false })
+    this.#fresh.push({ path, isUncertain: false, receivedFrom: receivedFrom(path) })
     this.#wake()
   }
 
   /** Takes on segments that an earlier process left, sealed or shipped. */
   addUncertain(paths: readonly string[]): void {
     for (const path of paths) {
-      const waiting = { path, isUncertain: true }
+      const waiting = { path, isUncertain: true, receivedFrom: receivedFrom(path) }
       // It must not be removed while it waits.
       clearTimeout(this.#shipped.get(path))
       this.#shipped.delete(path)
@@ -139,7 +147,7 @@ export class Shipper {
     let batch: Batch | null = null
     for (let retryMs = retryMsFirst; !this.#isStopped; retryMs = Math.min(retryMs * 2, retryMsMost)) {
       try {
-        await this.#noticeRestart()
+        if (this.#serverIsInDoubt) await this.noticeRestart()
         batch ??= await this.#prepare(waiting)
         this.#lookAhead(waiting.path)
         await insertBatch(this.#options, batch)
@@ -219,9 +227,8 @@ export class Shipper {
     this.#shipped.set(done, timer)
   }
 
-  /** After any failure: is it still the server that confirmed the last segments? If not, look for them in it. */
-  async #noticeRestart(): Promise<void> {
-    if (!this.#serverIsInDoubt) return
+  /** Is it still the server that confirmed the last segments? If not, they are looked for in it. */
+  async noticeRestart(): Promise<void> {
     const [server] = await this.#options.clickhouse.rows<{ startedAt: number }>({
       sql: 'SELECT toUnixTimestamp(now()) - uptime() AS startedAt',
       params: {},

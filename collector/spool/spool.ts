@@ -24,9 +24,12 @@ export interface SpoolOptions {
   onSealed: (path: string) => void
   /** Called after each commit. */
   onCommit?: (rows: number) => void
+  /** The earliest time, epoch milliseconds, that rows may say they were received; default any. */
+  receivedFrom?: number | undefined
 }
 
 interface Waiting {
+  receivedAt: number
   firstSeq: number
   lines: string[]
   resolve: () => void
@@ -46,6 +49,8 @@ export class Spool {
   readonly #encoder = new RecordEncoder()
   #nextSeq = 1
   #waiting: Waiting[] = []
+  /** What is being committed. */
+  #group: Waiting[] = []
   #committing: Promise<void> | null = null
   #open: OpenSegment | null = null
   /** Files that the disk would not let us seal; tried again until it does. */
@@ -56,9 +61,13 @@ export class Spool {
   #isClosed = false
   /** When the disk last refused. */
   #refusedAt = 0
+  /** The last time that `receive` gave. */
+  #receivedAt: number
+  #lowMark = 0
 
   constructor(options: SpoolOptions) {
     this.#options = options
+    this.#receivedAt = options.receivedFrom ?? 0
     this.#sealedBytes = bytesWaitingIn(options.directory)
     // Segments leave the directory without our doing: another process ships them.
     this.#measureTimer = setInterval(() => {
@@ -83,11 +92,28 @@ export class Spool {
     return Date.now() - this.#refusedAt < troubleMs ? 'the disk refuses writes' : null
   }
 
+  /** The time that rows which arrive now are to say, epoch milliseconds: it never goes back, whatever the clock does. */
+  receive(): number {
+    this.#receivedAt = Math.max(this.#receivedAt, Date.now())
+    return this.#receivedAt
+  }
+
+  /**
+   * All rows received before it, epoch milliseconds, are in segments that onSealed was called for, and none will follow.
+   */
+  lowMark(): number {
+    const oldest = [...this.#unsealed, this.#open, this.#group[0], this.#waiting[0]]
+    this.#lowMark = Math.min(this.receive(), ...oldest.flatMap((one) => one?.receivedAt ?? []))
+    return this.#lowMark
+  }
+
   /**
    * Keeps rows. Each is the text of a JSON object with at least one member; the spool adds `spool_id` and `seq`. Resolves when they are
-   * durable; rejects with SpoolUnavailable when the spool is full or the disk refuses, and then none was kept.
+   * durable; rejects with SpoolUnavailable when the spool is full or the disk refuses, and then none was kept. They say
+   * that they were received at `receivedAt`, which `receive` gave: rows with which a caller let time go by are refused.
    */
-  append(rows: readonly string[]): Promise<void> {
+  append(rows: readonly string[], receivedAt = this.receive()): Promise<void> {
+    if (receivedAt < this.#lowMark) return Promise.reject(new SpoolUnavailable('the rows come too late'))
     if (this.#isClosed) return Promise.reject(new SpoolUnavailable('the spool is closed'))
     if (this.isFull) return Promise.reject(new SpoolUnavailable('the spool is full'))
     const firstSeq = this.#nextSeq
@@ -95,7 +121,7 @@ export class Spool {
       (row) => `${row.slice(0, -1)},"spool_id":"${this.spoolId}","seq":${this.#nextSeq++}}\n`,
     )
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ firstSeq, lines, resolve, reject })
+      this.#waiting.push({ receivedAt, firstSeq, lines, resolve, reject })
       this.#committing ??= this.#commit()
     })
   }
@@ -114,6 +140,7 @@ export class Spool {
     await new Promise(setImmediate)
     while (this.#waiting.length > 0) {
       const group = this.#waiting
+      this.#group = group
       this.#waiting = []
       try {
         await this.#write(group)
@@ -125,11 +152,12 @@ export class Spool {
         for (const one of group) one.reject(refused)
       }
     }
+    this.#group = []
     this.#committing = null
   }
 
   async #write(group: readonly Waiting[]): Promise<void> {
-    this.#open ??= this.#openSegment(group[0]!.firstSeq)
+    this.#open ??= this.#openSegment(group[0]!)
     const open = this.#open
     const fd = open.fd!
     const lines = group.flatMap((one) => one.lines)
@@ -152,12 +180,12 @@ export class Spool {
     else this.#sealIn(this.#options.sealAfterMs)
   }
 
-  #openSegment(firstSeq: number): OpenSegment {
+  #openSegment({ firstSeq, receivedAt }: Waiting): OpenSegment {
     const name = `${this.spoolId}.${String(firstSeq).padStart(16, '0')}.open`
     const path = join(this.#options.directory, name)
     const fd = openSync(path, 'wx', 0o600)
     syncDirectory(this.#options.directory)
-    return { path, fd, bytes: 0 }
+    return { path, fd, bytes: 0, receivedAt }
   }
 
   #sealWhenDue(): void {
@@ -210,6 +238,8 @@ export class Spool {
 interface OpenSegment {
   path: string
   fd: number | null
+  /** By its first row. */
+  receivedAt: number
   /** Committed so far. */
   bytes: number
   /** A write failed: the file may hold more than was committed. */

@@ -4,7 +4,7 @@ import type { ClickHouse } from '../clickhouse/client.ts'
 import { Duplicates } from './duplicates.ts'
 import { recoverSegments, segmentsIn } from './recover.ts'
 import { type ShipObserver, Shipper } from './ship.ts'
-import { Spool } from './spool.ts'
+import { Spool, type SpoolOptions } from './spool.ts'
 
 /** The tables that ingest writes: each has a spool in every worker and one shipper. */
 export const spooledTables = ['events', 'rejected_events', 'identity_links'] as const
@@ -20,7 +20,7 @@ export type Spools = Record<SpooledTable, Spool>
 /** Opens a worker's spools. Their directories must have been recovered (recoverWorker). */
 export function openSpools(
   directory: string,
-  bytesMax: number,
+  { bytesMax, receivedFrom }: Pick<SpoolOptions, 'bytesMax' | 'receivedFrom'>,
   on: {
     sealed: (table: SpooledTable, path: string) => void
     commit: (table: SpooledTable, rows: number) => void
@@ -32,6 +32,7 @@ export function openSpools(
       segmentBytesMax,
       sealAfterMs,
       bytesMax,
+      receivedFrom,
       onSealed: (path) => on.sealed(table, path),
       onCommit: (rows) => on.commit(table, rows),
     })

@@ -26,7 +26,7 @@ export async function readVisitors(reader: Reader, unnamed: VisitorsPlan, format
   const form = rowForm(plan, format, format === 'csv')
   const read = async (readable: VisitorsPlan) => {
     const stream = await reader.stream(visitorsQuery(readable, form), outputOf(plan, format, form))
-    const page = await pageOf(stream, plan.limit, format, form.leadsWithNext)
+    const page = await pageOf(stream, { limit: plan.limit, order: 'desc' }, format, form.leadsWithNext)
     const columns = { columns: spanFields, hasAllColumns: false }
     const keysQuery = () =>
       visitorsQuery({ ...readable, ...columns }, { leadsWithNext: false, hasMembers: false })

@@ -71,6 +71,7 @@ describe('a page', () => {
       charged: 3,
       start_ms: meta.end_ms - 24 * hour,
       order: 'desc',
+      complete_until: null,
       end_ms: expect.any(Number),
       has_more: false,
       request_id: expect.any(String),

@@ -5,7 +5,7 @@ import { orders } from '../../../collector/events/order.ts'
 
 const cursors = fc.record({
   order: fc.constantFrom(...orders),
-  from: fc.record({ tsMillis: fc.integer({ min: -1e12, max: 4e12 }), eventId: fc.uuid() }),
+  from: fc.record({ millis: fc.integer({ min: -1e12, max: 4e12 }), eventId: fc.uuid() }),
   window: fc.record({ startMs: fc.integer(), endMs: fc.integer({ max: 4e12 }) }),
 })
 
@@ -23,7 +23,7 @@ test('anything else is refused', () => {
   const refused = expect.objectContaining({ status: 400, extra: { body: { parameter: 'cursor' } } })
   const text = encodeCursor({
     order: 'desc',
-    from: { tsMillis: 1, eventId: '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b' },
+    from: { millis: 1, eventId: '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b' },
     window: { startMs: 0, endMs: 2 },
   })
   const unknown = Buffer.from(`up.${Buffer.from(text, 'base64url')}`).toString('base64url')

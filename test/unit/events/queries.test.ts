@@ -52,7 +52,7 @@ LIMIT {p3:UInt32}`,
   test('binds the whole scope, the source, the filters and the cursor', () => {
     const cursor = encodeCursor({
       order: 'desc',
-      from: { tsMillis: 5, eventId },
+      from: { millis: 5, eventId },
       window: { startMs: 1, endMs: 9 },
     })
     const query = {
@@ -96,7 +96,7 @@ LIMIT {p10:UInt32}`,
   test('of distinct events decides over the whole window which are the newest', () => {
     const cursor = encodeCursor({
       order: 'desc',
-      from: { tsMillis: 5, eventId },
+      from: { millis: 5, eventId },
       window: { startMs: 1, endMs: 9 },
     })
     expect(eventsQuery(eventsPlan({ cursor, select: 'page_url', distinct: 'cookie_id,page_url' })).sql).toBe(

@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, expect, inject, test } from 'vitest'
+import { findWorkers, killNow } from '../../chaos/processes.ts'
+import { startProxy } from '../../chaos/proxy.ts'
+import { ask, beaconOf, customEvent, postBeacon } from '../../harness/api.ts'
+import { ownDatabases } from '../../harness/databases.ts'
+import { type Service, startService, waitFor } from '../../harness/service.ts'
+import { eventOf, openEvents, type Row } from './harness.ts'
+
+/* Whoever copies all events in the order of arrival gets each once, however late it came. */
+
+const events = await openEvents()
+afterAll(() => events.close())
+const now = Date.now()
+
+const completeUntil = (at: number, collectorId = '00000000-0000-4000-8000-000000000001') =>
+  events.postgres.query(
+    `INSERT INTO collectors (collector_id, hostname, complete_until_ms) VALUES ($1, 'here', $2)
+     ON CONFLICT (collector_id) DO UPDATE SET complete_until_ms = excluded.complete_until_ms`,
+    [collectorId, at],
+  )
+const received = (agoMs: number, lateMs: number, more: Row = {}) =>
+  eventOf(now, agoMs + lateMs, { received_at: new Date(now - agoMs).toISOString(), ...more })
+const idsOf = (rows: readonly Row[]) => rows.map(({ event_id }) => event_id)
+
+test('a feed waits for what is on its way, and goes on from its cursor', async () => {
+  const answer = await events.get('events/web_event', { order: 'received' })
+  expect([answer.statusCode, answer.json().error]).toEqual([503, 'busy'])
+  expect(answer.headers['retry-after']).toBe('1')
+
+  const project_id = randomUUID()
+  const first = received(50_000, 0, { project_id })
+  const late = received(40_000, 30 * 86_400_000, { project_id })
+  const third = received(30_000, 0, { project_id })
+  await events.insert([third, late, first])
+  await completeUntil(now - 35_000)
+  await delay(1_100)
+  const query = { project_id, order: 'received', start_ms: String(now - 60_000) }
+  const page = await events.page(query)
+  expect(idsOf(page.rows)).toEqual(idsOf([first, late]))
+  expect(page.meta).toMatchObject({
+    order: 'received',
+    complete_until: new Date(now - 35_000).toISOString(),
+    ...{ end_ms: now - 35_000, has_more: false },
+  })
+  const again = await events.page({ cursor: page.meta.next_cursor! })
+  expect([again.rows, again.meta.next_cursor]).toEqual([[], page.meta.next_cursor])
+
+  // Of several collectors the last one decides; what it received before its mark is there.
+  await completeUntil(now - 10_000)
+  await completeUntil(now - 20_000, '00000000-0000-4000-8000-000000000002')
+  await delay(1_100)
+  for (const select of ['', 'event_type', 'event_id,received_at']) {
+    const found: Row[] = []
+    const pages = { project_id, limit: '1', ...(select && { select }) }
+    for (let cursor = ''; found.length < 3; ) {
+      const next = await events.page({ ...pages, ...(cursor ? { cursor } : query) })
+      found.push(...next.rows)
+      cursor = next.meta.next_cursor!
+    }
+    const { rows } = await events.page({ ...query, ...(select && { select }) })
+    expect(found).toEqual(rows)
+    expect(rows).toHaveLength(3)
+  }
+  const lines = await events.get('events/web_event', query, { accept: 'text/csv' })
+  expect(lines.headers['x-footfall-complete-until']).toBe(new Date(now - 20_000).toISOString())
+  expect(lines.headers['x-footfall-next-cursor']).toBeDefined()
+  const ended = await events.page({ ...query, end_ms: String(now - 35_000) })
+  expect(idsOf(ended.rows)).toEqual(idsOf([first, late]))
+  expect(ended.meta.next_cursor).toBeUndefined()
+  const refused = await events.get('events/web_event', { ...query, distinct: 'cookie_id' })
+  expect([refused.statusCode, refused.json().parameter]).toEqual([400, 'distinct'])
+})
+
+test('a copier gets every acknowledged event once, while ClickHouse is away and processes are killed', async () => {
+  const proxy = await startProxy(inject('clickhouseUrl'))
+  const env: Record<string, string> = {
+    ...(await ownDatabases()),
+    ...{ CLICKHOUSE_URL: proxy.url, FOOTFALL_WORKERS: '2' },
+  }
+  let service: Service = await startService({ env })
+  const { dataDir } = service
+  env.PORT = new URL(service.url).port
+  const acknowledged: string[] = []
+  const copied: string[] = []
+  let isSending = true
+  let isCopying = true
+
+  const send = async () => {
+    while (isSending) {
+      const event = customEvent()
+      const beacon = () => postBeacon(service.url, beaconOf(service, [event]))
+      while (!(await beacon().catch(() => null))?.ok) await delay(50)
+      acknowledged.push(event.event_id)
+      await delay(5)
+    }
+  }
+  const copy = async () => {
+    const start = {
+      order: 'received',
+      start_ms: String(Date.now() - 60_000),
+      select: 'event_id',
+      limit: '50',
+    }
+    for (let cursor = ''; isCopying; await delay(25)) {
+      const query = new URLSearchParams(cursor ? { cursor, select: 'event_id', limit: '50' } : start)
+      const answer = await ask(service, `/api/v3/events/web_event?${query}`).catch(() => null)
+      const page = await answer?.json().catch(() => null)
+      if (!answer?.ok || !page) continue
+      copied.push(...idsOf((page as { rows: Row[] }).rows as { event_id: string }[]).map(String))
+      cursor = (page as { meta: { next_cursor: string } }).meta.next_cursor
+    }
+  }
+  const all = [send(), send(), send(), send(), copy()]
+  const more = async (count: number) => {
+    const reached = acknowledged.length + count
+    await waitFor('events to be acknowledged', () => acknowledged.length >= reached, 60_000)
+  }
+  try {
+    await waitFor('the first copies', () => copied.length > 20, 60_000)
+    await proxy.refuse()
+    await more(50)
+    killNow(findWorkers(service.process.pid!)[0]!.pid)
+    await more(50)
+    await proxy.accept()
+    await more(50)
+    await proxy.refuse()
+    await more(50)
+    await service.end('SIGKILL')
+    await proxy.accept()
+    service = await startService({ env, dataDir })
+    await more(50)
+    isSending = false
+    await Promise.all(all.slice(0, 4))
+    await waitFor(
+      'all copies',
+      () => {
+        const there = new Set(copied)
+        return acknowledged.every((id) => there.has(id))
+      },
+      60_000,
+    )
+    expect(copied).toHaveLength(new Set(copied).size)
+  } finally {
+    isSending = false
+    isCopying = false
+    await Promise.all(all)
+    await service.stop()
+    await proxy.refuse()
+  }
+}, 240_000)
