@@ -1,33 +1,33 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { type GuardDeps, guardRoutes } from './access/guard.ts'
-import { metricsRoutes } from './access/metricsRoutes.ts'
-import type { AccountsDeps } from './accounts/deps.ts'
-import { administrationRoutes, dashboardApiRoutes } from './accounts/routes.ts'
-import { answerClientError, answerError, refuseEncodedBody, refuseUnknownRoute } from './answerErrors.ts'
+import type { AccountsDeps } from './admin/deps.ts'
+import { administrationRoutes, dashboardApiRoutes } from './admin/routes.ts'
 import { billingRoutes } from './billing/routes.ts'
 import { deliveryRoutes } from './campaigns/deliveryRoutes.ts'
 import type { CampaignsDeps, DeliveryDeps } from './campaigns/deps.ts'
 import { campaignsRoutes } from './campaigns/routes.ts'
-import { compressAnswer } from './compression.ts'
 import type { Config } from './config.ts'
 import { contactRoutes } from './contact/routes.ts'
 import { answerUnknownRoute, dashboardPages } from './dashboard/routes.ts'
-import type { ReadDeps } from './deps.ts'
-import { earlierRoutes } from './events/earlierRoutes.ts'
+import { describeRoutes } from './docs/openapi.ts'
+import { legacyRoutes } from './events/legacy/routes.ts'
 import { eventsRoutes } from './events/routes.ts'
-import { healthRoutes } from './health.ts'
-import type { IngestDeps } from './ingest/intake.ts'
-import { rejectedRoutes } from './ingest/rejectedRoutes.ts'
-import { ingestRoutes } from './ingest/routes.ts'
+import { metricsRoutes } from './health/metricsRoutes.ts'
+import { healthRoutes } from './health/routes.ts'
+import { answerClientError, answerError, refuseEncodedBody, refuseUnknownRoute } from './http/answerErrors.ts'
+import { compressAnswer } from './http/compression.ts'
+import { validatorCompiler } from './http/validation.ts'
+import { withApiPrefix } from './http/versionPaths.ts'
+import type { IngestDeps } from './ingest/beacon/intake.ts'
+import { ingestRoutes } from './ingest/beacon/routes.ts'
 import { companyLookupRoute } from './lookup/company.ts'
 import { lookupRoutes } from './lookup/routes.ts'
-import { describeRoutes } from './openapi.ts'
-import { privacyRoutes } from './privacy/routes.ts'
+import { privacyRoutes } from './people/privacy/routes.ts'
+import type { ReadDeps } from './query/deps.ts'
+import { rejectedRoutes } from './rejectedEvents/routes.ts'
 import { statisticsRoutes } from './statistics/routes.ts'
 import { fieldCatalogRoutes } from './taxonomy/fieldCatalogRoutes.ts'
 import { taxonomyRoutes } from './taxonomy/taxonomyRoutes.ts'
-import { validatorCompiler } from './validation.ts'
-import { withApiPrefix } from './versionPaths.ts'
 import { visitorsRoutes } from './visitors/routes.ts'
 
 export interface AppDeps {
@@ -116,7 +116,7 @@ export async function createApp({
   if (read) {
     await app.register(eventsRoutes(read))
     await app.register(visitorsRoutes(read))
-    await app.register(earlierRoutes(read))
+    await app.register(legacyRoutes(read))
     await app.register(lookupRoutes(read))
     await app.register(companyLookupRoute(read))
     await app.register(contactRoutes(read))

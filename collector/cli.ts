@@ -6,12 +6,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { Command, CommanderError } from 'commander'
-import type { ClickHouse } from './clickhouse/client.ts'
 import { readConfig } from './config.ts'
-import { StartError } from './errors.ts'
-import { packageRoot } from './paths.ts'
-import type { Postgres } from './postgres/pool.ts'
-import type { DeadLetter } from './spool/deadLetters.ts'
+import type { DeadLetter } from './ingest/shipper/deadLetters.ts'
+import type { ClickHouse } from './platform/clickhouse/client.ts'
+import { packageRoot } from './platform/paths.ts'
+import type { Postgres } from './platform/postgres/pool.ts'
+import { StartError } from './platform/startError.ts'
 
 /** Where the service's stores are. */
 interface StoreNotes {
@@ -31,7 +31,7 @@ async function withPostgres(
   run: (postgres: Postgres, publicUrl: string) => Promise<void>,
   { postgres_url, public_url }: Pick<StoreNotes, 'postgres_url' | 'public_url'> = readStores(),
 ): Promise<void> {
-  const { openPostgres } = await import('./postgres/pool.ts')
+  const { openPostgres } = await import('./platform/postgres/pool.ts')
   const postgres = openPostgres(postgres_url, () => {})
   try {
     await run(postgres, public_url)
@@ -43,7 +43,7 @@ async function withPostgres(
 /** The same for what needs no service that runs, where DATABASE_URL says where PostgreSQL is. */
 async function withAccounts(run: (postgres: Postgres, publicUrl: string) => Promise<void>): Promise<void> {
   const { databaseUrl, publicUrl } = readConfig(process.env)
-  const { migratePostgres } = await import('./postgres/migrate.ts')
+  const { migratePostgres } = await import('./platform/postgres/migrate.ts')
   await withPostgres(
     async (postgres, url) => {
       await migratePostgres(postgres)
@@ -54,7 +54,7 @@ async function withAccounts(run: (postgres: Postgres, publicUrl: string) => Prom
 }
 
 async function openStore(): Promise<ClickHouse> {
-  const { openClickHouse } = await import('./clickhouse/client.ts')
+  const { openClickHouse } = await import('./platform/clickhouse/client.ts')
   const { clickhouse_url, clickhouse_database } = readStores()
   return openClickHouse(clickhouse_url, clickhouse_database)
 }
@@ -62,14 +62,14 @@ async function openStore(): Promise<ClickHouse> {
 const deadLetterDirectory = () => join(readConfig(process.env).dataDir, 'dead_letters')
 
 async function listDeadLetters(): Promise<void> {
-  const { readDeadLetters } = await import('./spool/deadLetters.ts')
+  const { readDeadLetters } = await import('./ingest/shipper/deadLetters.ts')
   const letters = readDeadLetters(deadLetterDirectory()).flatMap((file) => file.letters)
   for (const { table, reason, row } of letters) console.log(`${table}: ${reason}\n  ${row}`)
   console.log(`${letters.length} dead letters`)
 }
 
 async function replayDeadLetters(): Promise<void> {
-  const { readDeadLetters, replaceDeadLetters } = await import('./spool/deadLetters.ts')
+  const { readDeadLetters, replaceDeadLetters } = await import('./ingest/shipper/deadLetters.ts')
   const clickhouse = await openStore()
   let replayed = 0
   let refused = 0
@@ -114,14 +114,14 @@ async function buildProgram(): Promise<Command> {
     .option('--email <address>', 'of the owner')
     .option('--project <name>', 'the first project, and its pixel')
     .action(async (given) => {
-      const { setup } = await import('./accounts/commands.ts')
+      const { setup } = await import('./admin/commands.ts')
       await withAccounts((postgres, url) => setup(postgres, given, url))
     })
   program
     .command('reset-password <email>')
     .description('a link by which this user chooses a new password')
     .action(async (email) => {
-      const { resetPassword } = await import('./accounts/commands.ts')
+      const { resetPassword } = await import('./admin/commands.ts')
       await withAccounts((postgres, url) => resetPassword(postgres, email, url))
     })
   program
@@ -143,7 +143,7 @@ async function buildProgram(): Promise<Command> {
     .command('list')
     .description('which there are')
     .action(async () => {
-      const { listCollectors } = await import('./spool/collectors.ts')
+      const { listCollectors } = await import('./ingest/spool/collectors.ts')
       await withAccounts(listCollectors)
     })
   collectors
@@ -152,7 +152,7 @@ async function buildProgram(): Promise<Command> {
       'give up what a collector that is gone for good had not shipped; complete_until waits for it else',
     )
     .action(async (id) => {
-      const { retireCollector } = await import('./spool/collectors.ts')
+      const { retireCollector } = await import('./ingest/spool/collectors.ts')
       await withAccounts((postgres) => retireCollector(postgres, id))
     })
 
@@ -166,7 +166,7 @@ async function buildProgram(): Promise<Command> {
       .action((...args) => withPostgres((postgres) => run(postgres, args.slice(0, parameters.length))))
   }
 
-  const { privacyCommands } = await import('./privacy/commands.ts')
+  const { privacyCommands } = await import('./people/privacy/commands.ts')
   const privacy = program.command('privacy').description('opt-outs and erasures, for one organization or all')
   for (const [name, { takes, does, run }] of Object.entries(privacyCommands)) {
     const parameters = takes.split(' ')
@@ -176,7 +176,7 @@ async function buildProgram(): Promise<Command> {
       .action((...args) => withPostgres((postgres) => run(postgres, args.slice(0, parameters.length))))
   }
 
-  const { generateUsage, loadUsage } = await import('./identity/usage.ts')
+  const { generateUsage, loadUsage } = await import('./people/identity/usage.ts')
   const identity = program.command('identity').description('load who people are, or make it up')
   for (const [name, does, usage] of [
     ['load', 'load files into the identity store', loadUsage],
@@ -188,7 +188,7 @@ async function buildProgram(): Promise<Command> {
       .allowUnknownOption()
       .addHelpText('after', `\n${usage}`)
       .action(async (args) => {
-        const { runIdentityCommand } = await import('./identity/commands.ts')
+        const { runIdentityCommand } = await import('./people/commands.ts')
         await runIdentityCommand(openStore, name, args)
       })
   }

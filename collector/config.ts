@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
-import { StartError } from './errors.ts'
+import { StartError } from './platform/startError.ts'
 
 /** Everything the environment can set. Only this file reads it; the README's table lists the same variables. */
 export interface Config {

@@ -1,19 +1,29 @@
 import { accessSync, constants, mkdirSync, type Stats, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startAccountsChores } from './accounts/chores.ts'
-import { keepDeletingEvents } from './accounts/eventDeletions.ts'
-import { startBillingChores } from './billing/chores.ts'
+import { startAccountsChores } from './admin/jobs.ts'
+import { keepDeletingEvents } from './admin/projects/eventDeletions.ts'
+import { startBillingJobs } from './billing/jobs.ts'
 import { openStripe } from './billing/stripe.ts'
-import { migrateClickHouse } from './clickhouse/migrate.ts'
 import { type Config, readConfig } from './config.ts'
 import { ensureDemo } from './demo/demo.ts'
-import { keepSampleDatabase } from './demo/sample.ts'
-import { ensureSampleOrganization } from './demo/sampleOrganization.ts'
 import { welcome } from './demo/welcome.ts'
-import { StartError } from './errors.ts'
-import { type IdentityRefresh, keepIdentityFresh } from './identity/refresh.ts'
-import { openLocate } from './ingest/location.ts'
-import { type Log, openLog } from './log.ts'
+import { openLocate } from './ingest/normalize/location.ts'
+import { collectorIdOf, registerCollector } from './ingest/spool/collectors.ts'
+import { segmentsIn } from './ingest/spool/recover.ts'
+import {
+  openShippers,
+  recoverWorker,
+  type SpooledTable,
+  spooledTables,
+  workerDirectories,
+} from './ingest/spool/spools.ts'
+import { keepWatermark } from './ingest/spool/watermark.ts'
+import { type IdentityRefresh, keepIdentityFresh } from './people/identity/refresh.ts'
+import { startPrivacyJobs } from './people/privacy/jobs.ts'
+import { migrateClickHouse } from './platform/clickhouse/migrate.ts'
+import { lockDirectory } from './platform/localStores/lock.ts'
+import { openStores, type Stores } from './platform/localStores/open.ts'
+import { type Log, openLog } from './platform/log.ts'
 import {
   deadLetters,
   duplicateEvents,
@@ -22,20 +32,10 @@ import {
   shipRetries,
   spoolBytes,
   spoolOldestSeconds,
-} from './metrics.ts'
-import { startPrivacyChores } from './privacy/chores.ts'
-import { collectorIdOf, registerCollector } from './spool/collectors.ts'
-import { segmentsIn } from './spool/recover.ts'
-import {
-  openShippers,
-  recoverWorker,
-  type SpooledTable,
-  spooledTables,
-  workerDirectories,
-} from './spool/spools.ts'
-import { keepWatermark } from './spool/watermark.ts'
-import { lockDirectory } from './stores/lock.ts'
-import { openStores, type Stores } from './stores/open.ts'
+} from './platform/metrics.ts'
+import { StartError } from './platform/startError.ts'
+import { keepSampleDatabase } from './sandbox/sample.ts'
+import { ensureSampleOrganization } from './sandbox/sampleOrganization.ts'
 import { startWorkers } from './workers.ts'
 
 const shipOnStopMs = 5_000
@@ -86,12 +86,12 @@ async function main(): Promise<void> {
   }
   const deletions = config.role === 'ingest' ? null : keepDeletingEvents(deleting, log)
   const accounts = config.role === 'ingest' ? null : startAccountsChores(stores.postgres.pool, log)
-  const privacy = config.role === 'ingest' ? null : startPrivacyChores(deleting, log)
+  const privacy = config.role === 'ingest' ? null : startPrivacyJobs(deleting, log)
   const demo = config.demo ? await ensureDemo(stores.postgres.pool, config.dataDir, config.publicUrl) : null
   const chores =
     config.role === 'ingest'
       ? null
-      : startBillingChores({
+      : startBillingJobs({
           postgres: stores.postgres.pool,
           tell: config.stripeApiKey ? openStripe(config.stripeApiKey, config.stripeApiBase) : null,
           ...{ now: Date.now, log },

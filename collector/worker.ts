@@ -2,32 +2,32 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { createAuthenticate } from './access/authenticate.ts'
-import { createTakeTokens } from './access/limits.ts'
+import { createRecordLastUsed } from './access/lastUsed.ts'
+import { createTakeTokens } from './access/rateLimits.ts'
+import { createOpenReader, readLimitsOf } from './access/reader.ts'
 import { createRecordScopeOf } from './access/recordScope.ts'
 import { createSampleView } from './access/sampleView.ts'
 import { createScopeOf } from './access/scope.ts'
 import { createTokens } from './access/tokens.ts'
 import { createWrongKeyLimit } from './access/wrongKeys.ts'
-import { createNoteKeyUse } from './accounts/keyUse.ts'
-import { openMail } from './accounts/mail.ts'
 import { createApp, createMetricsApp } from './app.ts'
 import { createBilling } from './billing/billing.ts'
-import { openClickHouse } from './clickhouse/client.ts'
-import { createOpenReader, readLimitsOf } from './clickhouse/reader.ts'
 import { shopRoutes } from './demo/shopRoutes.ts'
-import { StartError } from './errors.ts'
-import { createIdentifyLimit, createIngestLimits } from './ingest/limits.ts'
-import { openLocate } from './ingest/location.ts'
-import { openOptOuts } from './ingest/optOuts.ts'
-import { openPinnedScripts } from './ingest/pinnedScripts.ts'
-import { openPixelRegistry } from './ingest/pixels.ts'
-import { openDailySalt } from './ingest/visitor.ts'
-import { openLog } from './log.ts'
-import { aggregateMetrics, commitRows, registry } from './metrics.ts'
-import { openPostgres } from './postgres/pool.ts'
-import type { Spool } from './spool/spool.ts'
-import { openSpools } from './spool/spools.ts'
-import { lockDirectory } from './stores/lock.ts'
+import { createIdentifyLimit, createIngestLimits } from './ingest/beacon/ingestLimits.ts'
+import { openOptOuts } from './ingest/beacon/optOuts.ts'
+import { openPixelRegistry } from './ingest/beacon/pixels.ts'
+import { openDailySalt } from './ingest/beacon/visitor.ts'
+import { openLocate } from './ingest/normalize/location.ts'
+import { openPinnedScripts } from './ingest/script/pinnedScripts.ts'
+import type { Spool } from './ingest/spool/spool.ts'
+import { openSpools } from './ingest/spool/spools.ts'
+import { openClickHouse } from './platform/clickhouse/client.ts'
+import { lockDirectory } from './platform/localStores/lock.ts'
+import { openLog } from './platform/log.ts'
+import { openMail } from './platform/mail.ts'
+import { aggregateMetrics, commitRows, registry } from './platform/metrics.ts'
+import { openPostgres } from './platform/postgres/pool.ts'
+import { StartError } from './platform/startError.ts'
 import type { FromWorker, ToWorker, WorkerSetup } from './workers.ts'
 
 const tell = (message: FromWorker) => process.send?.(message)
@@ -54,7 +54,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
     guard: {
       authenticate: createAuthenticate(pool, tokens, config.publicUrl),
       takeTokens: config.rateLimits ? createTakeTokens(pool) : null,
-      noteKeyUse: createNoteKeyUse(pool, log),
+      noteKeyUse: createRecordLastUsed(pool, log),
       wrongKeys: config.rateLimits ? createWrongKeyLimit() : null,
       viewSample: createSampleView(pool),
     },

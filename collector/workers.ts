@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
 import type { Demo } from './demo/demo.ts'
-import { StartError } from './errors.ts'
-import { type Metrics, registry } from './metrics.ts'
-import { buildRoot } from './paths.ts'
-import type { SpooledTable } from './spool/spools.ts'
+import type { SpooledTable } from './ingest/spool/spools.ts'
+import { type Metrics, registry } from './platform/metrics.ts'
+import { buildRoot } from './platform/paths.ts'
+import { StartError } from './platform/startError.ts'
 
 /** What a worker is told when it starts. */
 export interface WorkerSetup {

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Create } from 'typebox/value'
+import type { NotedEvent } from './captured.ts'
 import type { EventData, EventType } from './events/index.ts'
-import type { NotedEvent } from './noted.ts'
 
 /** What `POST /e` takes: one batch of one visitor's events. Checked by collector/ingest. */
 export interface Beacon {

@@ -1,6 +1,6 @@
 import type { RouteOptions } from 'fastify'
-import type { LimitName } from './limits.ts'
 import type { KeyRole, Principal } from './principal.ts'
+import type { RateLimitName } from './rateLimits.ts'
 
 /**
  * Who may ask a route, declared with it as `config.access`. A route that declares nothing keeps the service from
@@ -21,7 +21,7 @@ export type Access =
       projectKeys: 'own project' | 'as organization' | 'refused'
       /** The least that a key must be allowed: to read data, to write records, or to administer. */
       keyRole: Exclude<KeyRole, 'owner'>
-      limit: LimitName
+      limit: RateLimitName
       /** Members too, signed in to the dashboard, whatever their role: the route itself says what each may do. */
       members?: true
       /** `Authorization: Bearer <API key>` too (spec: lists and campaigns). */

@@ -1,11 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { isUuid } from '../../schemas/uuid.ts'
-import { unauthorized } from '../errors.ts'
-import type { Postgres } from '../postgres/pool.ts'
+import { unauthorized } from '../http/errors.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
+import { ttlCache } from '../platform/ttlCache.ts'
 import type { Access } from './access.ts'
 import type { KeyRole, Principal, Role } from './principal.ts'
-import { remember } from './remember.ts'
 import { requireSameOrigin } from './sameOrigin.ts'
 import { sessionOf } from './session.ts'
 import type { Tokens } from './tokens.ts'
@@ -24,9 +24,9 @@ export type Authenticate = (
  * "API secret is required", and where only a session serves 401 "unauthenticated".
  */
 export function createAuthenticate(postgres: Postgres, tokens: Tokens, publicUrl: string): Authenticate {
-  const keyNamed = remember((hash) => readKey(postgres, Buffer.from(hash, 'base64')))
-  const memberOfSession = remember((key) => readMemberOfSession(postgres, JSON.parse(key)))
-  const memberNamed = remember((memberId) => readMember(postgres, memberId))
+  const keyNamed = ttlCache((hash) => readKey(postgres, Buffer.from(hash, 'base64')))
+  const memberOfSession = ttlCache((key) => readMemberOfSession(postgres, JSON.parse(key)))
+  const memberNamed = ttlCache((memberId) => readMember(postgres, memberId))
 
   const byKey = async (apiKey: string, secret: string | undefined): Promise<Principal> => {
     const key = await keyNamed(sha256(apiKey).toString('base64'))

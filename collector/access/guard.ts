@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import { ApiError, forbidden } from '../errors.ts'
+import { ApiError, forbidden } from '../http/errors.ts'
 import type { Access } from './access.ts'
 import type { Authenticate } from './authenticate.ts'
-import type { TakeTokens } from './limits.ts'
 import { requireKeyRole } from './permissions.ts'
 import type { Principal } from './principal.ts'
+import type { TakeTokens } from './rateLimits.ts'
 import { type SampleView, showOwnNames } from './sampleView.ts'
 import type { WrongKeyLimit } from './wrongKeys.ts'
 

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { Postgres } from '../postgres/pool.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
 import { serviceSecret } from './serviceSecret.ts'
 
 /** The valid versions of a pixel's secret: one, or two while it is rotated. */

@@ -1,5 +1,5 @@
-import { forbidden, invalidParameter, notFound, unauthorized } from '../errors.ts'
-import type { Postgres } from '../postgres/pool.ts'
+import { forbidden, invalidParameter, notFound, unauthorized } from '../http/errors.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
 import { type KeyRole, keyRoles, type Principal } from './principal.ts'
 
 /** What a caller may do in one project. */

@@ -1,5 +1,5 @@
-import { projectMismatch } from '../errors.ts'
-import type { Postgres } from '../postgres/pool.ts'
+import { projectMismatch } from '../http/errors.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
 import { isOrganizationAdmin, projectFor } from './permissions.ts'
 import type { Principal } from './principal.ts'
 

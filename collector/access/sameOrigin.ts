@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../http/errors.ts'
 
 const safeMethods = ['GET', 'HEAD', 'OPTIONS']
 

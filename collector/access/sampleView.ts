@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { isUuid } from '../../schemas/uuid.ts'
-import type { Postgres } from '../postgres/pool.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
+import { ttlCache } from '../platform/ttlCache.ts'
 import type { Principal } from './principal.ts'
-import { remember } from './remember.ts'
 
 /** Whose the sample rows are: the one organization, project and pixel that test keys see. */
 export const sampleIdentity = {
@@ -39,7 +39,7 @@ export type SampleView = (request: FastifyRequest, principal: Principal) => Prom
  * in the answer. Ids of others stay as they are, and are not found.
  */
 export function createSampleView(postgres: Postgres): SampleView {
-  const isTheirs = remember((key) => isOwn(postgres, JSON.parse(key)))
+  const isTheirs = ttlCache((key) => isOwn(postgres, JSON.parse(key)))
   return async (request, principal) => {
     const { organizationId, projectId } = principal
     const names = new Map<string, string>()

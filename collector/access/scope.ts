@@ -1,11 +1,11 @@
 import { isUuid } from '../../schemas/uuid.ts'
-import { notFound, pixelInactive } from '../errors.ts'
-import type { Postgres } from '../postgres/pool.ts'
+import { notFound, pixelInactive } from '../http/errors.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
+import { ttlCache } from '../platform/ttlCache.ts'
 import type { Principal } from './principal.ts'
-import { remember } from './remember.ts'
 
 /** The scope parameters of a request, well-formed but not yet known to be the caller's. */
-export interface AskedScope {
+export interface RequestedScope {
   organizationId?: string | undefined
   projectId?: string | undefined
   pixelId?: string | undefined
@@ -29,10 +29,10 @@ export interface Scope {
  */
 export function createScopeOf(
   postgres: Postgres,
-): (principal: Principal, asked: AskedScope) => Promise<Scope> {
-  const projectIs = remember((key) => isProject(postgres, key))
-  const pixelIs = remember((key) => readPixel(postgres, key))
-  const campaignIs = remember((key) => readCampaign(postgres, key))
+): (principal: Principal, asked: RequestedScope) => Promise<Scope> {
+  const projectIs = ttlCache((key) => isProject(postgres, key))
+  const pixelIs = ttlCache((key) => readPixel(postgres, key))
+  const campaignIs = ttlCache((key) => readCampaign(postgres, key))
 
   return async (principal, asked) => {
     if (asked.organizationId && asked.organizationId !== principal.organizationId)

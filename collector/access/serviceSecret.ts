@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Postgres } from '../postgres/pool.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
 
 const known = new WeakMap<Postgres, Map<string, Promise<Buffer>>>()
 

@@ -1,5 +1,5 @@
 import { jwtVerify, SignJWT } from 'jose'
-import type { Postgres } from '../postgres/pool.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
 import { serviceSecret } from './serviceSecret.ts'
 
 /** Signs and reads the tokens of POST /auth/v1/login (spec: Legacy methods). */

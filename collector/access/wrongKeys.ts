@@ -1,5 +1,5 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible'
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../http/errors.ts'
 import { networkOf } from './network.ts'
 
 /** Keys and secrets that were not good, of one address and in one process. */

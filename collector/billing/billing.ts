@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { callerId, type Principal } from '../access/principal.ts'
-import { remember } from '../access/remember.ts'
-import { invalidParameter, NoAnswer } from '../errors.ts'
-import type { Postgres } from '../postgres/pool.ts'
+import { invalidParameter, NoAnswer } from '../http/errors.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
+import { ttlCache } from '../platform/ttlCache.ts'
 import { type LedgerCharge, openLedger } from './ledger.ts'
 import type { Meter } from './meters.ts'
 import { defaultPrices } from './prices.ts'
@@ -137,7 +137,7 @@ export function createBilling({
 }: BillingOptions): Billing {
   const ledger = openLedger(postgres, log, patienceMs)
   // Who may have a record may have the next within a second: `settle` decides. Who may not is asked anew each time.
-  const admitted = remember((key) => admitOne(postgres, JSON.parse(key) as Asked, now()))
+  const admitted = ttlCache((key) => admitOne(postgres, JSON.parse(key) as Asked, now()))
 
   return {
     async admit(request, { meter, projectId, signal }) {

@@ -1,6 +1,6 @@
 import { isUuid } from '../../schemas/uuid.ts'
-import { StartError } from '../errors.ts'
-import type { Postgres } from '../postgres/pool.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
+import { StartError } from '../platform/startError.ts'
 import { type Meter, meters } from './meters.ts'
 import { readUnsentReports } from './reports.ts'
 

@@ -1,4 +1,4 @@
-import type { Postgres } from '../postgres/pool.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
 
 /** What the billing routes are built from. */
 export interface BillingDeps {

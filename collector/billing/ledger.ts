@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { QueryConfig } from 'pg'
-import { busy, NoAnswer } from '../errors.ts'
-import type { Postgres } from '../postgres/pool.ts'
-import { isStoreAway } from '../storeAway.ts'
+import { busy, NoAnswer } from '../http/errors.ts'
+import { isUnavailable } from '../platform/isUnavailable.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
 import type { Refusal } from './refusals.ts'
 
 /** A response that is to be charged; its members are named as charge_responses of 005_billing.sql reads them. */
@@ -131,7 +131,7 @@ async function sendUntilAnswered(
       return await send(postgres, charges, patienceMs)
     } catch (error) {
       isUnsure ||= error instanceof Unanswered
-      const mayPass = error instanceof Unanswered || isStoreAway(error)
+      const mayPass = error instanceof Unanswered || isUnavailable(error)
       if (!mayPass || Date.now() > deadline) {
         if (isUnsure) throw new NoAnswer(`the ledger did not answer: ${(error as Error).message}`)
         throw mayPass ? busy('The ledger is not reachable now.', busySeconds) : error
@@ -186,7 +186,7 @@ async function untilTaken(write: () => Promise<unknown>): Promise<void> {
       await write()
       return
     } catch (error) {
-      if (!isStoreAway(error)) throw error
+      if (!isUnavailable(error)) throw error
       await delay(retryMs)
     }
   }

@@ -2,12 +2,12 @@ import type { FastifyPluginAsync } from 'fastify'
 import { Type } from 'typebox'
 import { requireOrganizationAdmin } from '../access/permissions.ts'
 import type { Principal } from '../access/principal.ts'
-import { forbidden } from '../errors.ts'
-import { exactly, Id, Nullable } from '../schemaParts.ts'
-import type { TypeBox } from '../typeProvider.ts'
-import { Currency, MeterName, Micros, tags } from './declarations.ts'
+import { forbidden } from '../http/errors.ts'
+import { exactly, Id, Nullable } from '../http/schemas.ts'
+import type { TypeBox } from '../http/typeProvider.ts'
 import type { BillingDeps } from './deps.ts'
 import { readLimits, replaceLimits } from './limits.ts'
+import { Currency, MeterName, Micros, tags } from './schemas.ts'
 
 const Records = (description: string) =>
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })

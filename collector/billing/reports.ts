@@ -1,5 +1,5 @@
-import type { Postgres } from '../postgres/pool.ts'
-import { inTransaction } from '../postgres/transaction.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
+import { inTransaction } from '../platform/postgres/transaction.ts'
 import type { TellStripe } from './stripe.ts'
 import { wholeOrganization } from './usageQuery.ts'
 

@@ -1,4 +1,4 @@
-import type { Postgres } from '../postgres/pool.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
 import type { Meter } from './meters.ts'
 
 /** Whose usage of which days, both inclusive, YYYY-MM-DD in UTC. */

@@ -1,6 +1,6 @@
 import type { Access } from '../access/access.ts'
 import type { Principal } from '../access/principal.ts'
-import { forbidden } from '../errors.ts'
+import { forbidden } from '../http/errors.ts'
 
 /** Who may ask the campaign routes (spec: Project-scoped key behavior; Authentication, 6). */
 export const access = {

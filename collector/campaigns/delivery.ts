@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import type { Postgres } from '../postgres/pool.ts'
-import { exactly, Id } from '../schemaParts.ts'
-import { errorsOf } from '../validation.ts'
-import { Money } from './declarations.ts'
+import { exactly, Id } from '../http/schemas.ts'
+import { errorsOf } from '../http/validation.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
+import { Money } from './schemas.ts'
 
 /** Most events one delivery may carry (spec: Limits, batch routes). */
 export const deliveryEventsMax = 10_000

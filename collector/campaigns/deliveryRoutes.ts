@@ -2,13 +2,12 @@ import type { FastifyPluginAsync } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { isUuid } from '../../schemas/uuid.ts'
 import type { Principal } from '../access/principal.ts'
-import { acceptedEvents } from '../metrics.ts'
-import { exactly, Nullable } from '../schemaParts.ts'
-import { orBusy } from '../spool/orBusy.ts'
-import type { TypeBox } from '../typeProvider.ts'
-import { validatorCompiler } from '../validation.ts'
+import { exactly, Nullable } from '../http/schemas.ts'
+import type { TypeBox } from '../http/typeProvider.ts'
+import { validatorCompiler } from '../http/validation.ts'
+import { toServiceUnavailable } from '../ingest/spool/toServiceUnavailable.ts'
+import { acceptedEvents } from '../platform/metrics.ts'
 import { deliveryAccess, requireLive } from './access.ts'
-import { tags } from './declarations.ts'
 import {
   checkDelivery,
   Delivery,
@@ -18,6 +17,7 @@ import {
 } from './delivery.ts'
 import type { DeliveryDeps } from './deps.ts'
 import { deliveryRow } from './row.ts'
+import { tags } from './schemas.ts'
 
 const bodyBytesMax = 8 * 1024 * 1024
 /** So many rows are encoded and written at a time: other requests get their turn in between. */
@@ -88,7 +88,7 @@ async function deliver(
     const some = valid.slice(from, from + rowsAtOnce)
     const receivedMillis = spool.receive()
     const context = { organizationId: principal.organizationId, receivedMillis, locate }
-    await orBusy(
+    await toServiceUnavailable(
       spool.append(
         some.map((one) => deliveryRow(one, context)),
         receivedMillis,

@@ -1,10 +1,10 @@
 import type { Principal } from '../access/principal.ts'
 import type { RecordScope } from '../access/recordScope.ts'
-import type { ClickHouse } from '../clickhouse/client.ts'
-import type { Locate } from '../ingest/location.ts'
-import type { OptOuts } from '../ingest/optOuts.ts'
-import type { Postgres } from '../postgres/pool.ts'
-import type { Spool } from '../spool/spool.ts'
+import type { OptOuts } from '../ingest/beacon/optOuts.ts'
+import type { Locate } from '../ingest/normalize/location.ts'
+import type { Spool } from '../ingest/spool/spool.ts'
+import type { ClickHouse } from '../platform/clickhouse/client.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
 
 /** What the campaigns' records and figures are built from. */
 export interface CampaignsDeps {

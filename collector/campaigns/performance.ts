@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
-import type { ClickHouse, Query } from '../clickhouse/client.ts'
-import type { Daily, Metrics as MetricsSchema } from './declarations.ts'
+import type { ClickHouse, Query } from '../platform/clickhouse/client.ts'
+import type { Daily, Metrics as MetricsSchema } from './schemas.ts'
 
 export type Metrics = Static<typeof MetricsSchema>
 

@@ -1,12 +1,14 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { Type } from 'typebox'
+import { audit } from '../access/audit.ts'
 import { projectFor } from '../access/permissions.ts'
 import { requireKeyProject } from '../access/recordScope.ts'
-import { audit } from '../accounts/audit.ts'
-import { changesOf } from '../accounts/versions.ts'
-import { inTransaction } from '../postgres/transaction.ts'
-import type { TypeBox } from '../typeProvider.ts'
+import { changesOf } from '../http/optimisticLock.ts'
+import type { TypeBox } from '../http/typeProvider.ts'
+import { inTransaction } from '../platform/postgres/transaction.ts'
 import { access, requireFiltersAllowed, requireLive, writeAccess } from './access.ts'
+import type { CampaignsDeps } from './deps.ts'
+import { changeCampaign, createCampaign, listCampaigns, readCampaign } from './records.ts'
 import {
   ById,
   Campaign,
@@ -16,9 +18,7 @@ import {
   nextCursor,
   ProjectQuery,
   tags,
-} from './declarations.ts'
-import type { CampaignsDeps } from './deps.ts'
-import { changeCampaign, createCampaign, listCampaigns, readCampaign } from './records.ts'
+} from './schemas.ts'
 
 const path = '/api/v1/campaigns'
 const One = Type.Object({ campaign: Campaign })

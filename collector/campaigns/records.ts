@@ -1,12 +1,12 @@
 import type { Static } from 'typebox'
 import { isUuid } from '../../schemas/uuid.ts'
 import type { RecordScope } from '../access/recordScope.ts'
-import { requireVersion } from '../accounts/versions.ts'
-import { invalidParameter, notFound } from '../errors.ts'
-import type { Postgres } from '../postgres/pool.ts'
-import type { Queryable } from '../postgres/transaction.ts'
-import { uuidV7 } from '../uuidV7.ts'
-import type { CampaignChange, Campaign as CampaignSchema, NewCampaign } from './declarations.ts'
+import { invalidParameter, notFound } from '../http/errors.ts'
+import { requireVersion } from '../http/optimisticLock.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
+import type { Queryable } from '../platform/postgres/transaction.ts'
+import { uuidV7 } from '../platform/uuidV7.ts'
+import type { CampaignChange, Campaign as CampaignSchema, NewCampaign } from './schemas.ts'
 
 export type Campaign = Static<typeof CampaignSchema>
 

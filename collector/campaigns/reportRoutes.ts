@@ -1,7 +1,11 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { Type } from 'typebox'
-import type { TypeBox } from '../typeProvider.ts'
+import type { TypeBox } from '../http/typeProvider.ts'
 import { access, requireFiltersAllowed } from './access.ts'
+import type { CampaignsDeps } from './deps.ts'
+import { budgetFigures, budgetStatusOf } from './pacing.ts'
+import { dailyOf, metricsOf, readDaily, readDelivered, sumOf } from './performance.ts'
+import { listCampaigns, readCampaign, readEvery } from './records.ts'
 import {
   BudgetFigures,
   BudgetStatus,
@@ -15,11 +19,7 @@ import {
   ProjectQuery,
   SummaryQuery,
   tags,
-} from './declarations.ts'
-import type { CampaignsDeps } from './deps.ts'
-import { budgetFigures, budgetStatusOf } from './pacing.ts'
-import { dailyOf, metricsOf, readDaily, readDelivered, sumOf } from './performance.ts'
-import { listCampaigns, readCampaign, readEvery } from './records.ts'
+} from './schemas.ts'
 
 const path = '/api/v1/campaigns'
 const { campaign_id, project_id, name, status } = Campaign.properties

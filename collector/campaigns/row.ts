@@ -1,6 +1,6 @@
-import { knownDevice } from '../ingest/device.ts'
-import type { Locate } from '../ingest/location.ts'
-import { eventRow, sharedMembers } from '../ingest/row.ts'
+import { knownDevice } from '../ingest/normalize/device.ts'
+import type { Locate } from '../ingest/normalize/location.ts'
+import { eventRow, sharedMembers } from '../ingest/normalize/row.ts'
 import type { ValidDelivery } from './delivery.ts'
 
 /** What stands where an event has no pixel. */

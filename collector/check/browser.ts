@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
-import { StartError } from '../errors.ts'
+import { StartError } from '../platform/startError.ts'
 
 const systemPaths = [
   '/usr/bin/chromium',

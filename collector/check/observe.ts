@@ -1,5 +1,5 @@
 import type { Browser, Page, Request } from 'playwright-core'
-import { eventTypeOf, type NotedType } from '../../schemas/noted.ts'
+import { eventTypeOf, type NotedType } from '../../schemas/captured.ts'
 
 /** What loading one page showed of the pixel. */
 export interface Observation {

@@ -1,6 +1,6 @@
-import type { Query } from '../clickhouse/client.ts'
-import { bindings, condition } from '../events/where.ts'
-import { optedOutHems, visibleProfiles } from '../identity/profileSql.ts'
+import { optedOutHems, visibleProfiles } from '../people/identity/profileSql.ts'
+import type { Query } from '../platform/clickhouse/client.ts'
+import { bindings, condition } from '../query/where.ts'
 import type { Addresses } from './business.ts'
 import type { ContactPlan } from './plan.ts'
 

@@ -1,9 +1,9 @@
 import type { Static } from 'typebox'
 import type { Field } from '../../schemas/fields.ts'
-import { invalidParameter } from '../errors.ts'
-import { type Filter, readFilterOf, readFilters } from '../events/filter.ts'
-import { personFields, readPersonFields } from '../identity/people.ts'
-import { contactLimit, type QueryBody } from './declarations.ts'
+import { invalidParameter } from '../http/errors.ts'
+import { personFields, readPersonFields } from '../people/identity/people.ts'
+import { type Filter, readFilterOf, readFilters } from '../query/filter.ts'
+import { contactLimit, type QueryBody } from './schemas.ts'
 
 /** People who meet all filters, one by one in the order of their key. */
 export interface ContactPlan {

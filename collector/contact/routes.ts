@@ -1,13 +1,13 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Static } from 'typebox'
 import { spanOf } from '../billing/billing.ts'
-import type { ReadDeps } from '../deps.ts'
-import { readPeople } from '../identity/people.ts'
-import { untilClosed } from '../untilClosed.ts'
+import { untilClosed } from '../http/streaming.ts'
+import { readPeople } from '../people/identity/people.ts'
+import type { ReadDeps } from '../query/deps.ts'
 import { hasBusinessEmail } from './business.ts'
 import { type ContactRow, contactQuery } from './contactQuery.ts'
-import { describeContact, type QueryBody } from './declarations.ts'
 import { encodeCursor, readContactBody } from './plan.ts'
+import { describeContact, type QueryBody } from './schemas.ts'
 
 /** POST /api/v1/contact/query: people by what is known of them; those with a business e-mail are charged. */
 export const contactRoutes =

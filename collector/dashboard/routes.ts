@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { refuseUnknownRoute } from '../answerErrors.ts'
-import { pageHeaders } from '../pageHeaders.ts'
-import { buildRoot } from '../paths.ts'
+import { refuseUnknownRoute } from '../http/answerErrors.ts'
+import { pageHeaders } from '../http/pageHeaders.ts'
+import { buildRoot } from '../platform/paths.ts'
 
 const built = join(buildRoot, 'dashboard')
 

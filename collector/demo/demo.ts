@@ -2,10 +2,10 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { newApiCredentials, storeApiKey } from '../accounts/apiKeys.ts'
-import { storeMember } from '../accounts/newMember.ts'
-import { hashPassword } from '../accounts/passwords.ts'
-import type { Postgres } from '../postgres/pool.ts'
+import { newApiCredentials, storeApiKey } from '../admin/keys/apiKeys.ts'
+import { storeMember } from '../admin/members/newMember.ts'
+import { hashPassword } from '../admin/sessions/passwords.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
 
 /** What demo.json tells (design: What it must be like to use). */
 export interface Demo {

@@ -1,5 +1,5 @@
 import { fieldsAt } from '../../schemas/fields.ts'
-import type { Query } from '../clickhouse/client.ts'
+import type { Query } from '../platform/clickhouse/client.ts'
 
 /** A pixel, and whose it is. */
 export interface DemoPixel {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { packageRoot } from '../paths.ts'
+import { packageRoot } from '../platform/paths.ts'
 import { type Document, publicOperations } from './document.ts'
 
 /** A request, and what was answered to it. */

@@ -2,19 +2,19 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { typesOf } from '../../schemas/events/index.ts'
 import { type Field, fields, publicField, selectableAt, type Tier, tiers } from '../../schemas/fields.ts'
 import { meterOfTier } from '../billing/meters.ts'
-import type { ReadDeps } from '../deps.ts'
-import { streamOf } from '../streamOf.ts'
-import { untilClosed } from '../untilClosed.ts'
-import { chooseFormat, type Format, formats } from './accept.ts'
-import { createCompleteUntil, feedEnd, readableWindow } from './completeUntil.ts'
-import { countsAnswer, readCounts } from './counts.ts'
-import { readCountsRequest } from './countsPlan.ts'
-import { encodeCursor, type RowKey } from './cursor.ts'
-import { describeCounts, describeEvents, describeSchema } from './description.ts'
-import { type Page, pageKeysQuery, readPage } from './page.ts'
-import { type EventsPlan, readEventsRequest, readSchemaRequest } from './plan.ts'
-import { readSpan } from './span.ts'
-import type { Window } from './window.ts'
+import { type Format, formats, negotiateFormat } from '../http/negotiateFormat.ts'
+import { untilClosed } from '../http/streaming.ts'
+import { streamOf } from '../http/streamOf.ts'
+import { createCompleteUntil, feedEnd, readableWindow } from '../query/completeUntil.ts'
+import { countsAnswer, readCounts } from '../query/counts.ts'
+import { readCountsRequest } from '../query/countsPlan.ts'
+import { encodeCursor, type RowKey } from '../query/cursor.ts'
+import type { ReadDeps } from '../query/deps.ts'
+import { type Page, pageKeysQuery, readPage } from '../query/page.ts'
+import { type EventsPlan, readEventsRequest, readSchemaRequest } from '../query/plan.ts'
+import { readSpan } from '../query/span.ts'
+import type { Window } from '../query/window.ts'
+import { describeCounts, describeEvents, describeSchema } from './schemas.ts'
 
 /** The tier whose events are counted (spec: counts exist for web_event only). */
 const countsTier: Tier = 'web_event'
@@ -39,7 +39,7 @@ export const eventsRoutes =
         async (request, reply) => {
           const { principal } = request
           const { asked, plan: unscoped } = readEventsRequest(request, tier, Date.now())
-          const format = chooseFormat(request.headers.accept)
+          const format = negotiateFormat(request.headers.accept)
           const scope = await deps.scopeOf(principal, asked)
           const { projectId } = scope
           const signal = untilClosed(reply)

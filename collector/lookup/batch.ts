@@ -1,5 +1,5 @@
-import { ApiError, invalidParameter } from '../errors.ts'
-import type { Rows } from '../events/rows.ts'
+import { ApiError, invalidParameter } from '../http/errors.ts'
+import type { Rows } from '../query/rows.ts'
 import { hemOfSubject } from './subject.ts'
 
 /** Most items of a batch (spec: Limits). */

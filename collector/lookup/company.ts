@@ -1,12 +1,12 @@
 import { isIP } from 'node:net'
 import type { FastifyPluginAsync } from 'fastify'
 import type { Static } from 'typebox'
-import type { ReadDeps } from '../deps.ts'
-import { invalidParameter } from '../errors.ts'
-import { type CompanyKey, companyQuery } from '../identity/companySql.ts'
-import { isEmail } from '../identity/hem.ts'
-import { untilClosed } from '../untilClosed.ts'
-import { type CompanyQuery, describeCompany } from './declarations.ts'
+import { invalidParameter } from '../http/errors.ts'
+import { untilClosed } from '../http/streaming.ts'
+import { type CompanyKey, companyQuery } from '../people/identity/companySql.ts'
+import { isEmail } from '../people/identity/hem.ts'
+import type { ReadDeps } from '../query/deps.ts'
+import { type CompanyQuery, describeCompany } from './schemas.ts'
 
 /** Company lookup: address, domain or e-mail address → company. Charged as one record; a miss is free. */
 export const companyLookupRoute =

@@ -2,19 +2,13 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import type { Field } from '../../schemas/fields.ts'
 import { spanOf } from '../billing/billing.ts'
-import type { ReadDeps } from '../deps.ts'
-import { ApiError } from '../errors.ts'
-import { readPeople, readPersonFields } from '../identity/people.ts'
-import { streamOf } from '../streamOf.ts'
-import { untilClosed } from '../untilClosed.ts'
+import { ApiError } from '../http/errors.ts'
+import { untilClosed } from '../http/streaming.ts'
+import { streamOf } from '../http/streamOf.ts'
+import { readPeople, readPersonFields } from '../people/identity/people.ts'
+import type { ReadDeps } from '../query/deps.ts'
 import { hemsOf, itemsMax, readItems, resultsOf } from './batch.ts'
-import {
-  type BatchBody,
-  describeBatch,
-  describeGet,
-  describePost,
-  type SubjectQuery,
-} from './declarations.ts'
+import { type BatchBody, describeBatch, describeGet, describePost, type SubjectQuery } from './schemas.ts'
 import { hemOfSubject } from './subject.ts'
 
 /** Most bytes of a batch: 10,000 items with the longest ids and addresses that are worth sending. */

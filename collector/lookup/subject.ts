@@ -1,5 +1,5 @@
-import { type ApiError, invalidParameter } from '../errors.ts'
-import { hemOf, isEmail, isHem } from '../identity/hem.ts'
+import { type ApiError, invalidParameter } from '../http/errors.ts'
+import { hemOf, isEmail, isHem } from '../people/identity/hem.ts'
 
 /** How a request names a person; exactly one of the two is right. */
 export interface Subject {

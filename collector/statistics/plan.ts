@@ -1,4 +1,4 @@
-import { invalidParameter } from '../errors.ts'
+import { invalidParameter } from '../http/errors.ts'
 import {
   type Asked,
   type ReadRequest,
@@ -7,8 +7,8 @@ import {
   readScope,
   type Selection,
   windowParameters,
-} from '../events/plan.ts'
-import { dayMs, readWindow } from '../events/window.ts'
+} from '../query/plan.ts'
+import { dayMs, readWindow } from '../query/window.ts'
 
 /** What statistics can be grouped by: columns of `events`, and the day (UTC). */
 export const groupings = ['day', 'project', 'pixel'] as const

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { requireKeyProject } from '../access/recordScope.ts'
-import type { ReadDeps } from '../deps.ts'
-import { nameProjects } from '../events/projects.ts'
-import { untilClosed } from '../untilClosed.ts'
-import { describeStatistics } from './description.ts'
+import { untilClosed } from '../http/streaming.ts'
+import type { ReadDeps } from '../query/deps.ts'
+import { nameProjects } from '../query/projects.ts'
 import { readStatisticsRequest } from './plan.ts'
+import { describeStatistics } from './schemas.ts'
 import { type StatisticsRow, statisticsQuery } from './statisticsQuery.ts'
 
 /** Most groups in an answer. */

@@ -1,6 +1,6 @@
 import { hemNumber } from '../../schemas/fields.ts'
-import type { Query } from '../clickhouse/client.ts'
-import { bindings, conditions } from '../events/where.ts'
+import type { Query } from '../platform/clickhouse/client.ts'
+import { bindings, conditions } from '../query/where.ts'
 import type { Grouping, StatisticsPlan } from './plan.ts'
 
 /** A row of statisticsQuery. Absent groups are those that were not asked for. */

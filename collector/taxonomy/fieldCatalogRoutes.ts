@@ -10,7 +10,7 @@ import {
   type Tier,
   tiers,
 } from '../../schemas/fields.ts'
-import { notFound } from '../errors.ts'
+import { notFound } from '../http/errors.ts'
 
 const oneOf = <T extends string>(values: readonly T[], description: string) =>
   Type.Optional(

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { Type } from 'typebox'
 import { type Taxonomy, taxonomies } from '../../schemas/taxonomies.ts'
-import { notFound } from '../errors.ts'
-import { exactly } from '../schemaParts.ts'
+import { notFound } from '../http/errors.ts'
+import { exactly } from '../http/schemas.ts'
 
 const summary = {
   name: Type.String(),

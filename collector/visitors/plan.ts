@@ -1,7 +1,7 @@
 import { fieldsAt, type Tier } from '../../schemas/fields.ts'
-import { invalidParameter } from '../errors.ts'
-import { readEscapesFormulas } from '../events/csvFormulas.ts'
-import { readFilters } from '../events/filter.ts'
+import { invalidParameter } from '../http/errors.ts'
+import { readEscapesFormulas } from '../query/csvFormulas.ts'
+import { readFilters } from '../query/filter.ts'
 import {
   type Asked,
   type EventsPlan,
@@ -11,8 +11,8 @@ import {
   readParameters,
   readScope,
   type Selection,
-} from '../events/plan.ts'
-import { readWindow, type Window } from '../events/window.ts'
+} from '../query/plan.ts'
+import { readWindow, type Window } from '../query/window.ts'
 
 /** The tiers that say who visitors are (spec: web_event has no visitors). */
 export const visitorTiers = [

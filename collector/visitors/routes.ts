@@ -1,13 +1,13 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { meterOfTier } from '../billing/meters.ts'
-import type { ReadDeps } from '../deps.ts'
-import { chooseFormat, type Format, formats } from '../events/accept.ts'
 import { linesOf } from '../events/routes.ts'
-import { readSpan } from '../events/span.ts'
-import { streamOf } from '../streamOf.ts'
-import { untilClosed } from '../untilClosed.ts'
-import { describeVisitors } from './description.ts'
+import { type Format, formats, negotiateFormat } from '../http/negotiateFormat.ts'
+import { untilClosed } from '../http/streaming.ts'
+import { streamOf } from '../http/streamOf.ts'
+import type { ReadDeps } from '../query/deps.ts'
+import { readSpan } from '../query/span.ts'
 import { readVisitorsRequest, type VisitorsPlan, visitorTiers } from './plan.ts'
+import { describeVisitors } from './schemas.ts'
 import { readVisitors, type Visitors } from './visitors.ts'
 
 /** GET /api/v3/events/{tier}/visitors: one row for each identified visitor, charged once a request. */
@@ -31,7 +31,7 @@ export const visitorsRoutes =
         async (request, reply) => {
           const { principal } = request
           const { asked, plan: unscoped } = readVisitorsRequest(request, tier)
-          const format = chooseFormat(request.headers.accept)
+          const format = negotiateFormat(request.headers.accept)
           const plan = { ...unscoped, scope: await deps.scopeOf(principal, asked) }
           const { projectId } = plan.scope
           const signal = untilClosed(reply)

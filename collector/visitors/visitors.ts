@@ -1,11 +1,11 @@
-import type { Query } from '../clickhouse/client.ts'
-import type { Reader } from '../clickhouse/reader.ts'
-import type { Format } from '../events/accept.ts'
-import { outputOf, type Page, pageOf, rowForm } from '../events/page.ts'
-import { nameProjects } from '../events/projects.ts'
-import { spanFields } from '../events/span.ts'
+import type { Reader } from '../access/reader.ts'
+import type { Format } from '../http/negotiateFormat.ts'
+import type { Query } from '../platform/clickhouse/client.ts'
+import { outputOf, type Page, pageOf, rowForm } from '../query/page.ts'
+import { nameProjects } from '../query/projects.ts'
+import { spanFields } from '../query/span.ts'
+import { findDamagedRanges, hasBrokenParts, lossOf } from './damagedRanges.ts'
 import type { VisitorsPlan } from './plan.ts'
-import { findGaps, hasBrokenParts, lossOf } from './unreadable.ts'
 import { visitorsQuery } from './visitorsQuery.ts'
 
 /** Visitors on their way from ClickHouse. */
@@ -41,7 +41,7 @@ export async function readVisitors(reader: Reader, unnamed: VisitorsPlan, format
     if (loss === 'lost shard')
       return { ...(await read({ ...plan, skipsLostShards: true })), hasPartialData: true }
     // Ready members need the same of the stores as single values do, and a fraction of the time.
-    const gaps = await findGaps(plan.window, (window) =>
+    const gaps = await findDamagedRanges(plan.window, (window) =>
       isReadable(reader, visitorsQuery({ ...plan, window }, { leadsWithNext: false, hasMembers: true })),
     )
     return { ...(await read({ ...plan, gaps })), hasPartialData: true }

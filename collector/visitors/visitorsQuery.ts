@@ -1,11 +1,11 @@
 import { hemNumber } from '../../schemas/fields.ts'
-import type { Query } from '../clickhouse/client.ts'
-import { type Column, type RowForm, selectList, withProfilesOf } from '../events/eventsQuery.ts'
-import { eventsSource } from '../events/eventsSource.ts'
-import { newestFirst } from '../events/order.ts'
-import { hasSessionColumns, isAboutSessions, withSessionsOf } from '../events/sessions.ts'
-import { type Bind, bindings, conditions } from '../events/where.ts'
-import { companyDomains } from '../identity/profileSql.ts'
+import { companyDomains } from '../people/identity/profileSql.ts'
+import type { Query } from '../platform/clickhouse/client.ts'
+import { type Column, type RowForm, selectList, withProfilesOf } from '../query/eventsQuery.ts'
+import { eventsSource } from '../query/eventsSource.ts'
+import { newestFirst } from '../query/order.ts'
+import { hasSessionColumns, isAboutSessions, withSessionsOf } from '../query/sessions.ts'
+import { type Bind, bindings, conditions } from '../query/where.ts'
 import type { VisitorsPlan } from './plan.ts'
 
 /**

@@ -3,7 +3,7 @@
  * the page's URL has footfall_debug, or localStorage does; the pixel waits for it before it sends.
  */
 import type { BeaconReceipt } from '../../schemas/beacon.ts'
-import type { NotedEvent } from '../../schemas/noted.ts'
+import type { NotedEvent } from '../../schemas/captured.ts'
 
 /** What is shown first of an event: its type, its name where it has one, and the rest. */
 type Sent = Pick<NotedEvent, 'type' | 'url' | 'at'> & { name?: string }

@@ -2,7 +2,7 @@
  * Judges clicks, where the settings ask for it: rage is three at one place within a second of each other, dead is one
  * after which nothing happens. The thresholds are PostHog's, so that numbers compare.
  */
-import type { NotedData } from '../../schemas/noted.ts'
+import type { NotedData } from '../../schemas/captured.ts'
 
 type Clicked = (event: MouseEvent, path: Element[]) => (() => NotedData<'click'>) | undefined
 

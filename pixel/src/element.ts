@@ -1,4 +1,4 @@
-import type { Description } from '../../schemas/noted.ts'
+import type { Description } from '../../schemas/captured.ts'
 import { attempt } from './guard.ts'
 
 export const mask = '***'

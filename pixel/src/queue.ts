@@ -1,4 +1,4 @@
-import type { NotedData, NotedType } from '../../schemas/noted.ts'
+import type { NotedData, NotedType } from '../../schemas/captured.ts'
 import { level } from './consent.ts'
 import { find } from './element.ts'
 import { common } from './events/custom.ts'

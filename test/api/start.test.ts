@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { packageRoot } from '../../collector/paths.ts'
+import { packageRoot } from '../../collector/platform/paths.ts'
 import { ask, beaconOf, customEvent, postBeacon, readEvent } from '../harness/api.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
 

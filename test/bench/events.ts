@@ -1,5 +1,5 @@
-import { openClickHouse } from '../../collector/clickhouse/client.ts'
 import type { Demo } from '../../collector/demo/demo.ts'
+import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { chrome } from '../harness/api.ts'
 import type { Store } from './pages.ts'
 import { send } from './recorded.ts'

@@ -3,8 +3,8 @@
  * body with the same code, keeps nothing, and answers as many bytes. Prints its port when it listens.
  */
 import Fastify from 'fastify'
-import { parseBeacon } from '../../collector/ingest/beacon.ts'
-import { validateEvent } from '../../collector/ingest/validate.ts'
+import { parseBeacon } from '../../collector/ingest/beacon/beacon.ts'
+import { validateEvent } from '../../collector/ingest/beacon/validate.ts'
 import { beaconBytesMax } from '../../schemas/beacon.ts'
 
 const app = Fastify({ logger: false })

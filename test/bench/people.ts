@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { openClickHouse } from '../../collector/clickhouse/client.ts'
 import type { Demo } from '../../collector/demo/demo.ts'
-import { type Graph, profileAt } from '../../collector/identity/generate.ts'
-import { reloadIdentity } from '../../collector/identity/refresh.ts'
+import { type Graph, profileAt } from '../../collector/people/generate/index.ts'
+import { reloadIdentity } from '../../collector/people/identity/refresh.ts'
+import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { cookieSql, optimize } from './events.ts'
 import type { Store } from './pages.ts'
 

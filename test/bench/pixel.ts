@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { scriptFor } from '../../collector/ingest/pixelScript.ts'
-import { packageRoot } from '../../collector/paths.ts'
+import { scriptFor } from '../../collector/ingest/script/pixelScript.ts'
+import { packageRoot } from '../../collector/platform/paths.ts'
 import { defaultPixelSettings } from '../../schemas/beacon.ts'
 import type { Row } from './rows.ts'
 

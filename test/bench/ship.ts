@@ -3,14 +3,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { openClickHouse } from '../../collector/clickhouse/client.ts'
-import { startLocalClickHouse } from '../../collector/clickhouse/local.ts'
-import { migrateClickHouse } from '../../collector/clickhouse/migrate.ts'
-import { knownDevice } from '../../collector/ingest/device.ts'
-import { eventRow, sharedMembers } from '../../collector/ingest/row.ts'
-import { Duplicates } from '../../collector/spool/duplicates.ts'
-import { decodeSegment, RecordEncoder } from '../../collector/spool/record.ts'
-import { Shipper } from '../../collector/spool/ship.ts'
+import { knownDevice } from '../../collector/ingest/normalize/device.ts'
+import { eventRow, sharedMembers } from '../../collector/ingest/normalize/row.ts'
+import { Deduplicator } from '../../collector/ingest/shipper/deduplicator.ts'
+import { Shipper } from '../../collector/ingest/shipper/shipper.ts'
+import { decodeSegment, FrameEncoder } from '../../collector/ingest/spool/frame.ts'
+import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
+import { migrateClickHouse } from '../../collector/platform/clickhouse/migrate.ts'
 import { chrome, customEvent } from '../harness/api.ts'
 import { record, replay } from './recorded.ts'
 import type { Bench, Row } from './rows.ts'
@@ -87,7 +87,7 @@ function makeSegment(): Segment {
       seq++
       return `${eventRow(event, shared, now - (seq % 1000)).slice(0, -1)},"spool_id":"${spoolId}","seq":${seq}}\n`
     })
-    return new RecordEncoder().encode(lines)
+    return new FrameEncoder().encode(lines)
   })
   const bytes = Buffer.concat(records)
   return { name: `${spoolId}.0000000000000001.seg`, bytes, ...decodeSegment(bytes) }
@@ -117,7 +117,7 @@ async function shipAll(url: string, database: string, directory: string, all: re
   const shipper = new Shipper({
     clickhouse,
     table: 'events',
-    duplicates: new Duplicates(clickhouse, Date.now() - shipperAgeMs),
+    duplicates: new Deduplicator(clickhouse, Date.now() - shipperAgeMs),
     deadLetterDirectory: join(directory, 'dead_letters'),
     keepShippedMs: shipTimeoutMs,
     observe: {

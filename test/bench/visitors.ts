@@ -1,4 +1,4 @@
-import { outputOf } from '../../collector/events/page.ts'
+import { outputOf } from '../../collector/query/page.ts'
 import { readVisitorsRequest, type VisitorTier } from '../../collector/visitors/plan.ts'
 import { visitorsQuery } from '../../collector/visitors/visitorsQuery.ts'
 import { isProfileField } from '../../schemas/fields.ts'

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { packageRoot } from '../../collector/paths.ts'
+import { packageRoot } from '../../collector/platform/paths.ts'
 import { button, copied, heading, sticksOut, useDashboard, violations } from './dashboard.ts'
 
 const dashboard = useDashboard()

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Random, seededRandom } from '../../collector/random.ts'
+import { type Random, seededRandom } from '../../collector/platform/seededRandom.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
 import { type Audit, audit, waitUntilShipped } from './audit.ts'
 import { findClickHouse, findWorkers, killNow } from './processes.ts'

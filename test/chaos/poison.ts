@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Demo } from '../../collector/demo/demo.ts'
-import { knownDevice } from '../../collector/ingest/device.ts'
-import { eventRow, sharedMembers } from '../../collector/ingest/row.ts'
-import { RecordEncoder } from '../../collector/spool/record.ts'
+import { knownDevice } from '../../collector/ingest/normalize/device.ts'
+import { eventRow, sharedMembers } from '../../collector/ingest/normalize/row.ts'
+import { FrameEncoder } from '../../collector/ingest/spool/frame.ts'
 import { beaconOf, chrome, customEvent, postBeacon, readEvent, readRows } from '../harness/api.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
 import { environmentOf, type ScenarioOptions } from './scenario.ts'
@@ -106,7 +106,7 @@ function plantSegment({ dataDir }: Service, rows: readonly string[]): void {
   const lines = rows.map((row, index) => `${row.slice(0, -1)},"spool_id":"${spoolId}","seq":${index + 1}}\n`)
   const directory = join(dataDir, eventsSpoolOf(dataDir))
   mkdirSync(directory, { recursive: true })
-  writeFileSync(join(directory, `${spoolId}.0000000000000001.seg`), new RecordEncoder().encode(lines))
+  writeFileSync(join(directory, `${spoolId}.0000000000000001.seg`), new FrameEncoder().encode(lines))
 }
 
 /** The folder below the data directory in which events wait. */

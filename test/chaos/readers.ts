@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Demo } from '../../collector/demo/demo.ts'
-import type { Random } from '../../collector/random.ts'
+import type { Random } from '../../collector/platform/seededRandom.ts'
 
 /**
  * How a reader behaves: reads the whole answer; the same, and asks once more; leaves in the middle and is content;

@@ -1,4 +1,4 @@
-import { seededRandom } from '../../collector/random.ts'
+import { seededRandom } from '../../collector/platform/seededRandom.ts'
 import { waitFor } from '../harness/service.ts'
 import { startProxy } from './proxy.ts'
 import { type ScenarioOptions, type ScenarioResult, withLoad } from './scenario.ts'

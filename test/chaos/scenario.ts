@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
-import { seededRandom } from '../../collector/random.ts'
+import { seededRandom } from '../../collector/platform/seededRandom.ts'
 import { type Service, startService } from '../harness/service.ts'
 import { type Audit, audit, waitUntilShipped } from './audit.ts'
 import { Sender, type SenderOptions } from './sender.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Random } from '../../collector/random.ts'
+import type { Random } from '../../collector/platform/seededRandom.ts'
 import type { BeaconReceipt } from '../../schemas/beacon.ts'
 import { Connection } from './connection.ts'
 

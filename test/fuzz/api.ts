@@ -1,6 +1,6 @@
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { type Random, seededRandom } from '../../collector/random.ts'
+import { type Random, seededRandom } from '../../collector/platform/seededRandom.ts'
 import { type Fuzzer, hangMs } from './fuzzer.ts'
 import { hostileValue, jsonOf } from './hostile.ts'
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../collector/random.ts'
+import type { Random } from '../../collector/platform/seededRandom.ts'
 
 /** In JSON as these digits, not as a text: what JavaScript's numbers cannot hold. See `jsonOf`. */
 const digits = (text: string): string => `@digits:${text}@`

@@ -1,6 +1,6 @@
-import type { Random } from '../../collector/random.ts'
+import type { Random } from '../../collector/platform/seededRandom.ts'
+import type { NotedType } from '../../schemas/captured.ts'
 import type { EventType } from '../../schemas/events/index.ts'
-import type { NotedType } from '../../schemas/noted.ts'
 
 const element = { tag: 'button', nth: 2, id: 'buy', class: 'css-1x2y3z', 'aria-label': 'Buy' }
 const link = { tag: 'a', nth: 1, href: 'https://shop.example/prices.pdf', class: 'file' }
@@ -21,7 +21,7 @@ const clicked = () => ({
 })
 const size = { height: 900, width: 1600 }
 
-/** What the pixel sends of each type, without what all have (schemas/noted.ts). */
+/** What the pixel sends of each type, without what all have (schemas/captured.ts). */
 export const captured: Record<NotedType, () => object> = {
   page: () => ({
     title: 'Pots for balconies',

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Demo } from '../../collector/demo/demo.ts'
-import { packageRoot } from '../../collector/paths.ts'
-import { freePort } from '../../collector/stores/supervise.ts'
+import { freePort } from '../../collector/platform/localStores/supervise.ts'
+import { packageRoot } from '../../collector/platform/paths.ts'
 
 export interface Service {
   /** http://127.0.0.1:PORT */

@@ -1,10 +1,10 @@
-import { derive, type Meaning } from '../../collector/ingest/derive.ts'
+import { type Meaning, normalize } from '../../collector/ingest/normalize/normalize.ts'
 import type { BeaconEvent, PixelSettings } from '../../schemas/beacon.ts'
 
 /** What the collector understands of a beacon's `events`, without those that it rejects. */
 export const meaningsOf = (events: readonly unknown[], settings: PixelSettings): Meaning[] =>
   events.flatMap((event) => {
-    const meaning = derive(event, settings)
+    const meaning = normalize(event, settings)
     return 'path' in meaning ? [] : [meaning]
   })
 

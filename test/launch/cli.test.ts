@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { packageRoot } from '../../collector/paths.ts'
+import { packageRoot } from '../../collector/platform/paths.ts'
 import { quickest } from '../harness/timing.ts'
 
 const run = (...args: string[]) =>

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { packageRoot } from '../../collector/paths.ts'
+import { packageRoot } from '../../collector/platform/paths.ts'
 
 interface Entry {
   version: string

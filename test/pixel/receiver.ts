@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { scriptFor } from '../../collector/ingest/pixelScript.ts'
-import { packageRoot } from '../../collector/paths.ts'
+import { scriptFor } from '../../collector/ingest/script/pixelScript.ts'
+import { packageRoot } from '../../collector/platform/paths.ts'
 import {
   type Beacon,
   type BeaconEvent,

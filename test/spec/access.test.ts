@@ -7,7 +7,7 @@ import { SignJWT, UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Access } from '../../collector/access/access.ts'
 import { sessionCookie } from '../../collector/access/session.ts'
-import { newApiCredentials } from '../../collector/accounts/apiKeys.ts'
+import { newApiCredentials } from '../../collector/admin/keys/apiKeys.ts'
 import { samples } from './samples.ts'
 import { openTenants, type Tenant, withKey } from './tenants.ts'
 

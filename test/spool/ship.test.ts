@@ -3,14 +3,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
-import { type ClickHouse, openClickHouse } from '../../collector/clickhouse/client.ts'
-import { migrateClickHouse } from '../../collector/clickhouse/migrate.ts'
-import { knownDevice } from '../../collector/ingest/device.ts'
-import { eventRow, sharedMembers } from '../../collector/ingest/row.ts'
-import type { ValidEvent } from '../../collector/ingest/validate.ts'
-import { Duplicates } from '../../collector/spool/duplicates.ts'
-import { RecordEncoder } from '../../collector/spool/record.ts'
-import { Shipper } from '../../collector/spool/ship.ts'
+import type { ValidEvent } from '../../collector/ingest/beacon/validate.ts'
+import { knownDevice } from '../../collector/ingest/normalize/device.ts'
+import { eventRow, sharedMembers } from '../../collector/ingest/normalize/row.ts'
+import { Deduplicator } from '../../collector/ingest/shipper/deduplicator.ts'
+import { Shipper } from '../../collector/ingest/shipper/shipper.ts'
+import { FrameEncoder } from '../../collector/ingest/spool/frame.ts'
+import { type ClickHouse, openClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { migrateClickHouse } from '../../collector/platform/clickhouse/migrate.ts'
 import { randomName } from '../harness/databases.ts'
 import { waitFor } from '../harness/service.ts'
 
@@ -34,7 +34,7 @@ const openShipper = (through: ClickHouse = clickhouse) =>
   new Shipper({
     clickhouse: through,
     table: 'events',
-    duplicates: new Duplicates(through, Date.now()),
+    duplicates: new Deduplicator(through, Date.now()),
     deadLetterDirectory: join(directory, 'dead'),
     keepShippedMs: 60_000,
     observe: {
@@ -71,7 +71,7 @@ const row = (eventId: string = randomUUID(), tsMillis = Date.now(), projectId = 
 function segment(rows: string[], spoolId: string = randomUUID(), firstSeq = 1): string {
   const path = join(directory, `${spoolId}.${String(firstSeq).padStart(16, '0')}.seg`)
   const lines = rows.map((text, n) => `${text.slice(0, -1)},"spool_id":"${spoolId}","seq":${firstSeq + n}}\n`)
-  writeFileSync(path, new RecordEncoder().encode(lines))
+  writeFileSync(path, new FrameEncoder().encode(lines))
   return path
 }
 

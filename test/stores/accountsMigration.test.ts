@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { packageRoot } from '../../collector/paths.ts'
-import { openPostgres } from '../../collector/postgres/pool.ts'
+import { packageRoot } from '../../collector/platform/paths.ts'
+import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { newEmptyPostgresDatabase } from '../harness/databases.ts'
 
-const directory = join(packageRoot, 'collector/postgres/migrations')
+const directory = join(packageRoot, 'collector/platform/postgres/migrations')
 
 test('keys, members and sessions of before roles and users are kept', async () => {
   const postgres = openPostgres(await newEmptyPostgresDatabase(), () => {})

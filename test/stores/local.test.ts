@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { packageRoot } from '../../collector/paths.ts'
-import { startLocalPostgres } from '../../collector/postgres/local.ts'
-import { freePort } from '../../collector/stores/supervise.ts'
+import { freePort } from '../../collector/platform/localStores/supervise.ts'
+import { packageRoot } from '../../collector/platform/paths.ts'
+import { startLocalPostgres } from '../../collector/platform/postgres/local.ts'
 import { waitFor } from '../harness/service.ts'
 
 const isRoot = process.getuid?.() === 0

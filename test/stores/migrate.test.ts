@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
-import { type ClickHouse, openClickHouse } from '../../collector/clickhouse/client.ts'
-import { migrateClickHouse } from '../../collector/clickhouse/migrate.ts'
-import { packageRoot } from '../../collector/paths.ts'
-import { migratePostgres } from '../../collector/postgres/migrate.ts'
-import { openPostgres } from '../../collector/postgres/pool.ts'
+import { type ClickHouse, openClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { migrateClickHouse } from '../../collector/platform/clickhouse/migrate.ts'
+import { packageRoot } from '../../collector/platform/paths.ts'
+import { migratePostgres } from '../../collector/platform/postgres/migrate.ts'
+import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { companyFields, eventColumns, type Field, profileFields } from '../../schemas/fields.ts'
 import { newEmptyPostgresDatabase, randomName } from '../harness/databases.ts'
 
@@ -157,7 +157,7 @@ test('links that a release before kept are links still, however often they are b
   const [organization, cookie, hem] = [randomUUID(), randomUUID(), 'ab'.repeat(32)]
 
   const before = readFileSync(
-    join(packageRoot, 'collector/clickhouse/migrations/003_identity_links.sql'),
+    join(packageRoot, 'collector/platform/clickhouse/migrations/003_identity_links.sql'),
     'utf8',
   )
     .replace('{engine}', '')

@@ -1,35 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { expect, test } from 'vitest'
-import { packageRoot } from '../../collector/paths.ts'
+import { packageRoot } from '../../collector/platform/paths.ts'
 
-/** Which areas an area may import from, besides itself and the collector's own top-level files. */
-const foundations = ['clickhouse', 'postgres', 'stores']
-const rules: Record<string, string[]> = {
-  stores: foundations,
-  clickhouse: ['stores'],
-  postgres: ['stores'],
-  spool: ['clickhouse', 'postgres'],
-  access: ['postgres'],
-  accounts: ['access', 'clickhouse', 'identity', 'postgres'],
-  ingest: ['access', 'spool', 'postgres'],
-  check: [],
-  identity: ['clickhouse'],
-  billing: ['access', 'accounts', 'postgres'],
-  events: ['access', 'billing', 'identity', 'clickhouse', 'postgres'],
-  privacy: ['access', 'accounts', 'clickhouse', 'events', 'identity', 'postgres', 'spool'],
-  visitors: ['access', 'billing', 'clickhouse', 'events', 'identity'],
-  lookup: ['billing', 'events', 'identity'],
-  contact: ['billing', 'clickhouse', 'events', 'identity'],
-  statistics: ['access', 'clickhouse', 'events'],
-  taxonomy: ['access'],
-  campaigns: ['access', 'accounts', 'clickhouse', 'ingest', 'postgres', 'spool'],
-  dashboard: ['access', 'accounts'],
-  docs: ['access'],
-  demo: ['access', 'accounts', 'campaigns', 'identity', 'ingest', 'clickhouse', 'postgres'],
-}
-/** Files that put the areas together: they may import any of them. */
-const composers = ['main.ts', 'worker.ts', 'workers.ts', 'cli.ts', 'app.ts', 'deps.ts', 'openapi.ts']
+/**
+ * The table "Which wing imports which" of ARCHITECTURE.md: wing → what it may import. A wing may import those above it
+ * in the table only, so there are no circles.
+ */
+const rules = new Map(
+  [
+    ...readFileSync(join(packageRoot, 'ARCHITECTURE.md'), 'utf8').matchAll(
+      /^\| `collector\/(\w+)\/` \| (.+?) \|/gm,
+    ),
+  ].map(([, wing, imports]) => [wing!, [...imports!.matchAll(/`(\w+)`/g)].map(([, name]) => name!)]),
+)
 
 interface Import {
   file: string
@@ -44,32 +28,37 @@ const importsBelow = (folder: string): Import[] =>
     .flatMap((file) =>
       [
         ...readFileSync(join(packageRoot, file), 'utf8').matchAll(
-          /^(?:import|export)(\s+type)?[^'"]*?from\s+'(\.[^']+)'/gms,
+          /^(?:import|export)(\s+type)?[^'"]*?from\s+'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'/gms,
         ),
       ].map((match) => ({
         file,
-        target: relative(packageRoot, join(packageRoot, dirname(file), match[2]!)),
+        target: relative(packageRoot, join(packageRoot, dirname(file), (match[2] ?? match[3])!)),
         isTypeOnly: match[1] !== undefined,
       })),
     )
 
+/** `collector/people/load/load.ts` → `people`; null for the collector's own top-level files. */
+const wingOf = (file: string): string | null => {
+  const [top, wing, ...inside] = file.split(sep)
+  return top === 'collector' && inside.length > 0 ? wing! : null
+}
+
+const outsideOf = (folder: string): Import[] =>
+  importsBelow(folder).filter(({ target }) => !target.startsWith(folder + sep))
+
+const notTypesOfSchemas = ({ target, isTypeOnly }: Import): boolean =>
+  !isTypeOnly || !target.startsWith(`schemas${sep}`)
+
 test('schemas import nothing of ours', () => {
-  expect(importsBelow('schemas').filter(({ target }) => !target.startsWith(`schemas${sep}`))).toEqual([])
+  expect(outsideOf('schemas')).toEqual([])
 })
 
 test('the pixel takes only types from schemas, and nothing else of ours', () => {
-  const outside = importsBelow('pixel').filter(({ target }) => !target.startsWith(`pixel${sep}`))
-  expect(
-    outside.filter(({ target, isTypeOnly }) => !isTypeOnly || !target.startsWith(`schemas${sep}`)),
-  ).toEqual([])
+  expect(outsideOf('pixel').filter(notTypesOfSchemas)).toEqual([])
 })
 
 test('the dashboard’s pages take only types from schemas, and nothing else of ours', () => {
-  const web = join('collector', 'dashboard', 'web')
-  const outside = importsBelow(web).filter(({ target }) => !target.startsWith(web + sep))
-  expect(
-    outside.filter(({ target, isTypeOnly }) => !isTypeOnly || !target.startsWith(`schemas${sep}`)),
-  ).toEqual([])
+  expect(outsideOf(join('collector', 'dashboard', 'web')).filter(notTypesOfSchemas)).toEqual([])
 })
 
 test('nothing but tests imports from test', () => {
@@ -77,26 +66,40 @@ test('nothing but tests imports from test', () => {
   expect(all.filter(({ target }) => target.startsWith(`test${sep}`))).toEqual([])
 })
 
-test('areas of the collector import only what lies below them', () => {
-  const wrong = importsBelow('collector').filter(({ file, target }) => {
-    const [, from, ...rest] = file.split(sep)
-    if (rest.length === 0)
-      return !composers.includes(from!) && target.split(sep).length > 2 && target.startsWith('collector')
-    const [top, area, ...inside] = target.split(sep)
-    if (top === 'schemas' || inside.length === 0) return false
-    // What the collector bakes into the script, and shows of it, the pixel defines.
-    if (['accounts', 'ingest'].includes(from!) && top === 'pixel' && area !== 'src') return false
-    return top !== 'collector' || (area !== from && !(rules[from!] ?? []).includes(area!))
-  })
-  expect(wrong.filter(({ file }) => !file.endsWith('build.mjs'))).toEqual([])
+test('every wing of the collector stands in the table, below all that it imports', () => {
+  const wings = new Set(importsBelow('collector').flatMap(({ file }) => wingOf(file) ?? []))
+  expect([...wings].filter((wing) => !rules.has(wing))).toEqual([])
+  expect(rules.size).toBe(wings.size)
+  const known = ['schemas', 'pixel']
+  for (const [wing, imports] of rules) {
+    expect([wing, imports.filter((name) => !known.includes(name))]).toEqual([wing, []])
+    known.push(wing)
+  }
 })
 
-test('every area has a rule', () => {
-  const areas = new Set(
-    importsBelow('collector')
-      .map(({ file }) => file.split(sep))
-      .filter((parts) => parts.length > 2)
-      .map((parts) => parts[1]),
+test('wings import only what the table lets them', () => {
+  const wrong = importsBelow('collector').filter(({ file, target, isTypeOnly }) => {
+    const from = wingOf(file)
+    // main, worker, app and cli put the wings together.
+    if (from === null) return false
+    const to = wingOf(target) ?? target.split(sep)[0]!
+    // Launchers go on with what was built.
+    if (target.startsWith(`dist${sep}`)) return from !== 'launch'
+    // Every wing may say which settings it takes.
+    if (target === join('collector', 'config.ts')) return !isTypeOnly
+    return to !== from && !rules.get(from)?.includes(to)
+  })
+  expect(wrong).toEqual([])
+})
+
+test('the table lets nobody import what nobody does', () => {
+  const used = new Set(
+    importsBelow('collector').map(
+      ({ file, target }) => `${wingOf(file)} ${wingOf(target) ?? target.split(sep)[0]}`,
+    ),
   )
-  expect([...areas].filter((area) => !(area! in rules))).toEqual([])
+  const unused = [...rules].flatMap(([wing, imports]) =>
+    imports.filter((name) => !used.has(`${wing} ${name}`)).map((name) => `${wing} → ${name}`),
+  )
+  expect(unused).toEqual([])
 })

@@ -1,17 +1,17 @@
 import { Check } from 'typebox/value'
 import { describe, expect, inject, test } from 'vitest'
 import { sampleIdentity } from '../../collector/access/sampleView.ts'
-import { openClickHouse } from '../../collector/clickhouse/client.ts'
-import { migrateClickHouse } from '../../collector/clickhouse/migrate.ts'
+import { validateEvent } from '../../collector/ingest/beacon/validate.ts'
+import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { migrateClickHouse } from '../../collector/platform/clickhouse/migrate.ts'
 import {
   fillSampleDatabase,
   sampleCampaignRows,
   sampleLinks,
   sampleProfiles,
   sampleRows,
-} from '../../collector/demo/sample.ts'
-import { sampleCampaigns } from '../../collector/demo/sampleCampaigns.ts'
-import { validateEvent } from '../../collector/ingest/validate.ts'
+} from '../../collector/sandbox/sample.ts'
+import { sampleCampaigns } from '../../collector/sandbox/sampleCampaigns.ts'
 import { type EventType, eventDataSchemas, eventTypes } from '../../schemas/events/index.ts'
 import { eventColumns } from '../../schemas/fields.ts'
 import { randomName } from '../harness/databases.ts'

@@ -1,4 +1,4 @@
-import type { NotedData } from '../../../schemas/noted.ts'
+import type { NotedData } from '../../../schemas/captured.ts'
 import { describe, find, mask, pathTo, steps, unread } from '../element.ts'
 
 /** What people mean to click: the button, not the icon in it. */

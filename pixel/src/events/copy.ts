@@ -1,4 +1,4 @@
-import type { NotedData } from '../../../schemas/noted.ts'
+import type { NotedData } from '../../../schemas/captured.ts'
 import { find, mask, unread } from '../element.ts'
 
 export const copy = (_: Event, path: Element[]): (() => NotedData<'copy'>) | '' => {

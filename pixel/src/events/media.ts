@@ -1,4 +1,4 @@
-import type { NotedData } from '../../../schemas/noted.ts'
+import type { NotedData } from '../../../schemas/captured.ts'
 import { steps } from '../element.ts'
 import { parked } from '../queue.ts'
 

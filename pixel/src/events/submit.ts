@@ -1,4 +1,4 @@
-import type { NotedData } from '../../../schemas/noted.ts'
+import type { NotedData } from '../../../schemas/captured.ts'
 import { describe, mask, masked } from '../element.ts'
 
 /** What was searched for last on this page, in a form that the page handled itself: that search is counted. */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { createTakeTokens } from '../../../collector/access/limits.ts'
 import type { Principal } from '../../../collector/access/principal.ts'
-import { ApiError } from '../../../collector/errors.ts'
-import { openPostgres } from '../../../collector/postgres/pool.ts'
+import { createTakeTokens } from '../../../collector/access/rateLimits.ts'
+import { ApiError } from '../../../collector/http/errors.ts'
+import { openPostgres } from '../../../collector/platform/postgres/pool.ts'
 import { newPostgresDatabase, randomName } from '../../harness/databases.ts'
 import { type Service, startService } from '../../harness/service.ts'
 

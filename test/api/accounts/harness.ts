@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
 import type { KeyRole } from '../../../collector/access/principal.ts'
-import { type ApiCredentials, newApiCredentials, storeApiKey } from '../../../collector/accounts/apiKeys.ts'
+import { type ApiCredentials, newApiCredentials, storeApiKey } from '../../../collector/admin/keys/apiKeys.ts'
 import { newPostgresDatabase, randomName } from '../../harness/databases.ts'
 import { type Service, startService } from '../../harness/service.ts'
 

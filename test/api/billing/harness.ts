@@ -6,9 +6,9 @@ import {
   createBilling,
 } from '../../../collector/billing/billing.ts'
 import type { Meter } from '../../../collector/billing/meters.ts'
-import { ApiError } from '../../../collector/errors.ts'
-import { migratePostgres } from '../../../collector/postgres/migrate.ts'
-import { openPostgres, type Postgres } from '../../../collector/postgres/pool.ts'
+import { ApiError } from '../../../collector/http/errors.ts'
+import { migratePostgres } from '../../../collector/platform/postgres/migrate.ts'
+import { openPostgres, type Postgres } from '../../../collector/platform/postgres/pool.ts'
 import { newPostgresDatabase } from '../../harness/databases.ts'
 
 export const dayMs = 86_400_000

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { meters } from '../../../collector/billing/meters.ts'
-import { ApiError } from '../../../collector/errors.ts'
+import { ApiError } from '../../../collector/http/errors.ts'
 import {
   type Accounts,
   dayMs,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { formats } from '../../../collector/events/accept.ts'
+import { formats } from '../../../collector/http/negotiateFormat.ts'
 import {
   type Field,
   fieldNamed,

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { startBillingChores } from '../../../collector/billing/chores.ts'
+import { startBillingJobs } from '../../../collector/billing/jobs.ts'
 import { noteReports, readUnsentReports, sendReports } from '../../../collector/billing/reports.ts'
 import { openStripe, type TellStripe } from '../../../collector/billing/stripe.ts'
-import { seededRandom } from '../../../collector/random.ts'
+import { seededRandom } from '../../../collector/platform/seededRandom.ts'
 import { startFakeStripe, type Treatment } from './fakeStripe.ts'
 import {
   type Accounts,
@@ -211,7 +211,7 @@ test('without a key nothing is noted or sent; requests are forgotten after their
   accounts.clock.now += dayMs - 1
   await take(billing!, requestOf(organization, { idempotencyKey: 'b' }), 5)
   accounts.clock.now += 1
-  const chores = startBillingChores({
+  const chores = startBillingJobs({
     ...{ postgres: accounts.postgres, tell: null, now },
     log: { warn: (message) => expect.unreachable(message) },
   })

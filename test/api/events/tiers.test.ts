@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Graph, profileAt } from '../../../collector/identity/generate.ts'
+import { type Graph, profileAt } from '../../../collector/people/generate/index.ts'
 import {
   fields,
   fieldsAt,

@@ -1,6 +1,6 @@
 /** What of the service is open to whom: other sites' pages, this machine, whoever has a token. */
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { freePort } from '../../../collector/stores/supervise.ts'
+import { freePort } from '../../../collector/platform/localStores/supervise.ts'
 import { newPostgresDatabase, randomName } from '../../harness/databases.ts'
 import { type Service, startService } from '../../harness/service.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eventTypeOf } from '../../../schemas/noted.ts'
+import { eventTypeOf } from '../../../schemas/captured.ts'
 import { ask, beaconOf, postBeacon, receiptOf } from '../../harness/api.ts'
 import { ownDatabases } from '../../harness/databases.ts'
 import { type Service, startService, waitFor } from '../../harness/service.ts'

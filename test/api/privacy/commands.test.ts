@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { packageRoot } from '../../../collector/paths.ts'
+import { packageRoot } from '../../../collector/platform/paths.ts'
 import { openPrivacy, type Privacy } from './harness.ts'
 
 let it: Privacy

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort } from '../../../collector/stores/supervise.ts'
+import { freePort } from '../../../collector/platform/localStores/supervise.ts'
 import { waitFor } from '../../harness/service.ts'
 import { type Engine, findExecutable, type Tab } from './engine.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { chooseFormat } from '../../../collector/events/accept.ts'
+import { negotiateFormat } from '../../../collector/http/negotiateFormat.ts'
 
 describe('the form of an answer', () => {
   test.each([
@@ -19,12 +19,12 @@ describe('the form of an answer', () => {
     ['text/html,application/xhtml+xml', 'json'],
     ['text/csv;q=0', 'json'],
     ['nonsense;q=x', 'json'],
-  ])('for %s is %s', (accept, format) => expect(chooseFormat(accept)).toBe(format))
+  ])('for %s is %s', (accept, format) => expect(negotiateFormat(accept)).toBe(format))
 
   test.each(['application/json;q=0', '*/*;q=0', 'application/*;q=0, text/html'])(
     'for %s there is none',
     (accept) => {
-      expect(() => chooseFormat(accept)).toThrow(
+      expect(() => negotiateFormat(accept)).toThrow(
         expect.objectContaining({ status: 406, code: 'not_acceptable' }),
       )
     },

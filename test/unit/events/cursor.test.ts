@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decodeCursor, encodeCursor } from '../../../collector/events/cursor.ts'
-import { orders } from '../../../collector/events/order.ts'
+import { decodeCursor, encodeCursor } from '../../../collector/query/cursor.ts'
+import { orders } from '../../../collector/query/order.ts'
 
 const cursors = fc.record({
   order: fc.constantFrom(...orders),

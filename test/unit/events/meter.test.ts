@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { meterOf, returnedFields } from '../../../collector/events/meter.ts'
+import { meterOf, returnedFields } from '../../../collector/events/legacy/meter.ts'
 import { type Field, type Tier, tiers } from '../../../schemas/fields.ts'
 
 /** A field of each tier, called like it. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Scope } from '../../../collector/access/scope.ts'
-import { readCountsRequest } from '../../../collector/events/countsPlan.ts'
-import { countsQuery } from '../../../collector/events/countsQuery.ts'
-import { encodeCursor } from '../../../collector/events/cursor.ts'
-import { eventsQuery } from '../../../collector/events/eventsQuery.ts'
-import { readEventsRequest } from '../../../collector/events/plan.ts'
+import { readCountsRequest } from '../../../collector/query/countsPlan.ts'
+import { countsQuery } from '../../../collector/query/countsQuery.ts'
+import { encodeCursor } from '../../../collector/query/cursor.ts'
+import { eventsQuery } from '../../../collector/query/eventsQuery.ts'
+import { readEventsRequest } from '../../../collector/query/plan.ts'
 import { fieldsAt, hemNumber, isProfileField, type Tier } from '../../../schemas/fields.ts'
 
 const now = 1_800_000_000_000

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ApiError } from '../../../collector/errors.ts'
-import { isoToMs, readWindow, type WindowParameters } from '../../../collector/events/window.ts'
+import { ApiError } from '../../../collector/http/errors.ts'
+import { isoToMs, readWindow, type WindowParameters } from '../../../collector/query/window.ts'
 
 const now = Date.UTC(2026, 0, 31, 12)
 const day = 86_400_000

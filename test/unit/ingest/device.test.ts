@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { knownDevice, knownDeviceBytes } from '../../../collector/ingest/device.ts'
+import { knownDevice, knownDeviceBytes } from '../../../collector/ingest/normalize/device.ts'
 
 test('user agents that strangers make up take at most 8 MiB; long ones count by their beginning', () => {
   const long = 'x'.repeat(14_000)

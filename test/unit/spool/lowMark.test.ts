@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { receivedFrom } from '../../../collector/spool/recover.ts'
-import { Spool, type SpoolOptions, SpoolUnavailable } from '../../../collector/spool/spool.ts'
+import { receivedFrom } from '../../../collector/ingest/spool/recover.ts'
+import { Spool, type SpoolOptions, SpoolUnavailable } from '../../../collector/ingest/spool/spool.ts'
 import { waitFor } from '../../harness/service.ts'
 
 let directory: string

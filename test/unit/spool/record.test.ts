@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decodeSegment, RecordEncoder } from '../../../collector/spool/record.ts'
+import { decodeSegment, FrameEncoder } from '../../../collector/ingest/spool/frame.ts'
 
 const lines = fc.array(
   fc.string({ unit: 'binary' }).map((text) => `${JSON.stringify({ text })}\n`),
@@ -8,7 +8,7 @@ const lines = fc.array(
 )
 const segments = fc.array(lines, { minLength: 1, maxLength: 8 })
 
-const encode = (groups: string[][]) => groups.map((group) => new RecordEncoder().encode(group))
+const encode = (groups: string[][]) => groups.map((group) => new FrameEncoder().encode(group))
 
 test('a segment gives back the lines that went in, and how many', () => {
   fc.assert(
@@ -55,7 +55,7 @@ test('a changed byte ends the segment before its record', () => {
 })
 
 test('zeros and noise after the last record are not records', () => {
-  const record = new RecordEncoder().encode(['{"a":1}\n'])
+  const record = new FrameEncoder().encode(['{"a":1}\n'])
   for (const tail of [
     Buffer.alloc(4096),
     Buffer.from('#zzzz'),

@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { SeenEvents } from '../../../collector/spool/seen.ts'
+import { BloomFilter } from '../../../collector/ingest/shipper/bloomFilter.ts'
 
 const randomId = () => new Uint32Array(new Uint8Array(randomBytes(16)).buffer)
 
 test('every id that went by is known again', () => {
-  const seen = new SeenEvents(0, 10_000, 4)
+  const seen = new BloomFilter(0, 10_000, 4)
   const ids = Array.from({ length: 30_000 }, randomId)
   for (const id of ids) seen.add(id, 1)
   expect(ids.filter((id) => !seen.add(id, 1))).toEqual([])
 })
 
 test('fewer than one new id in five hundred is taken for a known one', () => {
-  const seen = new SeenEvents(0, 100_000, 4)
+  const seen = new BloomFilter(0, 100_000, 4)
   let mistaken = 0
   for (let n = 0; n < 100_000; n++) if (seen.add(randomId(), 1)) mistaken++
   expect(mistaken).toBeLessThan(200)
@@ -20,7 +20,7 @@ test('fewer than one new id in five hundred is taken for a known one', () => {
 
 test('ids that differ in one word, as counters do, are told apart', () => {
   for (const word of [0, 1, 2, 3]) {
-    const seen = new SeenEvents(0, 100_000, 4)
+    const seen = new BloomFilter(0, 100_000, 4)
     let mistaken = 0
     for (let n = 0; n < 50_000; n++) {
       const id = new Uint32Array(4)
@@ -32,7 +32,7 @@ test('ids that differ in one word, as counters do, are told apart', () => {
 })
 
 test('what is forgotten is told by since', () => {
-  const seen = new SeenEvents(1, 10, 2)
+  const seen = new BloomFilter(1, 10, 2)
   expect(seen.since).toBe(1)
   for (let now = 2; now < 12; now++) seen.add(randomId(), now)
   expect(seen.since).toBe(1)

@@ -2,9 +2,9 @@ import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFi
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { decodeSegment } from '../../../collector/spool/record.ts'
-import { recoverSegments } from '../../../collector/spool/recover.ts'
-import { Spool, type SpoolOptions, SpoolUnavailable } from '../../../collector/spool/spool.ts'
+import { decodeSegment } from '../../../collector/ingest/spool/frame.ts'
+import { recoverSegments } from '../../../collector/ingest/spool/recover.ts'
+import { Spool, type SpoolOptions, SpoolUnavailable } from '../../../collector/ingest/spool/spool.ts'
 import { waitFor } from '../../harness/service.ts'
 
 let directory: string

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { ClickHouseRefused } from '../../../collector/clickhouse/client.ts'
-import type { Window } from '../../../collector/events/window.ts'
-import { findGaps, lossOf, triesMost } from '../../../collector/visitors/unreadable.ts'
+import { ClickHouseRefused } from '../../../collector/platform/clickhouse/client.ts'
+import type { Window } from '../../../collector/query/window.ts'
+import { findDamagedRanges, lossOf, triesMost } from '../../../collector/visitors/damagedRanges.ts'
 
 const hourMs = 3_600_000
 const startMs = Date.UTC(2026, 0, 1)
@@ -14,7 +14,7 @@ const hours = (from: number, to: number): Window => ({
 /** Finds the gaps of `window` where slices that touch any of `damaged` cannot be read. */
 async function gapsOf(window: Window, ...damaged: Window[]) {
   let tries = 0
-  const gaps = await findGaps(window, async (slice) => {
+  const gaps = await findDamagedRanges(window, async (slice) => {
     tries += 1
     return !damaged.some(({ startMs, endMs }) => slice.startMs < endMs && startMs < slice.endMs)
   })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { packageRoot } from '../../../../collector/paths.ts'
+import { packageRoot } from '../../../../collector/platform/paths.ts'
 import type { Case } from '../cases.ts'
 
 const video = readFileSync(join(packageRoot, 'examples/shop/assets/wheel.webm')).toString('base64')

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { packageRoot } from '../../../../collector/paths.ts'
+import { packageRoot } from '../../../../collector/platform/paths.ts'
 import { waitFor } from '../../../harness/service.ts'
 import type { Case } from '../cases.ts'
 import type { Stage } from '../stage.ts'

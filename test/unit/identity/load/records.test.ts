@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { countLines, endOfLastRecord, recordsOf } from '../../../../collector/identity/load/records.ts'
-import { sieve } from '../../../../collector/identity/load/sieve.ts'
+import { countLines, endOfLastRecord, recordsOf } from '../../../../collector/people/load/records.ts'
+import { filterMalformed } from '../../../../collector/people/load/sieve.ts'
 
 const text = fc.oneof(
   fc.stringMatching(/^[a-z",\r\n é]{0,8}$/),
@@ -53,7 +53,12 @@ test('a sieve lets every record through that was written right, and no other', (
   fc.assert(
     fc.property(fc.array(fc.oneof(record, wrong), { maxLength: 8 }), (records) => {
       const isRight = (one: string) => !['a,b\n', 'a,b,c,d\n', '"a"b,c,d\n', '\n'].includes(one)
-      const { bytes, unreadable } = sieve(Buffer.from(records.join('')), 'csv', ['a', 'b', 'c'], false)
+      const { bytes, unreadable } = filterMalformed(
+        Buffer.from(records.join('')),
+        'csv',
+        ['a', 'b', 'c'],
+        false,
+      )
       expect(bytes.toString()).toBe(records.filter(isRight).join(''))
       expect(unreadable).toHaveLength(records.filter((one) => !isRight(one) && one !== '\n').length)
     }),

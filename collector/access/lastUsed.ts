@@ -1,0 +1,28 @@
+import type { Postgres } from '../platform/postgres/pool.ts'
+
+const noteEveryMs = 60_000
+const notedMost = 10_000
+
+/**
+ * Makes what notes that a key was used, at most once a minute for each, so that the list of keys can say when. It
+ * returns at once: no request waits for it, and one that fails costs nothing but the note.
+ */
+export function createRecordLastUsed(
+  postgres: Postgres,
+  log: { warn(message: string): void },
+): (keyId: string) => void {
+  const notedAt = new Map<string, number>()
+  return (keyId) => {
+    const now = Date.now()
+    if (now - (notedAt.get(keyId) ?? 0) < noteEveryMs) return
+    if (notedAt.size >= notedMost) notedAt.clear()
+    notedAt.set(keyId, now)
+    postgres
+      .query(
+        `UPDATE api_keys SET last_used_at = now()
+         WHERE key_id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
+        [keyId],
+      )
+      .catch((error: Error) => log.warn(`the use of a key is not noted: ${error.message}`))
+  }
+}

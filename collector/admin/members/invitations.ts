@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { audit } from '../../access/audit.ts'
+import { sha256 } from '../../access/authenticate.ts'
+import type { Role } from '../../access/principal.ts'
+import { requireSameOrigin } from '../../access/sameOrigin.ts'
+import { sessionOf } from '../../access/session.ts'
+import { conflict, invalidParameter, notFound, unauthorized } from '../../http/errors.ts'
+import { exactly, Name } from '../../http/schemas.ts'
+import type { TypeBox } from '../../http/typeProvider.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
+import type { AccountsDeps } from '../deps.ts'
+import { access, Password } from '../schemas.ts'
+import { rememberBrowser } from '../sessions/knownBrowser.ts'
+import { checkPassword, hashPassword } from '../sessions/passwords.ts'
+import { readSignedIn, SignedIn, startSession } from '../sessions/sessions.ts'
+import { attemptOf } from '../sessions/signIn.ts'
+import { takeSignInTry } from '../sessions/signInThrottle.ts'
+
+const invitationMs = 7 * 86_400_000
+
+/** An invitation's token, which is told once and kept as a hash. */
+export function newInvitation(): { token: string; sha256: Buffer; expiresAt: Date } {
+  const token = randomBytes(32).toString('base64url')
+  return { token, sha256: sha256(token), expiresAt: new Date(Date.now() + invitationMs) }
+}
+
+const tags = ['Dashboard']
+const params = exactly({ token: Type.String({ maxLength: 200 }) })
+
+/** /dashboard/invitation/{token}: whom it is for; accept it. */
+export const invitationRoutes =
+  ({ postgres, publicUrl }: AccountsDeps): FastifyPluginAsync =>
+  async (plain) => {
+    const app = plain.withTypeProvider<TypeBox>()
+    const config = { access: access.anyone }
+
+    app.get(
+      '/dashboard/invitation/:token',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Whom an invitation is for',
+          description: 'Whether they have an account here already is not told.',
+          params,
+          response: {
+            200: Type.Object({ email: Type.String(), organization: Type.Object({ name: Type.String() }) }),
+          },
+        },
+      },
+      async ({ params: { token } }) => {
+        const { email, organization } = await readInvitation(postgres, token)
+        return { email, organization: { name: organization } }
+      },
+    )
+
+    app.post(
+      '/dashboard/invitation/:token',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Accept an invitation, and be signed in',
+          description:
+            'Whoever is signed in with the invited e-mail address needs nothing more. Else `password` is the one ' +
+            'that they have here already, or the one that they choose, with a `name`. A try with another password than ' +
+            'they have is refused with 401, counted as one to sign in; so a holder of the link can tell that the address ' +
+            'has an account, at the price of the invitation where it has none.',
+          params,
+          body: exactly({ name: Type.Optional(Name), password: Type.Optional(Password) }),
+          response: { 200: SignedIn },
+        },
+      },
+      async (request, reply) => {
+        const { token } = request.params
+        // Only who has an invitation may cost us a hash.
+        const { email } = await readInvitation(postgres, token)
+        const proof =
+          (await signedInAs(request, email)) ?? (await withPassword(request, email, request.body.password))
+        const signedIn = await inTransaction(postgres, async (client) => {
+          const invitation = await readInvitation(client, token, 'FOR UPDATE OF members')
+          const { member_id: memberId, organization_id: organizationId, role } = invitation
+          const userId = proof.userId ?? (await newUser(client, email, proof.passwordHash))
+          await client.query(
+            `UPDATE members SET user_id = $2, invitation_sha256 = NULL, invitation_expires_at = NULL,
+               name = coalesce($3, name, (SELECT name FROM members m WHERE m.user_id = $2 AND name IS NOT NULL LIMIT 1)),
+               last_used_at = now(), version = version + 1, updated_at = now()
+             WHERE member_id = $1`,
+            [memberId, userId, request.body.name],
+          )
+          const actor = { organizationId, caller: { kind: 'member', memberId, role } } as const
+          await audit(client, actor, 'member.join', { kind: 'member', id: memberId })
+          if (!proof.hasSession) await startSession(client, reply, userId, publicUrl)
+          return readSignedIn(client, memberId)
+        })
+        if (!proof.hasSession) await rememberBrowser(postgres, reply, email, publicUrl)
+        return signedIn
+      },
+    )
+
+    /** The user of the request's session, if that is who the invitation is for. */
+    async function signedInAs(request: FastifyRequest, email: string): Promise<Proof | null> {
+      const session = sessionOf(request, publicUrl)
+      if (!session) return null
+      const { rows } = await postgres.query<{ user_id: string }>(
+        `SELECT user_id FROM sessions JOIN users USING (user_id)
+         WHERE session_sha256 = $1 AND expires_at > now() AND email = $2`,
+        [sha256(session), email],
+      )
+      if (!rows[0]) return null
+      requireSameOrigin(request, publicUrl)
+      return { userId: rows[0].user_id, hasSession: true }
+    }
+
+    /**
+     * Whoever holds the link may be whoever sent the invitation: where the address has an account, it takes the
+     * password of it. Throws 401 "invalid_credentials", and 429 as sign-in does.
+     */
+    async function withPassword(
+      request: FastifyRequest,
+      email: string,
+      password: string | undefined,
+    ): Promise<Proof> {
+      if (password === undefined) throw invalidParameter('password', 'is missing')
+      const user = await readUser(postgres, email)
+      if (!user) return { passwordHash: await hashPassword(password) }
+      await takeSignInTry(postgres, await attemptOf(postgres, request, email, publicUrl))
+      if (!(await checkPassword(user.password_hash, password))) throw unauthorized.credentials()
+      return { userId: user.user_id }
+    }
+  }
+
+/** As whom an invitation is accepted: a user, or somebody new with a password. */
+type Proof =
+  | { userId: string; hasSession?: true; passwordHash?: undefined }
+  | { userId?: undefined; hasSession?: undefined; passwordHash: string }
+
+async function readUser(
+  postgres: Postgres,
+  email: string,
+): Promise<{ user_id: string; password_hash: string } | undefined> {
+  const { rows } = await postgres.query<{ user_id: string; password_hash: string }>(
+    'SELECT user_id, password_hash FROM users WHERE email = $1',
+    [email],
+  )
+  return rows[0]
+}
+
+async function newUser(client: Queryable, email: string, passwordHash: string): Promise<string> {
+  const { rows } = await client.query<{ user_id: string }>(
+    'INSERT INTO users (email, password_hash) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING user_id',
+    [email, passwordHash],
+  )
+  // Somebody with the same address has accepted another invitation this very moment.
+  if (!rows[0]) throw conflict('Try again.')
+  return rows[0].user_id
+}
+
+interface Invitation {
+  member_id: string
+  email: string
+  role: Role
+  organization_id: string
+  organization: string
+}
+
+async function readInvitation(
+  client: Queryable,
+  token: string,
+  lock: '' | 'FOR UPDATE OF members' = '',
+): Promise<Invitation> {
+  const { rows } = await client.query<Invitation>(
+    `SELECT member_id, email, role, organization_id, organizations.name AS organization
+     FROM members JOIN organizations USING (organization_id)
+     WHERE invitation_sha256 = $1 AND invitation_expires_at > now() ${lock}`,
+    [sha256(token)],
+  )
+  if (!rows[0]) throw notFound.invitation()
+  return rows[0]
+}

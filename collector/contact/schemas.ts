@@ -1,0 +1,67 @@
+import { Type } from 'typebox'
+import { rowOf } from '../events/schemas.ts'
+import { exactly } from '../http/schemas.ts'
+import { personFields } from '../people/identity/people.ts'
+import { filtersMax, operators } from '../query/filter.ts'
+
+export const contactLimit = { default: 100, max: 1000 } as const
+
+/** More than any field holds. ClickHouse takes 128 KiB of one value, in which each character may be escaped. */
+const valueCharsMax = 8192
+const filterCharsMax = 32_768
+
+const Condition = exactly({
+  field: Type.String({ description: 'A field of a person: hem, or any of a profile.' }),
+  op: Type.String({ description: operators.join(', ') }),
+  value: Type.Union([Type.String({ maxLength: valueCharsMax }), Type.Number(), Type.Boolean()]),
+})
+
+export const QueryBody = exactly({
+  filter: Type.Union(
+    [
+      Type.String({
+        ...{ minLength: 1, maxLength: filterCharsMax },
+        description: 'field:op:value, joined by commas, as for events.',
+      }),
+      Type.Array(Condition, { minItems: 1, maxItems: filtersMax }),
+    ],
+    { description: 'All of them must hold.' },
+  ),
+  select: Type.Optional(
+    Type.String({ description: 'Comma-separated fields of a person. Default: hem and the whole profile.' }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      ...{ minimum: 1, maximum: contactLimit.max, default: contactLimit.default },
+      description: 'Most people of the page.',
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      maxLength: valueCharsMax,
+      description: 'next_cursor of the page before, with the same filter.',
+    }),
+  ),
+})
+
+/** POST /api/v1/contact/query. */
+export const describeContact = {
+  tags: ['Identity'],
+  summary: 'People by what is known of them',
+  description:
+    'One result for each person (pte_person_id where it is known), in an order that does not change. Only people ' +
+    'with a business e-mail are charged, on the meter contact: an address in business_email, else one in email at ' +
+    'company_domain; at a public mail provider it is none. The others are returned for nothing.',
+  body: QueryBody,
+  response: {
+    200: Type.Object({
+      results: Type.Array(Type.Unsafe(rowOf(personFields))),
+      count: Type.Integer({ description: 'People in this page.' }),
+      with_business_email: Type.Integer({ description: 'Of these, how many have a business e-mail.' }),
+      charged: Type.Integer({ description: 'Records charged.' }),
+      next_cursor: Type.Optional(
+        Type.String({ description: 'Where the next page begins; absent on the last.' }),
+      ),
+    }),
+  },
+}

@@ -1,0 +1,136 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { typesOf } from '../../../schemas/events/index.ts'
+import { fields, publicField } from '../../../schemas/fields.ts'
+import type { Effort, Reader } from '../../access/reader.ts'
+import { untilClosed } from '../../http/streaming.ts'
+import { countsAnswer, indexOf, readCounts } from '../../query/counts.ts'
+import { requireFree } from '../../query/countsPlan.ts'
+import type { ReadDeps } from '../../query/deps.ts'
+import { eventsQuery } from '../../query/eventsQuery.ts'
+import { pageKeysQuery } from '../../query/page.ts'
+import type { Asked, EventsPlan, Selection } from '../../query/plan.ts'
+import { nameProjects } from '../../query/projects.ts'
+import { readSpan } from '../../query/span.ts'
+import { type LegacyVersion, readLegacyEvents } from './legacy.ts'
+import { decidingFields, meterOf, returnedFields } from './meter.ts'
+import { estimateScan } from './scanEstimate.ts'
+import {
+  describeLegacyEvents,
+  describeScanEstimate,
+  describeV1Counts,
+  describeV1Index,
+  describeV1Schema,
+} from './schemas.ts'
+import { readV1Counts, readV1Index, readV1Schema, v1 } from './v1.ts'
+import { v2 } from './v2.ts'
+
+/** Events, versions 1 and 2: pages of at most 1,000 events, counts, their index, fields, and scan estimates. */
+export const legacyRoutes =
+  (deps: ReadDeps): FastifyPluginAsync =>
+  async (app) => {
+    // As in routes.ts: what is read from a query is checked where it is read.
+    app.setValidatorCompiler(() => () => true)
+    app.setSerializerCompiler(() => (data) => JSON.stringify(data))
+    const shared = {
+      config: { access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'events' } },
+    } as const
+
+    const readerOf = (
+      { principal }: FastifyRequest,
+      reply: FastifyReply,
+      effort: Effort,
+      { window }: Selection,
+    ) => deps.openReader(principal, { effort, signal: untilClosed(reply), window })
+    const scoped = async <Plan extends Selection>(
+      { principal }: FastifyRequest,
+      { asked, plan }: Asked<Plan>,
+    ) => ({
+      ...plan,
+      scope: await deps.scopeOf(principal, asked),
+    })
+
+    const answerPage = (version: LegacyVersion) => async (request: FastifyRequest, reply: FastifyReply) => {
+      const read = readLegacyEvents(request, version)
+      const asking = await scoped(request, read)
+      const { projectId } = asking.scope
+      const reader = readerOf(request, reply, 'page', asking)
+      const { signal } = reader
+      // Without select the rows tell the meter: who may not even have the lowest it can be is refused before the work.
+      const named = [...decidingFields(asking), ...(read.isSelected ? asking.columns : [])]
+      const asked = meterOf(named)
+      const charge = await deps.billing.admit(request, { meter: asked, projectId, signal })
+      const plan = { ...asking, window: charge.repeats?.window ?? asking.window }
+      const found = await readRows(reader, plan)
+      const rows = found.slice(0, plan.limit)
+      const meter = read.isSelected ? asked : meterOf([...named, ...returnedFields(plan.columns, rows)])
+      const span = await readSpan(reader, charge, () => pageKeysQuery(reader, plan))
+      return {
+        rows,
+        meta: {
+          meter,
+          records: rows.length,
+          charged: await charge.settle(rows.length, { meter, window: plan.window, ...span }),
+          start_ms: plan.window.startMs,
+          end_ms: plan.window.endMs - (version.includesEnd ? 1 : 0),
+          offset: plan.offset,
+          limit: plan.limit,
+          has_more: found.length > plan.limit,
+          request_id: request.id,
+        },
+      }
+    }
+
+    for (const [path, version] of [
+      ['/api/v1/events', v1],
+      ['/api/v2/events', v2],
+    ] as const) {
+      const config = { ...shared.config, charged: true } as const
+      app.get(path, { ...shared, schema: describeLegacyEvents(version), config }, answerPage(version))
+    }
+
+    app.get(
+      '/api/v1/events/scan_estimate',
+      { schema: describeScanEstimate(), ...shared },
+      async (request, reply) => {
+        const read = readLegacyEvents(request, { ...v1, windowMsMax: null })
+        requireFree(read.plan)
+        const plan = await scoped(request, read)
+        const { startMs, endMs } = plan.window
+        return {
+          estimate: await estimateScan(readerOf(request, reply, 'scan', plan), plan),
+          meta: { start_ms: startMs, end_ms: endMs, request_id: request.id },
+        }
+      },
+    )
+
+    app.get('/api/v1/event_counts', { schema: describeV1Counts(), ...shared }, async (request, reply) => {
+      const plan = await scoped(request, readV1Counts(request))
+      const counts = await readCounts(readerOf(request, reply, 'scan', plan), plan)
+      return countsAnswer(counts, plan, request.id)
+    })
+
+    app.get(
+      '/api/v1/event_counts_index',
+      { schema: describeV1Index(), ...shared },
+      async (request, reply) => {
+        const read = readV1Index(request)
+        const plan = await scoped(request, read)
+        const counts = await readCounts(readerOf(request, reply, 'scan', plan), plan)
+        const { counts: _, ...answer } = countsAnswer(counts, plan, request.id)
+        return { interval: read.interval, index: indexOf(counts, read.interval), ...answer }
+      },
+    )
+
+    app.get('/api/v1/events_schema', { schema: describeV1Schema(), ...shared }, async (request) => {
+      const { asked, source } = readV1Schema(request)
+      await deps.scopeOf(request.principal, asked)
+      return {
+        fields: fields.map((field) => ({ ...publicField(field), type: field.dataType })),
+        event_types: typesOf(source),
+      }
+    })
+  }
+
+/** Rows of a page, and one more when there are more. */
+const readRows = async (reader: Reader, plan: EventsPlan) =>
+  reader.rows<Record<string, unknown>>(eventsQuery(await nameProjects(reader, plan)))

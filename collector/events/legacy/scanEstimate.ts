@@ -1,0 +1,94 @@
+import type { Reader } from '../../access/reader.ts'
+import type { Query } from '../../platform/clickhouse/client.ts'
+import { eventsQuery } from '../../query/eventsQuery.ts'
+import type { EventsPlan } from '../../query/plan.ts'
+import { nameProjects } from '../../query/projects.ts'
+
+/** What ClickHouse would have to look at for a query, as far as its index can tell; a page that fills early needs less. */
+export interface ScanEstimate {
+  rows: number
+  /** Uncompressed, of the columns that the query needs, by their average size in the table. */
+  bytes: number
+  /** Parts of tables, and granules of 8,192 rows in them. */
+  parts: number
+  marks: number
+}
+
+/** Asks ClickHouse what it would read for a page of events, from its index alone. */
+export async function estimateScan(reader: Reader, plan: EventsPlan): Promise<ScanEstimate> {
+  const query = eventsQuery(await nameProjects(reader, plan))
+  const [scans, readings] = await Promise.all([scansOf(reader, query), readingsOf(reader, query)])
+  const bytes = await Promise.all(
+    scans.map(async ({ table, rows }) => {
+      const columns = [...(readings.get(table) ?? [])]
+      return rows === 0 ? 0 : rows * (await bytesPerRow(reader, table, columns))
+    }),
+  )
+  const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0)
+  return {
+    rows: sum(scans.map(({ rows }) => rows)),
+    bytes: Math.round(sum(bytes)),
+    parts: sum(scans.map(({ parts }) => parts)),
+    marks: sum(scans.map(({ marks }) => marks)),
+  }
+}
+
+interface Scan {
+  table: string
+  rows: number
+  parts: number
+  marks: number
+}
+
+const scansOf = (reader: Reader, { sql, params }: Query) =>
+  reader.rows<Scan>({ sql: `EXPLAIN ESTIMATE ${sql}`, params })
+
+interface PlanNode {
+  'Node Type': string
+  /** Of a node that reads: `database.table`. */
+  Description?: string
+  Header?: { Name: string }[]
+  Plans?: PlanNode[]
+}
+
+/** Without these a plan shows the columns that decide which rows are read, and not those that are read later. */
+const wholeRows = 'query_plan_optimize_lazy_materialization = 0, optimize_move_to_prewhere = 0'
+
+/** Which columns of each table a query reads. */
+async function readingsOf(reader: Reader, { sql, params }: Query): Promise<Map<string, Set<string>>> {
+  const lines = await reader.rows<{ explain: string }>({
+    sql: `EXPLAIN json = 1, header = 1, description = 1 ${sql}\nSETTINGS ${wholeRows}`,
+    params,
+  })
+  const [{ Plan }] = JSON.parse(lines.map(({ explain }) => explain).join('\n')) as [{ Plan: PlanNode }]
+  const readings = new Map<string, Set<string>>()
+  const visit = (node: PlanNode) => {
+    if (node['Node Type'] === 'ReadFromMergeTree') {
+      const table = node.Description!.split('.').at(-1)!
+      const columns = readings.get(table) ?? new Set()
+      for (const { Name } of node.Header ?? []) columns.add(Name)
+      readings.set(table, columns)
+    }
+    node.Plans?.forEach(visit)
+  }
+  visit(Plan)
+  return readings
+}
+
+/** The average size of these columns together. Small parts do not tell sizes of columns: there each counts the same. */
+async function bytesPerRow(reader: Reader, table: string, columns: string[]): Promise<number> {
+  const parts = 'active AND database = currentDatabase() AND table = {table:String}'
+  const [size] = await reader.rows<{ bytes: number }>({
+    sql: `WITH
+            (SELECT sum(column_data_uncompressed_bytes) FROM system.parts_columns
+             WHERE ${parts} AND part_type = 'Wide' AND column IN {columns:Array(String)}) AS wide_bytes,
+            (SELECT count() FROM system.columns
+             WHERE database = currentDatabase() AND table = {table:String} AND default_kind != 'ALIAS') AS all_columns
+          SELECT if(sumIf(rows, part_type = 'Wide') > 0,
+            wide_bytes / sumIf(rows, part_type = 'Wide'),
+            sum(data_uncompressed_bytes) / sum(rows) * length({columns:Array(String)}) / all_columns) AS bytes
+          FROM system.parts WHERE ${parts}`,
+    params: { table, columns },
+  })
+  return size!.bytes
+}

@@ -1,0 +1,124 @@
+/**
+ * The error catalogue: what callers may be told. `error` is for programs and never changes; the spec's own words
+ * are used to the letter. `message` is for people. One handler (answerErrors.ts) turns these into
+ * `{ error, message, request_id }` and hides everything else behind `internal_error`.
+ */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    /** Machine-readable: the body's `error`. */
+    readonly code: string,
+    /** Human-readable: the body's `message`. */
+    message: string,
+    /** Further body keys, and headers such as Retry-After. */
+    readonly extra: { body?: Record<string, unknown>; headers?: Record<string, string> } = {},
+  ) {
+    super(message)
+    this.name = 'ApiError'
+  }
+}
+
+/** 400: the named parameter, header or body path is wrong. */
+export const invalidParameter = (parameter: string, message: string) =>
+  new ApiError(400, 'invalid_parameter', `${parameter}: ${message}`, { body: { parameter } })
+
+/** 400: the request as a whole cannot be read. */
+export const malformed = (message: string) => new ApiError(400, 'malformed', message)
+
+/** 401, in the words of the spec's Authentication part. */
+export const unauthorized = {
+  key: (message = 'The X-Api-Key header is not a key of this service.') =>
+    new ApiError(401, 'Invalid API key', message),
+  secret: () => new ApiError(401, 'Invalid API secret', 'The X-Api-Secret header does not match the key.'),
+  secretRequired: () =>
+    new ApiError(401, 'API secret is required', 'Send the key’s secret in the X-Api-Secret header.'),
+  /** A project key names another project on a pixel or own-project route (spec: Errors). */
+  otherProject: () => new ApiError(401, 'Invalid API key', 'This key belongs to another project.'),
+  /** Dashboard routes: nobody is signed in. */
+  session: () => new ApiError(401, 'unauthenticated', 'Sign in to the dashboard first.'),
+  /** Sign-in: the same for an unknown address and a wrong password. */
+  credentials: () =>
+    new ApiError(401, 'invalid_credentials', 'The e-mail address or the password is not right.'),
+}
+
+/** 415: the route takes bodies of these media types only. */
+export const unsupportedMediaType = (types: readonly string[]) =>
+  new ApiError(415, 'unsupported_media_type', `Content-Type: send the body as ${types.join(' or ')}.`, {
+    headers: { accept: types.join(', ') },
+  })
+
+/** 403: the caller is known, and may not. */
+export const forbidden = (message: string) => new ApiError(403, 'forbidden', message)
+
+/** 403, in the spec's words: a key of one project names another. */
+export const projectMismatch = () =>
+  new ApiError(
+    403,
+    'project_id does not match API key scope',
+    'project_id does not match API key scope: this key reads and writes only its own project.',
+  )
+
+/** 409: the state of things does not allow it; `body` may show that state. */
+export const conflict = (message: string, body: Record<string, unknown> = {}) =>
+  new ApiError(409, 'conflict', message, { body })
+
+/** 409: an organization always has an owner who can sign in. */
+export const lastOwner = () =>
+  new ApiError(
+    409,
+    'last_owner',
+    'This is the last owner of the organization: make somebody else an owner first.',
+  )
+
+/** 404, in the spec's words. What belongs to somebody else answers exactly like what does not exist. */
+export const notFound = {
+  organization: () =>
+    new ApiError(404, 'organization not found', 'You belong to no organization with this id.'),
+  project: () => new ApiError(404, 'project not found', 'No project of yours has this id.'),
+  pixel: () => new ApiError(404, 'pixel not found', 'No pixel of yours has this id.'),
+  campaign: () => new ApiError(404, 'campaign not found', 'No campaign of yours has this id.'),
+  field: (name: string) => new ApiError(404, 'field not found', `There is no field "${name}".`),
+  taxonomy: (name: string) => new ApiError(404, 'taxonomy not found', `There is no taxonomy "${name}".`),
+  member: () => new ApiError(404, 'member not found', 'No member of your organization has this id.'),
+  projectMember: () =>
+    new ApiError(404, 'project member not found', 'Nobody with this id is a member of the project.'),
+  key: () => new ApiError(404, 'key not found', 'No API key of yours has this id.'),
+  invitation: () =>
+    new ApiError(404, 'invitation not found', 'The invitation does not exist, was used, or has expired.'),
+  passwordReset: () =>
+    new ApiError(404, 'password reset not found', 'The link does not exist, was used, or has expired.'),
+  erasure: () => new ApiError(404, 'erasure not found', 'No erasure of yours has this id.'),
+  optOut: () => new ApiError(404, 'opt-out not found', 'They are not on your list.'),
+  route: (method: string, path: string) => new ApiError(404, 'not_found', `There is no ${method} ${path}.`),
+}
+
+/** 403: the pixel exists, but its owner has switched it off. */
+export const pixelInactive = () => new ApiError(403, 'pixel inactive', 'This pixel has been deactivated.')
+
+/** 503: nothing was accepted; the same request will succeed later. */
+export const busy = (message: string, retryAfterSeconds: number) =>
+  new ApiError(503, 'busy', message, { headers: { 'retry-after': String(retryAfterSeconds) } })
+
+/**
+ * 400: no answer within the limits that one request has. It names the window that was asked for, where there is one:
+ * a shorter one may do.
+ */
+export function queryTooHeavy(reason: string, window?: { startMs: number; endMs: number }): ApiError {
+  if (!window) {
+    return new ApiError(400, 'query_too_heavy', `This is too much for one request: ${reason}. Ask for less.`)
+  }
+  const [start, end] = [window.startMs, window.endMs].map((ms) => new Date(ms).toISOString())
+  return new ApiError(
+    400,
+    'query_too_heavy',
+    `The window from ${start} to ${end} is too much for one request: ${reason}. Take a shorter window or fewer filters.`,
+    { body: { parameter: 'start_ms', start_ms: window.startMs, end_ms: window.endMs } },
+  )
+}
+
+/** Nothing is to be answered: nobody is left, or whether the request was charged is not known. The connection closes. */
+export class NoAnswer extends Error {}
+
+/** 406: the Accept header rules out every form the answer could have. */
+export const notAcceptable = (types: readonly string[]) =>
+  new ApiError(406, 'not_acceptable', `Accept: this answer is to be had as ${types.join(', ')}.`)

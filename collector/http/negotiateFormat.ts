@@ -1,0 +1,44 @@
+import { notAcceptable } from './errors.ts'
+
+/** The forms rows can leave in; the first is used when nothing else is asked for. */
+export const formats = {
+  json: 'application/json',
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv',
+} as const
+export type Format = keyof typeof formats
+
+interface Range {
+  pattern: string
+  quality: number
+}
+
+/**
+ * Chooses the form of an answer from the Accept header: the best quality wins, then the range that names the type
+ * most exactly, then JSON. A header that names nothing we have gets JSON, unless it rules JSON out: then 406.
+ */
+export function negotiateFormat(accept: string | undefined): Format {
+  const ranges = (accept ?? '*/*').split(',').map(readRange)
+  const ranked = (Object.keys(formats) as Format[])
+    .map((format) => ({ format, ...match(formats[format], ranges) }))
+    .sort((a, b) => b.quality - a.quality || b.exactness - a.exactness)
+  const best = ranked[0]!
+  if (best.quality > 0) return best.format
+  const json = ranked.find(({ format }) => format === 'json')!
+  if (json.exactness >= 0) throw notAcceptable(Object.values(formats))
+  return 'json'
+}
+
+function readRange(text: string): Range {
+  const [pattern = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase())
+  const quality = Number(parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? 1)
+  return { pattern, quality: Number.isNaN(quality) ? 1 : quality }
+}
+
+/** The most exact range that covers `type` decides; exactness is -1 when none does. */
+function match(type: string, ranges: readonly Range[]): { quality: number; exactness: number } {
+  const patterns = ['*/*', `${type.split('/')[0]}/*`, type]
+  return ranges
+    .map(({ pattern, quality }) => ({ quality, exactness: patterns.indexOf(pattern) }))
+    .reduce((best, range) => (range.exactness > best.exactness ? range : best), { quality: 0, exactness: -1 })
+}

@@ -1,0 +1,28 @@
+import { conflict } from './errors.ts'
+
+/** Keys that change by themselves with every change. */
+const ownKeys = new Set(['version', 'updated_at'])
+
+/**
+ * Throws 409 "conflict" with the object as it is now, under its `kind`, when the caller edited an earlier version of
+ * it. Call it with the row locked.
+ */
+export function requireVersion(kind: string, current: { version: number }, edited: number | undefined): void {
+  if (edited === undefined || edited === current.version) return
+  throw conflict(`Somebody else has changed this meanwhile: it is at version ${current.version} now.`, {
+    [kind]: current,
+  })
+}
+
+/** What differs between an object before and after a change, for the audit log: `{ name: { from, to } }`. */
+export function changesOf<T extends object>(
+  before: T,
+  after: T,
+): Record<string, { from: unknown; to: unknown }> {
+  const keys = Object.keys(after).filter((key) => !ownKeys.has(key)) as (keyof T & string)[]
+  return Object.fromEntries(
+    keys
+      .filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))
+      .map((key) => [key, { from: before[key], to: after[key] }]),
+  )
+}

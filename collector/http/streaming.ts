@@ -1,0 +1,17 @@
+import type { FastifyReply } from 'fastify'
+
+/** Aborts when the answer is complete, or its connection closed before: what is still being read is let go of. */
+export function untilClosed(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController()
+  reply.raw.once('close', () => controller.abort())
+  return controller.signal
+}
+
+/** What was read to begin with, and all that comes after it. */
+export async function* startingWith<Piece>(
+  first: Piece,
+  others: AsyncIterator<Piece>,
+): AsyncGenerator<Piece> {
+  yield first
+  yield* { [Symbol.asyncIterator]: () => others }
+}

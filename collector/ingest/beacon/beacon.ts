@@ -1,0 +1,65 @@
+import { isUtf8 } from 'node:buffer'
+import { isUuid } from '../../../schemas/uuid.ts'
+import { malformed } from '../../http/errors.ts'
+import { markLongIntegers } from '../normalize/exactNumbers.ts'
+import { type Person, personOf } from '../normalize/normalize.ts'
+import { isObject } from './validate.ts'
+
+/** Most events one beacon may carry. */
+const beaconEventsMax = 500
+const timeCharsMax = 40
+
+/** A beacon whose envelope is right; its events are still to be checked, one by one. */
+export interface Envelope {
+  pixel_id: string
+  cookie_id?: string | undefined
+  /** Who the cookie belongs to. */
+  person?: Person | undefined
+  consent?: boolean | undefined
+  events: unknown[]
+  /** The same where some have integers beyond 2^53, with their digits kept (exactNumbers.ts). */
+  exactEvents?: unknown[] | undefined
+  /** sent_at in epoch milliseconds. */
+  sentAtMillis: number
+}
+
+/** Reads the body of `POST /e` (design: The ingest contract). Throws 400 "malformed", naming what is wrong. */
+export function parseBeacon(body: Buffer): Envelope {
+  if (!isUtf8(body)) throw malformed('The body is not valid UTF-8.')
+  const text = body.toString()
+  const beacon = parseJson(text)
+  if (!isObject(beacon)) throw malformed('The body must be a JSON object.')
+  const { pixel_id, cookie_id, hem, consent, sent_at, events } = beacon
+  if (!isUuid(pixel_id)) throw malformed('pixel_id must be a uuid.')
+  if (cookie_id != null && !isUuid(cookie_id)) throw malformed('cookie_id must be a uuid or null.')
+  const person = hem === undefined ? undefined : personOf(beacon)
+  if (person && 'path' in person) throw malformed(`${person.path.slice(1)} ${person.message}.`)
+  if (consent !== undefined && typeof consent !== 'boolean') throw malformed('consent must be true or false.')
+  const sentAtMillis =
+    typeof sent_at === 'string' && sent_at.length <= timeCharsMax ? Date.parse(sent_at) : Number.NaN
+  if (Number.isNaN(sentAtMillis)) throw malformed('sent_at must be an ISO 8601 time.')
+  if (!Array.isArray(events)) throw malformed('events must be an array.')
+  if (events.length > beaconEventsMax) throw malformed(`events must hold at most ${beaconEventsMax} events.`)
+  return {
+    pixel_id: pixel_id.toLowerCase(),
+    cookie_id: cookie_id ?? undefined,
+    person,
+    consent: cookie_id === null ? false : consent,
+    events,
+    exactEvents: exactEventsIn(text),
+    sentAtMillis,
+  }
+}
+
+function exactEventsIn(text: string): unknown[] | undefined {
+  const marked = markLongIntegers(text)
+  return marked === null ? undefined : (JSON.parse(marked) as { events: unknown[] }).events
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw malformed('The body is not valid JSON.')
+  }
+}

@@ -1,0 +1,177 @@
+import type { FastifyRequest } from 'fastify'
+import type { Counter } from 'prom-client'
+import type { BeaconReceipt, RejectedEvent } from '../../../schemas/beacon.ts'
+import { ApiError, notFound, pixelInactive } from '../../http/errors.ts'
+import { acceptedEvents, droppedBotEvents, droppedOptOutEvents } from '../../platform/metrics.ts'
+import { knownDevice } from '../normalize/device.ts'
+import { preferredLanguage } from '../normalize/language.ts'
+import type { Locate } from '../normalize/location.ts'
+import type { Person } from '../normalize/normalize.ts'
+import { type BeaconContext, clockCorrectionMs, sharedMembers } from '../normalize/row.ts'
+import type { PinnedScripts } from '../script/pinnedScripts.ts'
+import type { Spool } from '../spool/spool.ts'
+import { toServiceUnavailable } from '../spool/toServiceUnavailable.ts'
+import { acceptEvent, type BeaconPlace } from './acceptEvent.ts'
+import type { Envelope } from './beacon.ts'
+import type { IdentifyLimit, IngestLimits } from './ingestLimits.ts'
+import { linkRow } from './links.ts'
+import type { OptOuts } from './optOuts.ts'
+import type { Pixel, PixelRegistry } from './pixels.ts'
+import { rejectedEntry, rejectedRow } from './rejected.ts'
+import type { Fault } from './validate.ts'
+import { type DailySalt, type Visitor, visitorOf } from './visitor.ts'
+
+/** What ingest is built from. */
+export interface IngestDeps {
+  pixels: PixelRegistry
+  optOuts: OptOuts
+  salt: DailySalt
+  pinned: PinnedScripts
+  locate: Locate
+  /** One spool per table that ingest writes. */
+  spools: { events: Spool; rejected_events: Spool; identity_links: Spool }
+  limits: IngestLimits
+  identifyLimit: IdentifyLimit
+}
+
+export interface Accepted {
+  receipt: BeaconReceipt
+  visitor: Visitor
+}
+
+/**
+ * Accepts a beacon: validates each event, encodes those that pass, and resolves when all that was accepted, and what
+ * was rejected, is on disk. Each member of `events` is one or the other. Of a visitor who has opted out, and of bots
+ * where the pixel drops them, nothing is kept. Throws 404 "pixel not found", 403
+ * "pixel inactive" or "origin not allowed", 429 "rate_limited", and 503 "busy": then the beacon is to be sent again, and what was kept of it is not stored twice.
+ */
+export async function acceptBeacon(
+  deps: IngestDeps,
+  request: FastifyRequest,
+  envelope: Envelope,
+): Promise<Accepted> {
+  const pixel = activePixel(deps.pixels, envelope.pixel_id)
+  requireAllowedOrigin(pixel, originOf(request))
+  const limited = deps.limits(pixel.pixelId, request.ip)
+  if (limited) await limited
+  const device = knownDevice(request.headers['user-agent'] ?? '')
+  // Nothing is waited for between this and the spool, which refuses rows that took their time.
+  const receivedMillis = deps.spools.events.receive()
+  const visitor = visitorOf(
+    request,
+    pixel,
+    { cookieId: envelope.cookie_id, consent: envelope.consent },
+    deps.salt.current(),
+  )
+  const context: BeaconContext = {
+    organizationId: pixel.organizationId,
+    projectId: pixel.projectId,
+    pixelId: pixel.pixelId,
+    cookieId: visitor.cookieId,
+    clientIp: request.ip,
+    deviceMembers: `${device.members},${deps.locate(request.ip)},${languageMember(request)}`,
+    receivedMillis,
+    clockCorrectionMs: clockCorrectionMs(receivedMillis, envelope.sentAtMillis),
+  }
+  const place: BeaconPlace = {
+    context,
+    shared: sharedMembers(context),
+    settings: pixel.settings,
+    unexpected: (error) => request.log.error(error, 'an event that could not be read'),
+  }
+
+  const eventRows: string[] = []
+  const rejectedRows: string[] = []
+  const rejected: RejectedEvent[] = []
+  const linkRows: string[] = []
+  const hems: string[] = []
+  /** Whose browser it is, or why nobody takes that; events count all the same. */
+  const link = async (person: Person): Promise<Fault | undefined> => {
+    hems.push(person.hem)
+    const made = await linkRow(person, pixel, context, deps.identifyLimit)
+    if (typeof made !== 'string') return made
+    linkRows.push(made)
+  }
+  const { person, events, exactEvents } = envelope
+  const hemFault = person && (await link(person))
+  if (hemFault) rejectedRows.push(rejectedRow({ type: 'identify', hem: person.hem }, hemFault, context))
+  for (let index = 0; index < events.length; index++) {
+    const event = events[index]
+    // What is reckoned with, a scroll's percentage, has to be a number: then it is none that is too long for one.
+    const exact = exactEvents && acceptEvent(exactEvents[index], place, true)
+    const made = exact && !('path' in exact) ? exact : acceptEvent(event, place)
+    const fault = 'path' in made ? made : made.person && (await link(made.person))
+    if (fault) {
+      rejected.push(rejectedEntry(index, event, fault))
+      rejectedRows.push(rejectedRow(event, fault, context))
+    } else if ('rows' in made) {
+      eventRows.push(...made.rows)
+      for (const { event, fault } of made.refused) rejectedRows.push(rejectedRow(event, fault, context))
+    }
+  }
+
+  const unwanted = unwantedBecause(deps, pixel, device.isBot, [visitor.cookieId, ...hems])
+  if (unwanted) {
+    unwanted.dropped.inc(eventRows.length)
+    return { receipt: allRejected(visitor, events, unwanted.message), visitor }
+  }
+
+  const { spools } = deps
+  const commits: Promise<void>[] = []
+  if (eventRows.length > 0) commits.push(spools.events.append(eventRows, receivedMillis))
+  if (rejectedRows.length > 0) commits.push(spools.rejected_events.append(rejectedRows))
+  if (linkRows.length > 0 && visitor.consented) commits.push(spools.identity_links.append(linkRows))
+  await toServiceUnavailable(Promise.all(commits))
+  acceptedEvents.inc(eventRows.length)
+  const accepted = events.length - rejected.length
+  const receipt: BeaconReceipt = { cookie_id: visitor.cookieId, accepted, rejected }
+  if (hemFault) receipt.hem_rejected = hemFault
+  return { receipt, visitor }
+}
+
+const languageMember = ({ headers }: FastifyRequest): string =>
+  `"language":${JSON.stringify(preferredLanguage(headers['accept-language']))}`
+
+/** Why nothing of a beacon is kept, not even what is wrong with it; undefined when it may be. */
+function unwantedBecause(
+  { optOuts }: IngestDeps,
+  { organizationId, settings }: Pixel,
+  isBot: boolean,
+  ids: string[],
+): { message: string; dropped: Counter } | undefined {
+  if (optOuts.has(organizationId, ...ids))
+    return { message: 'must not be of a visitor who has opted out', dropped: droppedOptOutEvents }
+  if (isBot && settings.drop_bots)
+    return { message: 'must not be of a bot: this pixel drops them', dropped: droppedBotEvents }
+}
+
+const allRejected = ({ cookieId }: Visitor, events: readonly unknown[], message: string): BeaconReceipt => ({
+  cookie_id: cookieId,
+  accepted: 0,
+  rejected: events.map((event, index) => rejectedEntry(index, event, { path: '', message })),
+})
+
+/** The pixel of that id. Throws 404 "pixel not found", 403 "pixel inactive". */
+export function activePixel(pixels: PixelRegistry, pixelId: string): Pixel {
+  const pixel = pixels.get(pixelId)
+  if (!pixel) throw notFound.pixel()
+  if (!pixel.active) throw pixelInactive()
+  return pixel
+}
+
+function requireAllowedOrigin({ allowedOrigins }: Pixel, origin: string | null): void {
+  if (allowedOrigins.length > 0 && (origin === null || !allowedOrigins.includes(origin))) {
+    throw new ApiError(
+      403,
+      'origin not allowed',
+      `This pixel takes no events from ${origin ?? 'an unknown origin'}.`,
+    )
+  }
+}
+
+/** The page's origin: browsers send it with every POST; an image request has only a Referer. */
+export function originOf(request: FastifyRequest): string | null {
+  const { origin, referer } = request.headers
+  if (origin !== undefined) return origin
+  return referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : null
+}

@@ -1,0 +1,50 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Person } from '../normalize/normalize.ts'
+import type { BeaconContext } from '../normalize/row.ts'
+import type { IdentifyLimit } from './ingestLimits.ts'
+import type { Pixel } from './pixels.ts'
+import type { Fault } from './validate.ts'
+
+/** How sure a link is, by its source: addresses in forms have errors, and may be somebody else's. */
+const confidenceOf = { signed: 1, identify: 1, form: 0.9 }
+
+/**
+ * A line for the `identity_links` table, of source "signed" where the site's server vouches for it; or why whom the
+ * page names is refused: a wrong signature, none where the pixel requires one, or too many without from one network
+ * address.
+ */
+export async function linkRow(
+  { hem, source, signature }: Person,
+  { identifySecrets, settings }: Pixel,
+  context: BeaconContext,
+  limit: IdentifyLimit,
+): Promise<string | Fault> {
+  if (signature !== undefined && isSignature(signature, hem, identifySecrets))
+    return rowOf(hem, 'signed', context)
+  if (signature !== undefined) return { path: '/hem_signature', message: wrongSignature }
+  if (settings.require_signed_identify) return { path: '/hem_signature', message: missingSignature }
+  if (!(await limit(context.clientIp)))
+    return { path: '/hem', message: 'must wait: too many identifies without a signature from this network' }
+  return rowOf(hem, source, context)
+}
+
+const wrongSignature = 'must be the HMAC-SHA256 of the hem with the identify secret of this pixel, in hex'
+const missingSignature = 'must be given: this pixel accepts signed identifies only'
+
+/** Whether any of a pixel's secrets made this signature; it is compared in constant time. */
+function isSignature(signature: unknown, hem: string, secrets: readonly string[]): boolean {
+  if (typeof signature !== 'string' || !/^[\da-f]{64}$/i.test(signature)) return false
+  const given = Buffer.from(signature, 'hex')
+  return secrets.some((secret) => timingSafeEqual(given, createHmac('sha256', secret).update(hem).digest()))
+}
+
+const rowOf = (hem: string, source: keyof typeof confidenceOf, context: BeaconContext): string =>
+  JSON.stringify({
+    organization_id: context.organizationId,
+    cookie_id: context.cookieId,
+    hem,
+    source,
+    confidence: confidenceOf[source],
+    pixel_id: context.pixelId,
+    observed_at: new Date(context.receivedMillis).toISOString(),
+  })

@@ -1,0 +1,60 @@
+import type { RejectedEvent } from '../../../schemas/beacon.ts'
+import { eventDataSchemas } from '../../../schemas/events/index.ts'
+import { rejectedEvents } from '../../platform/metrics.ts'
+import type { BeaconContext } from '../normalize/row.ts'
+import { type Fault, isObject } from './validate.ts'
+
+const rejectedEventCharsMax = 4096
+
+/** What the receipt says of an event that was turned away. */
+export const rejectedEntry = (index: number, event: unknown, fault: Fault): RejectedEvent => ({
+  index,
+  event_id: givenText(event, 'event_id'),
+  ...fault,
+})
+
+/** A line for the `rejected_events` table. Counts the event, too. */
+export function rejectedRow(event: unknown, fault: Fault, context: BeaconContext): string {
+  rejectedEvents.inc({ part: partOf(fault) })
+  return JSON.stringify({
+    received_at: new Date(context.receivedMillis).toISOString(),
+    organization_id: context.organizationId,
+    project_id: context.projectId,
+    pixel_id: context.pixelId,
+    cookie_id: context.cookieId,
+    event_id: givenText(event, 'event_id'),
+    event_type: givenText(event, 'event_type') ?? givenText(event, 'type'),
+    path: fault.path.toWellFormed(),
+    message: fault.message.toWellFormed(),
+    event: jsonOf(event).slice(0, rejectedEventCharsMax).toWellFormed(),
+  })
+}
+
+/** Of an event that is too deep for that, only its beginning matters, and nobody can read it. */
+function jsonOf(event: unknown): string {
+  try {
+    return JSON.stringify(event)
+  } catch {
+    return '"too deep to be shown"'
+  }
+}
+
+/** Names of schemas, not of senders: each is a label of a metric. */
+const dataMembers = new Set(
+  Object.values(eventDataSchemas).flatMap(({ properties }) => Object.keys(properties)),
+)
+const knownParts = ['event_id', 'event_type', 'event_data', 'type', 'hem', 'hem_source', 'hem_signature']
+
+/** The part of an event that a fault lies in: "event_type", "event_data/timestamp", …; never a sender's own key. */
+function partOf({ path }: Fault): string {
+  if (path.endsWith('/__proto__')) return '__proto__'
+  const [part = '', member] = path.split('/', 3).slice(1)
+  if (part === 'event_data' && member && dataMembers.has(member)) return `${part}/${member}`
+  return knownParts.includes(part) ? part : 'event'
+}
+
+/** A text of an event that may not be one. */
+function givenText(event: unknown, key: 'event_id' | 'event_type' | 'type'): string | null {
+  const value = isObject(event) ? event[key] : undefined
+  return typeof value === 'string' ? value.slice(0, 100).toWellFormed() : null
+}

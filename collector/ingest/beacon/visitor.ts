@@ -1,0 +1,122 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { parse } from 'cookie'
+import type { FastifyRequest } from 'fastify'
+import { isUuid } from '../../../schemas/uuid.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import type { Pixel } from './pixels.ts'
+
+/** Who sent a beacon, and what to tell their browser. */
+export interface Visitor {
+  cookieId: string
+  /** False: nothing may be kept about them. */
+  consented: boolean
+  /** The Set-Cookie header to answer with, if any. */
+  setCookie: string | null
+}
+
+const visitorCookie = 'footfall'
+const thirteenMonthsSeconds = 395 * 86_400
+
+/**
+ * Decides a request's cookie_id (design: The ingest contract): the collector's own cookie, else the id the page
+ * sent, else a new one. Without consent, an id that is good for one day and set nowhere.
+ */
+export function visitorOf(
+  request: FastifyRequest,
+  pixel: Pixel,
+  sent: { cookieId?: string | undefined; consent?: boolean | undefined },
+  dailySalt: string,
+): Visitor {
+  const header = request.headers.cookie
+  const own = header?.includes(`${visitorCookie}=`) ? parse(header)[visitorCookie] : undefined
+  if (!hasConsent(request, pixel, sent.consent)) {
+    return {
+      cookieId: cookielessId(request, pixel, dailySalt),
+      consented: false,
+      setCookie: own === undefined ? null : cookieHeader(request, '', 0),
+    }
+  }
+  const cookieId = (isUuid(own) ? own : (sent.cookieId ?? randomUUID())).toLowerCase()
+  return { cookieId, consented: true, setCookie: cookieHeader(request, cookieId, thirteenMonthsSeconds) }
+}
+
+function hasConsent(request: FastifyRequest, pixel: Pixel, sent: boolean | undefined): boolean {
+  const { consent, honour_gpc } = pixel.settings
+  if (honour_gpc && (request.headers['sec-gpc'] === '1' || request.headers.dnt === '1')) return false
+  return sent ?? consent === 'granted'
+}
+
+/** The same browser has the same id until the salt changes at midnight, UTC; then nobody can tell any more. */
+function cookielessId(request: FastifyRequest, pixel: Pixel, dailySalt: string): string {
+  const digest = createHash('sha256')
+    .update(`${dailySalt}\n${pixel.pixelId}\n${request.ip}\n${request.headers['user-agent'] ?? ''}`)
+    .digest()
+  // RFC 9562 version 8: a uuid whose bits are the maker's own.
+  digest[6] = (digest[6]! & 0x0f) | 0x80
+  digest[8] = (digest[8]! & 0x3f) | 0x80
+  return digest.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+/**
+ * Lax where the page is of the collector's own site. Elsewhere a cookie must be SameSite=None and Secure to be
+ * sent at all, and Partitioned to be kept by browsers that refuse third-party cookies.
+ */
+function cookieHeader(request: FastifyRequest, value: string, maxAgeSeconds: number): string {
+  const site = request.headers['sec-fetch-site']
+  const isOwnSite = site === 'same-origin' || site === 'same-site' || site === 'none'
+  const isSecure = request.protocol === 'https'
+  const scope = isOwnSite ? `SameSite=Lax${isSecure ? '; Secure' : ''}` : 'SameSite=None; Secure; Partitioned'
+  return `${visitorCookie}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; ${scope}`
+}
+
+/** The salt of cookieless ids. */
+export interface DailySalt {
+  /** Today's salt, UTC. */
+  current(): string
+  close(): void
+}
+
+const saltCheckMs = 10_000
+const dayMs = 86_400_000
+
+/** The day, UTC, counted from 1970. */
+const today = (): number => Math.floor(Date.now() / dayMs)
+
+/**
+ * Keeps today's salt, the same in every process through PostgreSQL, where yesterday's is deleted. While PostgreSQL
+ * is away past midnight, a salt of this process's own stands in, so that an id never lives longer than a day.
+ */
+export async function openDailySalt(postgres: Postgres): Promise<DailySalt> {
+  let salt = { day: -1, value: '', isShared: false }
+
+  const renew = async () => {
+    const day = today()
+    if (salt.day === day && salt.isShared) return
+    const date = new Date(day * dayMs).toISOString().slice(0, 10)
+    try {
+      await postgres.query('INSERT INTO daily_salts (day, salt) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
+        date,
+        randomBytes(32).toString('hex'),
+      ])
+      await postgres.query('DELETE FROM daily_salts WHERE day < $1', [date])
+      const { rows } = await postgres.query<{ salt: string }>('SELECT salt FROM daily_salts WHERE day = $1', [
+        date,
+      ])
+      salt = { day, value: rows[0]!.salt, isShared: true }
+    } catch {
+      if (salt.day !== day) salt = { day, value: randomBytes(32).toString('hex'), isShared: false }
+    }
+  }
+
+  await renew()
+  const timer = setInterval(() => void renew(), saltCheckMs)
+  timer.unref()
+  return {
+    current: () => {
+      if (salt.day !== today())
+        salt = { day: today(), value: randomBytes(32).toString('hex'), isShared: false }
+      return salt.value
+    },
+    close: () => clearInterval(timer),
+  }
+}

@@ -1,0 +1,179 @@
+import type { PixelSettings } from '../../../schemas/beacon.ts'
+import type { Description } from '../../../schemas/captured.ts'
+import { textLengthMax, urlLengthMax } from '../../../schemas/events/common.ts'
+import { identifierOf } from '../beacon/identifier.ts'
+import { isObject } from '../beacon/validate.ts'
+import type { Data } from './normalize.ts'
+import { clean, cut, textOf } from './text.ts'
+
+/** What the pixel sends in place of a text that is masked. */
+const mask = '***'
+const propertyPrefix = 'data-footfall-prop-'
+const classLengthMax = 1000
+const nameLengthMax = 1000
+/** Of a field: name, type and autocomplete. */
+const fieldLengthMax = 1000
+/** Of a path, the steps nearest to what was clicked; those after them are there for their marks. */
+const nearSteps = 6
+
+/** The data of a click from what was noted of it; undefined where scripts made one without an element. */
+export function normalizeClick(data: Data, { text_length_max }: PixelSettings): Data | undefined {
+  const { path, clientX, clientY } = data
+  const steps = nearStepsOf(path)
+  const [element] = steps
+  if (!element) return
+  const link = linkKind(hrefOf(linkIn(path), data.url), data.url)
+  return {
+    element: {
+      ariaLabel: cut(element['aria-label'], text_length_max) ?? null,
+      className: cut(element.class, classLengthMax) ?? '',
+      tagName: cut(element.tag, nameLengthMax)!.toUpperCase(),
+      id: cut(element.id, nameLengthMax) ?? null,
+      href: hrefOf(element, data.url),
+    },
+    elementIdentifier: identifierOf(steps),
+    elementText: cut(textIn(data, element), text_length_max),
+    coordinates: { x: clientX, y: clientY },
+    ...(link && { link }),
+  }
+}
+
+/** What an element is called: its text, else its label, else that of what is inside it, as of an image in a link. */
+function textIn({ text, label }: Data, element: Description): string | undefined {
+  // What stands in a field is nobody's business; of a field that is needless to say.
+  if (text === mask && isField(element)) return ''
+  return clean(text) || labelOf(element) || labelOf(label) || ''
+}
+
+const labelOf = (element: unknown): string | undefined =>
+  isObject(element) ? [element['aria-label'], element.alt, element.title].map(clean).find(Boolean) : undefined
+
+/** The custom event of a click that the pixel's chunk judged: rage_click or dead_click. */
+export function judgedFrom(data: Data, settings: PixelSettings, type: string): Data | undefined {
+  const click = normalizeClick(data, settings)
+  if (!click) return
+  const { elementIdentifier, elementText, coordinates } = click
+  return { name: `${type}_click`, properties: { elementIdentifier, elementText, coordinates } }
+}
+
+/** The download that a click is, too: on a link that says so, or leads to a file. */
+export function normalizeDownload(
+  { path, url }: Data,
+  { download_extensions }: PixelSettings,
+): Data | undefined {
+  const link = linkIn(path)
+  const href = hrefOf(link, url)
+  if (!link || !href) return
+  const place = href.split(/[?#]/, 1)[0]!
+  const filename = cut(
+    textOf(link.download) || decoded(place.slice(place.lastIndexOf('/') + 1)),
+    textLengthMax,
+  )!
+  const extension = extensionOf(filename)
+  const isFile = URL.canParse(href) && download_extensions.includes(extensionOf(new URL(href).pathname))
+  return link.download === undefined && !isFile ? undefined : { href, filename, extension }
+}
+
+/** The custom event that the innermost of some elements asks for by data-footfall-event. */
+export function normalizeMarked(path: unknown, common: unknown): Data | undefined {
+  const element = stepsOf(path).find((step) => 'data-footfall-event' in step)
+  const name = element && cut(element['data-footfall-event'], 100)
+  if (!name) return
+  const own = Object.entries(element)
+    .filter(([key]) => key.startsWith(propertyPrefix))
+    .map(([key, value]) => [key.slice(propertyPrefix.length), value])
+  return { name, properties: { ...(isObject(common) && common), ...Object.fromEntries(own) } }
+}
+
+/** The data of a form's submission; undefined where scripts made one without a form. */
+export function normalizeForm({ form, fields, url, base }: Data): Data | undefined {
+  if (!isDescription(form)) return
+  return {
+    form: {
+      id: cut(form.id, nameLengthMax) ?? null,
+      name: cut(form.name, nameLengthMax) ?? null,
+      action: absolute(form.action, textOf(base) ?? url),
+      method: (cut(form.method, nameLengthMax) || 'get').toLowerCase(),
+    },
+    fields: [...new Set(fieldsIn(fields).map(({ name }) => name))].slice(0, 500),
+  }
+}
+
+export interface Field {
+  name: string
+  /** What was searched for by it. */
+  query: string | undefined
+}
+
+const secretTypes = 'hidden|password'
+const buttonTypes = 'button|fieldset|image|output|reset|submit'
+const fieldTypes =
+  'checkbox|color|date|datetime-local|email|file|month|number|radio|range|search|select-multiple|select-one|tel|text|textarea|time|url|week'
+const fieldPattern = RegExp(`^(.+?) (${secretTypes}|${buttonTypes}|${fieldTypes}) ?(.*)$`, 's')
+const keptPattern = RegExp(`^(${fieldTypes})$`)
+
+/** The fields of a noted form, without the secret ones and those that are none. */
+export const fieldsIn = (fields: unknown): Field[] =>
+  (Array.isArray(fields) ? fields : []).flatMap((field: unknown) => {
+    const [kind, query] = Array.isArray(field) ? field : []
+    const [, name = '', type = '', autocomplete = ''] =
+      fieldPattern.exec(cut(kind, fieldLengthMax) ?? '') ?? []
+    return keptPattern.test(type) && !/\bcc-/.test(autocomplete) ? [{ name, query: textOf(query) }] : []
+  })
+
+const isDescription = (value: unknown): value is Description =>
+  isObject(value) && typeof value.tag === 'string'
+
+const isField = ({ tag }: Description) => ['input', 'select', 'option', 'textarea'].includes(tag)
+
+/** The elements of a path; a shadow root on its way is none. */
+export const stepsOf = (path: unknown): Description[] =>
+  Array.isArray(path) ? path.filter(isDescription) : []
+
+/** Those nearest to what was clicked. */
+export const nearStepsOf = (path: unknown): Description[] =>
+  stepsOf(Array.isArray(path) && path.slice(0, nearSteps))
+
+/** The innermost link of a path. */
+const linkIn = (path: unknown): Description | undefined =>
+  stepsOf(path).find(({ tag, href }) => ['a', 'area'].includes(tag) && textOf(href))
+
+export const isInLink = (path: unknown): boolean => linkIn(path) !== undefined
+
+/** Where an element leads to. A link inside an SVG says it as it is written. */
+const hrefOf = (element: Description | undefined, url: unknown): string | null =>
+  absolute(element?.href, url) ?? urlOf(element?.href)
+
+/** An address, cut to what is stored of one. */
+export const urlOf = (value: unknown): string | null => cut(value, urlLengthMax) || null
+
+/** In lower case, without the dot; empty where a name has none. */
+function extensionOf(name: string): string {
+  const extension = name.slice(name.lastIndexOf('.') + 1)
+  const isOne = extension.length < name.length && extension.length <= 100 && !extension.includes('/')
+  return isOne ? extension.toLowerCase() : ''
+}
+
+const absolute = (value: unknown, base: unknown): string | null => {
+  const [url, from] = [urlOf(value), urlOf(base)]
+  return url && from && URL.canParse(url, from) ? urlOf(new URL(url, from).href) : null
+}
+
+const decoded = (name: string): string => {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
+
+/** What a link does that does not lead to another page of the same site; undefined for one that does. */
+function linkKind(href: string | null, url: unknown): 'outbound' | 'tel' | 'mailto' | undefined {
+  if (!href || !URL.canParse(href)) return
+  const { protocol, hostname } = new URL(href)
+  if (protocol === 'tel:') return 'tel'
+  if (protocol === 'mailto:') return 'mailto'
+  const page = urlOf(url)
+  const isWeb = protocol === 'http:' || protocol === 'https:'
+  if (isWeb && page && URL.canParse(page) && new URL(page).hostname !== hostname) return 'outbound'
+}

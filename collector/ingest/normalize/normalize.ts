@@ -1,0 +1,245 @@
+import type { PixelSettings } from '../../../schemas/beacon.ts'
+import { type Description, eventTypeOf, type NotedType } from '../../../schemas/captured.ts'
+import { type EventType, eventTypes } from '../../../schemas/events/index.ts'
+import { identifierOf } from '../beacon/identifier.ts'
+import { type Fault, isObject } from '../beacon/validate.ts'
+import {
+  isInLink,
+  judgedFrom,
+  nearStepsOf,
+  normalizeClick,
+  normalizeDownload,
+  normalizeForm,
+  normalizeMarked,
+  stepsOf,
+  urlOf,
+} from './elements.ts'
+import { searchOfForm, searchOfPage } from './search.ts'
+import { stripSecrets, stripUrlSecrets, withoutSecrets } from './secrets.ts'
+import { clean, cut, numberOf } from './text.ts'
+
+export type Data = Record<string, unknown>
+
+/** An event as it is to be checked and stored. */
+export interface Derived {
+  event_id: unknown
+  event_type: unknown
+  event_data: unknown
+  /** Of the page it happened on, where event_data does not say so. */
+  referrer?: string | undefined
+}
+
+/** What one member of a beacon's `events` stands for. */
+export interface Meaning {
+  /** The event itself; none where it is understood and makes none: an identify, the sound of audio. */
+  own?: Derived
+  /** The events that follow from it. */
+  derived: Derived[]
+  /** Whom it names. */
+  person?: Person
+}
+
+/**
+ * What one member of a beacon's `events` means, or why it says too little. One that came complete stays as it is,
+ * without the secrets in its URLs; of what the pixel noted (schemas/captured.ts) come its event and those that follow
+ * from it: a search from a page view or a form, a download and a marked element's own event from a click. Whether
+ * they are good ones is for the schemas to say.
+ */
+export function normalize(event: unknown, settings: PixelSettings): Meaning | Fault {
+  if (!isObject(event)) return { path: '', message: 'must be an object' }
+  const { type, id, referrer, event_type, ...noted } = event
+  if (event_type !== undefined || type === undefined) return complete(event, settings)
+  if (typeof type !== 'string' || !isNotedType(type))
+    return { path: '/type', message: `must be one of ${Object.keys(eventTypeOf).join(', ')}` }
+  if (type === 'identify') return identified(noted)
+
+  // One that is longer than what is stored of it is cut: the event is worth more than its end.
+  const url = urlOf(noted.url) ?? noted.url
+  const at = timestampOf(noted.at)
+  const parts = makers[type]({ ...noted, referrer, url }, settings, type)
+  const ownType = eventTypeOf[type]
+  const events: Derived[] = []
+  for (const [event_type, data] of Object.entries(parts)) {
+    if (!data && event_type === ownType) return saysTooLittle[type]!
+    if (!data) continue
+    const event_data = stripSecrets({ url, ...data, timestamp: at }, settings)
+    events.push({
+      event_id: idOf(at, id, event_type),
+      event_type,
+      event_data,
+      ...pageReferrer(referrer, settings),
+    })
+  }
+  const own = events.find(({ event_type }) => event_type === ownType)
+  return { ...(own && { own }), derived: events.filter((event) => event !== own) }
+}
+
+function complete({ event_id, event_type, event_data }: Data, settings: PixelSettings): Meaning {
+  if (isObject(event_data)) stripUrlSecrets(event_data, settings)
+  return { own: { event_id, event_type, event_data }, derived: [] }
+}
+
+/** Without consent the pixel does not say who it is: that is no fault. */
+function identified(noted: Data): Meaning | Fault {
+  if (noted.hem === undefined) return { derived: [] }
+  const person = personOf(noted)
+  return 'path' in person ? person : { derived: [], person }
+}
+
+const pageReferrer = (referrer: unknown, settings: PixelSettings) =>
+  typeof referrer === 'string' && referrer !== ''
+    ? { referrer: withoutSecrets(referrer, settings) }
+    : undefined
+
+const noPlayer: Fault = { path: '/path', message: 'must hold the element that plays' }
+
+const noElement: Fault = { path: '/path', message: 'must hold the clicked element' }
+
+/** By the types whose event may be missing: what they must hold. */
+const saysTooLittle: Partial<Record<NotedType, Fault>> = {
+  ...{ play: noPlayer, pause: noPlayer, timeupdate: noPlayer, ended: noPlayer },
+  ...{ click: noElement, auxclick: noElement, rage: noElement, dead: noElement },
+  submit: { path: '/form', message: 'must be the submitted form' },
+  track: { path: '/name', message: 'must be a text of at least one character' },
+}
+
+const isNotedType = (type: string): type is NotedType => Object.hasOwn(eventTypeOf, type)
+
+/**
+ * The uuid (version 8) of an event that the pixel noted: its time, the 52 bits its page threw, and the place of its
+ * type among all, for several may be made of one. The same however often it is sent; undefined without a number.
+ */
+function idOf(at: unknown, thrown: unknown, event_type: string): string | undefined {
+  if (typeof thrown !== 'number' || !(thrown >= 0 && thrown < 1)) return
+  const time = hex(Math.max(0, Date.parse(cut(at, timeCharsMax) ?? '') || 0), 12)
+  const bits = hex(Math.floor(thrown * 2 ** 52), 13)
+  const type = hex(eventTypes.indexOf(event_type as EventType) + 1, 2)
+  const groups = [time.slice(0, 8), time.slice(8), `8${bits.slice(0, 3)}`, `8${bits.slice(3, 6)}`]
+  return [...groups, `${bits.slice(6)}000${type}`].join('-')
+}
+
+const timeCharsMax = 40
+
+/** The pixel tells milliseconds; scripts that are still in caches tell ISO 8601. */
+const timestampOf = (at: unknown): unknown =>
+  typeof at === 'number' && Math.abs(at) <= latestTime ? new Date(at).toISOString() : at
+
+/** The last that a Date holds. */
+const latestTime = 8.64e15
+
+const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0').slice(-digits)
+
+/** What an event's data are made of by the type the pixel notes; undefined where it makes none of a type. */
+type Make = (data: Data, settings: PixelSettings, type: string) => { [T in EventType]?: Data | undefined }
+
+const click: Make = (data, settings) => ({
+  click: normalizeClick(data, settings),
+  download: normalizeDownload(data, settings),
+  // A form's turn comes when it is submitted.
+  custom: normalizeMarked(
+    stepsOf(data.path).filter(({ tag }) => tag !== 'form'),
+    data.properties,
+  ),
+})
+
+const copy: Make = ({ text, textLength }) => ({
+  copy: { text: cut(text, Number.POSITIVE_INFINITY), textLength },
+})
+
+const judged: Make = (data, settings, type) => ({ custom: judgedFrom(data, settings, type) })
+
+const video: Make = (data, _settings, type) => {
+  const steps = nearStepsOf(data.path ?? [data.element])
+  if (!steps[0]) return { video: undefined }
+  const video = videoFrom(data, steps, type)
+  return video ? { video } : {}
+}
+
+const makers: Record<Exclude<NotedType, 'identify'>, Make> = {
+  page: (data, settings) => {
+    const { title, referrer, sizes, searched, results, properties, replaced, at, ...own } = data
+    const [screenWidth, screenHeight, width, height] = Array.isArray(sizes) ? sizes : []
+    const view = {
+      title: cut(title, titleLengthMax),
+      referrer: urlOf(referrer) ?? (referrer || null),
+      screen: { height: screenHeight, width: screenWidth },
+      viewport: { height, width },
+      ...own,
+    }
+    // A filter is no other page, unless the settings say so.
+    const isView = !replaced || settings.track_query
+    return { ...(isView && { page_view: view }), search: searchOfPage(data, settings) }
+  },
+
+  click,
+  // The middle button does something with links only: it opens them in a tab of their own.
+  auxclick: (data, settings, type) => (isInLink(data.path) ? click(data, settings, type) : {}),
+
+  scroll: ({ percentage, threshold }) => ({
+    scroll_depth: { percentage: Math.min(100, Math.floor(numberOf(percentage))), threshold },
+  }),
+
+  copy,
+  cut: copy,
+
+  submit: (data, settings) => ({
+    form_submission: normalizeForm(data),
+    search: searchOfForm(data, settings),
+    custom: normalizeMarked([data.form], data.properties),
+  }),
+
+  play: video,
+  pause: video,
+  timeupdate: video,
+  ended: video,
+
+  track: ({ name, properties }) => ({ custom: name ? { name, properties } : undefined }),
+
+  rage: judged,
+  dead: judged,
+}
+
+/** Only of videos and embedded players: audio is none. Browsers pause a video that ends, too. */
+function videoFrom(data: Data, steps: Description[], action: string): Data | undefined {
+  const { currentSrc, currentTime, duration, ended } = data
+  const element = steps[0]!
+  if (element.tag !== 'video' && element.tag !== 'iframe') return
+  if (action === 'pause' && ended) return
+  const percent = Math.min(100, (100 * numberOf(currentTime)) / numberOf(duration)) || 0
+  const isProgress = action === 'timeupdate'
+  const title = element['data-footfall-title'] ?? element.title ?? element['aria-label']
+  return {
+    // Tells two players of one file apart.
+    elementIdentifier: identifierOf(steps),
+    src: cut(currentSrc, srcLengthMax),
+    title: clean(cut(title, titleLengthMax)) || null,
+    action: isProgress ? 'progress' : action,
+    position: currentTime,
+    duration,
+    // A quarter is reported by the first time past it.
+    percent: isProgress ? Math.floor(percent / 25) * 25 : Math.floor(percent),
+  }
+}
+
+const titleLengthMax = 1000
+const srcLengthMax = 2048
+
+/** Who a browser belongs to. */
+export interface Person {
+  /** SHA-256 of the normalised e-mail address, hex. */
+  hem: string
+  /** identify: the site said so. form: it was written into a form. */
+  source: 'identify' | 'form'
+  /** What the site's server made of the hem, if anything was given as that. */
+  signature?: unknown
+}
+
+/** Who is meant by `hem`, `hem_source` and `hem_signature`; what is wrong with the first two. */
+export function personOf({ hem, hem_source = 'identify', hem_signature: signature }: Data): Person | Fault {
+  if (!isHem(hem)) return { path: '/hem', message: 'must be 64 lower-case hexadecimal characters' }
+  if (hem_source !== 'identify' && hem_source !== 'form')
+    return { path: '/hem_source', message: 'must be identify or form' }
+  return { hem, source: hem_source, ...(signature != null && { signature }) }
+}
+
+const isHem = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)

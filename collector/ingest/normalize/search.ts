@@ -1,0 +1,47 @@
+import type { PixelSettings } from '../../../schemas/beacon.ts'
+import { urlLengthMax } from '../../../schemas/events/common.ts'
+import { isObject } from '../beacon/validate.ts'
+import { fieldsIn } from './elements.ts'
+import type { Data } from './normalize.ts'
+import { clean, cut, textOf } from './text.ts'
+
+/**
+ * The search that a page view shows by its URL; undefined where it shows none, or one that has been counted: by the
+ * form it was made with, or by the page before. Its next pages, filters and returns to it are no new searches.
+ */
+export function searchOfPage(data: Data, settings: PixelSettings): Data | undefined {
+  const { url, referrer, searched, results } = data
+  const query = queryOf(url, settings.search_parameters)
+  if (!query || query === searched) return
+  if (isSameSite(url, referrer) && query === queryOf(referrer, settings.search_parameters)) return
+  const count = Number.parseInt(cut(results, 20) ?? '', 10)
+  return { query: cut(clean(query), settings.text_length_max), results_count: count >= 0 ? count : null }
+}
+
+/**
+ * The search that a submitted form is; undefined where it is none, and where its results page will show it: a GET form
+ * leads there by a parameter of this site, unless the page handles it.
+ */
+export function searchOfForm(data: Data, settings: PixelSettings): Data | undefined {
+  const { form, fields, prevented } = data
+  const field = fieldsIn(fields).findLast(({ query }) => query)
+  if (!field) return
+  const method = isObject(form) && textOf(form.method)?.toLowerCase()
+  const showsItself = method !== 'post' && settings.search_parameters.includes(field.name)
+  if (showsItself && !prevented) return
+  return { query: cut(clean(field.query), settings.text_length_max), results_count: null }
+}
+
+/** What a URL searches for, by the parameters of this site. */
+function queryOf(url: unknown, parameters: readonly string[]): string | undefined {
+  if (typeof url !== 'string' || url.length > urlLengthMax || !URL.canParse(url)) return
+  return [...new URL(url).searchParams].findLast(([name, value]) => parameters.includes(name) && value)?.[1]
+}
+
+const isSameSite = (url: unknown, other: unknown): boolean => {
+  const host = hostOf(url)
+  return host !== undefined && host === hostOf(other)
+}
+
+const hostOf = (url: unknown): string | undefined =>
+  typeof url === 'string' && url.length <= urlLengthMax && URL.canParse(url) ? new URL(url).host : undefined

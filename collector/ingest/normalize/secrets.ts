@@ -1,0 +1,88 @@
+import type { PixelSettings } from '../../../schemas/beacon.ts'
+import { isObject } from '../beacon/validate.ts'
+import { withoutNumbers } from './numbers.ts'
+
+/** Parameters that hold secrets: their name ends so, in any spelling, … */
+const secretEnding = /(?:token|secret|passwo?r?d|pwd|(?:api|[_-])key|e-?mail|jwt|signature|credential)$/i
+/** … or is one of these. */
+const secretNames = [
+  ...['key', 'code', 'auth', 'authorization', 'pass', 'pin', 'otp', 'sid', 'session', 'sessionid'],
+  ...['session_id', 'sig', 'ssn', 'phone'],
+]
+/** Of a name, the end is looked at; none of the above is nearly as long. */
+const nameCharsMax = 200
+
+/**
+ * The name of a parameter, in URLs wherever they stand in a text, and its value with the separator after it. All
+ * expressions here are linear: none begins inside of what another match of it has scanned in vain.
+ */
+const parameterName = /(?<=[?&#;])([^?&#;="\\\s]*)=/g
+const parameterValue = /[^&#;"\\\s]*[&;]?/y
+/** Separators with nothing after them. */
+const looseEnd = /(?<![?&;])[?&;]+(?=#|$)|#$/g
+/** What closes an array's name: `token[]`, `token%5d`. */
+const closings = /(?:\]|%5d|\[|%5b)+$/i
+
+/** The names that a pixel's settings take out besides, made once for each. */
+const ignoredNames = new WeakMap<PixelSettings, ReadonlySet<string>>()
+
+function namesOf(settings: PixelSettings): ReadonlySet<string> {
+  let names = ignoredNames.get(settings)
+  if (!names) {
+    names = new Set([...secretNames, ...settings.ignore_query_parameters.map((name) => name.toLowerCase())])
+    ignoredNames.set(settings, names)
+  }
+  return names
+}
+
+function isSecret(name: string, settings: PixelSettings): boolean {
+  const plain = name.slice(-nameCharsMax).replace(closings, '')
+  return (
+    secretEnding.test(plain) || (name.length < nameCharsMax && namesOf(settings).has(plain.toLowerCase()))
+  )
+}
+
+/**
+ * Takes tokens, keys, addresses and the like, and what the settings name, out of the queries of URLs, and the numbers
+ * of cards and of social security out of all.
+ */
+export const withoutSecrets = (text: string, settings: PixelSettings): string =>
+  withoutNumbers(withoutParameters(text, settings))
+
+function withoutParameters(url: string, settings: PixelSettings): string {
+  if (!url.includes('=')) return url
+  let kept = ''
+  let end = 0
+  for (const { index, 0: start, 1: name } of url.matchAll(parameterName)) {
+    if (index < end || !isSecret(name!, settings)) continue
+    kept += url.slice(end, index)
+    parameterValue.lastIndex = index + start.length
+    parameterValue.test(url)
+    end = parameterValue.lastIndex
+  }
+  return end === 0 ? url : (kept + url.slice(end)).replace(looseEnd, '')
+}
+
+const urlKeys = ['url', 'referrer', 'href', 'src', 'action']
+
+/** Takes secrets out of the URLs of an event's data. */
+export function stripUrlSecrets(data: Record<string, unknown>, settings: PixelSettings): void {
+  for (const key of urlKeys) {
+    const value = data[key]
+    if (typeof value === 'string') data[key] = withoutSecrets(value, settings)
+  }
+  for (const key of ['element', 'form']) {
+    const part = data[key]
+    if (isObject(part)) stripUrlSecrets(part, settings)
+  }
+}
+
+/** The value without secrets wherever they stand in its texts. */
+export function stripSecrets<T>(value: T, settings: PixelSettings): T {
+  if (typeof value === 'string') return withoutSecrets(value, settings) as T
+  if (Array.isArray(value)) return value.map((part) => stripSecrets(part, settings)) as T
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [key, stripSecrets(part, settings)]),
+  ) as T
+}

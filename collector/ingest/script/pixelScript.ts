@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import { bake, pixelConfig } from '../../../pixel/config.ts'
+import type { PixelSettings } from '../../../schemas/beacon.ts'
+import { buildRoot } from '../../platform/paths.ts'
+
+/** A script in every encoding that it is served in. */
+export interface Script {
+  /** Names this very content, in URLs too. */
+  version: string
+  /** For the integrity attribute of a script tag. */
+  integrity: string
+  identity: Buffer
+  gzip: Buffer
+  br: Buffer
+}
+
+/** What pages load besides the pixel: measures and players where the settings ask for them, the fault finder. */
+export const chunkNames = ['vitals', 'embeds', 'forms', 'identify', 'debug', 'frustration'] as const
+export type ChunkName = (typeof chunkNames)[number]
+
+export interface PixelScripts {
+  /** The built pixel with one pixel's id and settings baked in. */
+  of(pixelId: string, settings: PixelSettings): Promise<Script>
+  chunks: Record<ChunkName, Script>
+}
+
+const brotli = promisify(brotliCompress)
+const gzipped = promisify(gzip)
+const cachedMost = 1_000
+
+/** Makes pixel scripts, compressed once and kept. `publicUrl` is how browsers reach the collector. */
+export async function createPixelScripts(publicUrl: string): Promise<PixelScripts> {
+  const built = (name: string) => readFileSync(join(buildRoot, 'pixel', name), 'utf8')
+  const usual = built('pixel.js')
+  const judging = built('pixel.frustration.js')
+  const compressed = chunkNames.map(async (name) => [name, await compress(built(`${name}.js`))])
+  const chunks = Object.fromEntries(await Promise.all(compressed)) as PixelScripts['chunks']
+  const cache = new Map<string, Promise<Script>>()
+
+  return {
+    chunks,
+    of(pixelId, settings) {
+      const scriptUrl = `${publicUrl}/p/${pixelId}.js`
+      const template = settings.frustration ? judging : usual
+      const source =
+        scriptFor(template, pixelId, scriptUrl, settings) + loadChunks(settings, scriptUrl, chunks)
+      let script = cache.get(source)
+      if (!script) {
+        script = compress(source)
+        if (cache.size >= cachedMost) cache.delete(cache.keys().next().value!)
+        cache.set(source, script)
+      }
+      return script
+    },
+  }
+}
+
+/** The built script for one pixel. Events go to `e` beside the folder of the script, which is all it needs of its URL. */
+export const scriptFor = (
+  template: string,
+  pixelId: string,
+  scriptUrl: string,
+  settings: PixelSettings,
+): string => bake(template, pixelConfig(pixelId, '../e', scriptUrl.replace(/[^/]*$/, ''), settings))
+
+/** The end of a script whose settings ask for more: loaded in idle time, and done without where it is blocked. */
+function loadChunks(settings: PixelSettings, scriptUrl: string, chunks: PixelScripts['chunks']): string {
+  const names: ChunkName[] = []
+  if (settings.web_vitals) names.push('vitals')
+  if (settings.video_embeds) names.push('embeds')
+  if (settings.identify_forms) names.push('forms')
+  if (names.length === 0) return ''
+  const urls = names.map((name) => `${name}.${chunks[name].version}.js`)
+  return `
+try{const u=document.currentScript?.src||${JSON.stringify(scriptUrl)};(window.requestIdleCallback||setTimeout)(()=>${JSON.stringify(urls)}.map(c=>import(new URL(c,u)).catch(()=>{})))}catch{}`
+}
+
+/** A script in every encoding, named by its content. */
+export async function compress(source: string): Promise<Script> {
+  const identity = Buffer.from(source)
+  const [br, gz] = await Promise.all([
+    brotli(identity, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: identity.length },
+    }),
+    gzipped(identity, { level: 9 }),
+  ])
+  const digest = (algorithm: string) => createHash(algorithm).update(identity)
+  return {
+    version: digest('sha256').digest('hex').slice(0, 16),
+    integrity: `sha384-${digest('sha384').digest('base64')}`,
+    identity,
+    gzip: gz,
+    br,
+  }
+}

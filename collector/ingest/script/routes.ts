@@ -1,0 +1,85 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { snippet } from '../../../pixel/stub.mjs'
+import { notFound } from '../../http/errors.ts'
+import { chooseEncoding } from '../../http/negotiateEncoding.ts'
+import { activePixel, type IngestDeps } from '../beacon/intake.ts'
+import { type ChunkName, chunkNames, createPixelScripts, type Script } from './pixelScript.ts'
+
+/** Settings may change: browsers ask again after five minutes, and meanwhile use what they have. */
+const current = 'public, max-age=300, stale-while-revalidate=86400'
+/** The URL names the content. */
+const immutable = 'public, max-age=31536000, immutable'
+
+const isChunk = (name: string): name is ChunkName => (chunkNames as readonly string[]).includes(name)
+
+/**
+ * GET /p/{pixel_id}.js and what belongs to it. A version in the name, /p/{pixel_id}.{version}.js, pins the content:
+ * such a script never changes. /p/{pixel_id}.json tells the pinned URL, its integrity, and how to put either on a page.
+ */
+export async function scriptRoutes(app: FastifyInstance, deps: IngestDeps, publicUrl: string): Promise<void> {
+  const scripts = await createPixelScripts(publicUrl)
+  const scriptOf = (name: string) => {
+    const { pixelId, settings } = activePixel(deps.pixels, name.toLowerCase())
+    return scripts.of(pixelId, settings)
+  }
+
+  app.get<{ Params: { file: string } }>(
+    '/p/:file',
+    { schema: { tags: ['Ingest'], summary: 'The pixel, with one pixel’s settings baked in', description } },
+    async (request, reply) => {
+      const [, name, version, type] =
+        /^([^.]+)(?:\.([0-9a-f]{16}))?\.(js|json)$/.exec(request.params.file) ?? []
+      if (name === undefined) throw notFound.route('GET', request.url)
+      if (type === 'json') return reply.header('cache-control', 'no-cache').send(await describe(name))
+      const script = isChunk(name) ? scripts.chunks[name] : await scriptOf(name)
+      if (version === script.version) return answer(request, reply, script, immutable)
+      // A pinned script may ask for a chunk of its time: today's does the same.
+      if (version === undefined || isChunk(name)) return answer(request, reply, script, current)
+      const pinned = await deps.pinned.get(name.toLowerCase(), version)
+      if (!pinned) throw notFound.route('GET', request.url)
+      return answer(request, reply, pinned, immutable)
+    },
+  )
+
+  async function describe(name: string) {
+    const script = await scriptOf(name)
+    const pixelId = name.toLowerCase()
+    await deps.pinned.keep(pixelId, script)
+    const scriptUrl = `${publicUrl}/p/${pixelId}.js`
+    const pinnedUrl = `${publicUrl}/p/${pixelId}.${script.version}.js`
+    return {
+      pixel_id: pixelId,
+      script_url: scriptUrl,
+      snippet: snippet(scriptUrl),
+      pinned_url: pinnedUrl,
+      integrity: script.integrity,
+      pinned_snippet: snippet(pinnedUrl, { integrity: script.integrity }),
+    }
+  }
+}
+
+function answer(request: FastifyRequest, reply: FastifyReply, script: Script, cacheControl: string) {
+  const encoding = chooseEncoding(request.headers['accept-encoding'], ['br', 'gzip'])
+  // Each encoding is other bytes, so another tag; whoever has one of them has the script.
+  const etag = encoding === 'identity' ? `"${script.version}"` : `"${script.version}-${encoding}"`
+  reply.headers({
+    'cache-control': cacheControl,
+    etag,
+    vary: 'Origin, Accept-Encoding',
+    'cross-origin-resource-policy': 'cross-origin',
+  })
+  if (hasVersion(request.headers['if-none-match'], script.version)) return reply.code(304).send()
+  if (encoding !== 'identity') reply.header('content-encoding', encoding)
+  return reply.type('text/javascript; charset=utf-8').send(script[encoding])
+}
+
+/** Whether If-None-Match names this version, alone or among others, weakly (proxies that compress say so) or not. */
+const hasVersion = (ifNoneMatch: string | undefined, version: string): boolean =>
+  (ifNoneMatch ?? '')
+    .split(',')
+    .map((tag) => tag.trim())
+    .some((tag) => tag === '*' || tag.replace(/^W\//, '').slice(1, 1 + version.length) === version)
+
+const description = `\`/p/{pixel_id}.js\` follows the pixel's settings within minutes. \`/p/{pixel_id}.{version}.js\` never
+changes, and takes an \`integrity\` attribute. \`/p/{pixel_id}.json\` answers both URLs, the integrity, and the HTML for
+either: \`{ "pixel_id", "script_url", "snippet", "pinned_url", "integrity", "pinned_snippet" }\`.`

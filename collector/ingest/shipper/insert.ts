@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { isDataError } from '../../platform/clickhouse/dataErrors.ts'
+import { splitLines } from '../spool/lines.ts'
+import { keepDeadLetter } from './deadLetters.ts'
+
+/** A segment as it will be inserted: decided once, so that every retry sends the same bytes. */
+export interface Batch {
+  /** The segment's file name. */
+  name: string
+  payloads: Buffer[]
+  token: string
+  /** Rows of the segment that ClickHouse has when this is inserted, those that it had before included. */
+  rows: number
+  /** When its first row was written, epoch milliseconds. */
+  oldestAt: number
+  /** Places of lines that are dead letters already. */
+  refused: Set<number>
+}
+
+export interface InsertOptions {
+  clickhouse: ClickHouse
+  table: string
+  deadLetterDirectory: string
+  observe: { deadLetter(reason: string): void }
+}
+
+/**
+ * Inserts a batch as one block; where ClickHouse refuses its data, all of it but the rows at fault, which become dead
+ * letters. Throws what is worth another try; then the batch can be inserted again as it is.
+ */
+export async function insertBatch(options: InsertOptions, batch: Batch): Promise<void> {
+  if (batch.payloads.length === 0) return
+  try {
+    await send(options, batch, batch.payloads, batch.token)
+  } catch (error) {
+    if (!isDataError(error)) throw error
+    await insertHalves(options, batch, batch.payloads.flatMap(splitLines), 0)
+  }
+}
+
+/** Inserts each half of lines that were refused together; `from` is their place in the batch. */
+async function insertHalves(
+  options: InsertOptions,
+  batch: Batch,
+  lines: Buffer[],
+  from: number,
+): Promise<void> {
+  const middle = Math.ceil(lines.length / 2)
+  for (const [part, at] of [
+    [lines.slice(0, middle), from],
+    [lines.slice(middle), from + middle],
+  ] as const) {
+    const isBuried = part.length === 1 && batch.refused.has(at)
+    if (part.length === 0 || isBuried) continue
+    try {
+      await send(options, batch, [Buffer.concat(part)], `${batch.token} ${at}+${part.length}`)
+    } catch (error) {
+      if (!isDataError(error)) throw error
+      // The only line of a batch is halved into itself once.
+      if (part.length > 1) await insertHalves(options, batch, part, at)
+      else bury(options, batch, part[0]!, at, error.message)
+    }
+  }
+}
+
+function bury(options: InsertOptions, batch: Batch, line: Buffer, at: number, reason: string): void {
+  const { table, deadLetterDirectory, observe } = options
+  keepDeadLetter(deadLetterDirectory, batch.name, { table, reason, row: line.toString().trimEnd() })
+  batch.refused.add(at)
+  observe.deadLetter(reason)
+}
+
+const send = ({ clickhouse, table }: InsertOptions, { name }: Batch, payloads: Buffer[], token: string) =>
+  clickhouse.insertLines(
+    table,
+    Readable.from(payloads, { objectMode: false }),
+    token,
+    `${queryIdOf(name)}-${randomUUID()}`,
+  )
+
+/** What the ids of all inserts of a segment begin with, in ClickHouse's list of running queries. */
+export const queryIdOf = (segment: string): string => `footfall-${segment.replace(/\.[a-z]+$/, '')}`

@@ -1,0 +1,44 @@
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { receivedAtOf, seqOf, splitLines } from '../spool/lines.ts'
+
+const receivedMarginMs = 300_000
+
+/**
+ * Takes out the lines of a segment that ClickHouse has, found by their place in the spool. For a segment of which
+ * nobody knows whether it was inserted: its process was killed, or ClickHouse crashed after it.
+ */
+export async function withoutStoredLines(
+  clickhouse: ClickHouse,
+  spoolId: string,
+  payloads: Buffer[],
+): Promise<Buffer[]> {
+  const lines = payloads.flatMap(splitLines)
+  const first = lines[0]
+  const last = lines.at(-1)
+  if (!first || !last) return []
+  const stored = await clickhouse.rows<{ seq: number }>({
+    sql: `SELECT seq FROM events
+          WHERE spool_id = {spoolId:UUID} AND seq BETWEEN {first:UInt64} AND {last:UInt64}
+            AND received_at BETWEEN fromUnixTimestamp64Milli({from:Int64}) AND fromUnixTimestamp64Milli({to:Int64})`,
+    params: {
+      spoolId,
+      first: seqOf(first),
+      last: seqOf(last),
+      from: Date.parse(receivedAtOf(first)) - receivedMarginMs,
+      to: Date.parse(receivedAtOf(last)) + receivedMarginMs,
+    },
+  })
+  if (stored.length === 0) return payloads
+  const present = new Set(stored.map(({ seq }) => Number(seq)))
+  const missing = lines.filter((line) => !present.has(seqOf(line)))
+  return missing.length === 0 ? [] : [Buffer.concat(missing)]
+}
+
+/** True while ClickHouse still works on an insert of this segment, begun by a process that is gone. */
+export async function isBeingInserted(clickhouse: ClickHouse, queryIdPrefix: string): Promise<boolean> {
+  const [running] = await clickhouse.rows<{ queries: number }>({
+    sql: 'SELECT count() AS queries FROM system.processes WHERE startsWith(query_id, {prefix:String})',
+    params: { prefix: queryIdPrefix },
+  })
+  return running!.queries > 0
+}

@@ -1,0 +1,255 @@
+import { randomUUID } from 'node:crypto'
+import { readFile, rename, stat, unlink } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { decodeSegment } from '../spool/frame.ts'
+import { inState, receivedFrom, syncDirectory } from '../spool/recover.ts'
+import type { Deduplicator } from './deduplicator.ts'
+import { type Batch, insertBatch, queryIdOf } from './insert.ts'
+import { isBeingInserted, withoutStoredLines } from './reconcile.ts'
+
+export interface ShipperOptions {
+  clickhouse: ClickHouse
+  table: string
+  /** Takes events out that are stored already; null for tables whose rows have no event_id. */
+  duplicates: Deduplicator | null
+  deadLetterDirectory: string
+  /** How long a shipped segment is kept, in case ClickHouse loses it in a crash. */
+  keepShippedMs: number
+  observe: ShipObserver
+}
+
+/** What a shipper tells whoever watches it. */
+export interface ShipObserver {
+  shipped(rows: number, ageMs: number): void
+  duplicates(rows: number): void
+  deadLetter(reason: string): void
+  retry(error: Error, segment: string): void
+}
+
+/** A segment as it was read. */
+interface Segment {
+  payloads: Buffer[]
+  rows: number
+  /** Ids to ask ClickHouse for. */
+  suspects: Set<string>
+  /** When its first row was written, epoch milliseconds. */
+  oldestAt: number
+}
+
+interface Waiting {
+  path: string
+  /** Nobody knows whether it was inserted: its process was killed meanwhile, or ClickHouse crashed since. */
+  isUncertain: boolean
+  /** No row in it was received before, epoch milliseconds. */
+  receivedFrom: number
+}
+
+const retryMsFirst = 100
+const retryMsMost = 1_000
+
+/**
+ * Brings sealed segments to ClickHouse, oldest first, one at a time; one segment is one insert of one block, and
+ * its bytes go as they are. What can go wrong and what is done:
+ * - no answer, or ClickHouse is away or overloaded: the same bytes with the same token again, for ever. ClickHouse
+ *   stores a token once, so it does no harm when the first try did arrive.
+ * - ClickHouse refuses a row: the segment is halved until the row is found, which becomes a dead letter.
+ * - this process is killed: the next one reads back what of the segment is there and sends the rest.
+ * - ClickHouse crashes: it may have lost what it had confirmed; segments shipped in the last minutes are kept, read
+ *   back and sent again where they are missing.
+ */
+export class Shipper {
+  readonly #options: ShipperOptions
+  readonly #fresh: Waiting[] = []
+  /** Looked at when nothing fresh waits. */
+  readonly #uncertain: Waiting[] = []
+  readonly #shipped = new Map<string, NodeJS.Timeout>()
+  #readAhead: { path: string; segment: Promise<Segment> } | null = null
+  #running: Promise<void> | null = null
+  #cancelPause: (() => void) | null = null
+  #isStopped = false
+  #serverStartedAt: number | null = null
+  #serverIsInDoubt = true
+
+  constructor(options: ShipperOptions) {
+    this.#options = options
+  }
+
+  /** Segments that wait, the one under way included. */
+  get backlog(): number {
+    return this.#fresh.length + this.#uncertain.length
+  }
+
+  /** Whatever it was given that was received before, epoch milliseconds, is in ClickHouse; Infinity when all is. */
+  get lowMark(): number {
+    const waiting = [...this.#fresh, ...this.#uncertain]
+    return waiting.reduce((least, { receivedFrom }) => Math.min(least, receivedFrom), Infinity)
+  }
+
+  /** Takes on a sealed segment that nobody has tried to ship. */
+  add(path: string): void {
+    if (this.#isWaiting(path)) return
+    this.#fresh.push({ path, isUncertain: false, receivedFrom: receivedFrom(path) })
+    this.#wake()
+  }
+
+  /** Takes on segments that an earlier process left, sealed or shipped. */
+  addUncertain(paths: readonly string[]): void {
+    for (const path of paths) {
+      const waiting = { path, isUncertain: true, receivedFrom: receivedFrom(path) }
+      // It must not be removed while it waits.
+      clearTimeout(this.#shipped.get(path))
+      this.#shipped.delete(path)
+      // One that was shipped is probably there: it waits until all others are.
+      if (path.endsWith('.done')) this.#uncertain.push(waiting)
+      else this.#fresh.push(waiting)
+    }
+    this.#wake()
+  }
+
+  /** Ships what waits for at most `timeoutMs`, then stops; the rest is shipped after the next start. */
+  async stop(timeoutMs: number): Promise<void> {
+    const timeout = setTimeout(() => {
+      this.#isStopped = true
+      this.#cancelPause?.()
+    }, timeoutMs)
+    await this.#running
+    this.#isStopped = true
+    clearTimeout(timeout)
+    for (const timer of this.#shipped.values()) clearTimeout(timer)
+  }
+
+  /** A worker told of it, and then died: its directory is searched, too. */
+  #isWaiting(path: string): boolean {
+    return [...this.#fresh, ...this.#uncertain].some((waiting) => waiting.path === path)
+  }
+
+  #wake(): void {
+    if (this.#isStopped || this.backlog === 0) return
+    this.#running ??= this.#run().finally(() => {
+      this.#running = null
+      // What came while the last one was finishing.
+      this.#wake()
+    })
+  }
+
+  async #run(): Promise<void> {
+    for (;;) {
+      const queue = this.#fresh.length > 0 ? this.#fresh : this.#uncertain
+      const next = queue[0]
+      if (!next || this.#isStopped) return
+      await this.#shipUntilDone(next)
+      queue.splice(queue.indexOf(next), 1)
+    }
+  }
+
+  async #shipUntilDone(waiting: Waiting): Promise<void> {
+    let batch: Batch | null = null
+    for (let retryMs = retryMsFirst; !this.#isStopped; retryMs = Math.min(retryMs * 2, retryMsMost)) {
+      try {
+        if (this.#serverIsInDoubt) await this.noticeRestart()
+        batch ??= await this.#prepare(waiting)
+        this.#lookAhead(waiting.path)
+        await insertBatch(this.#options, batch)
+        return await this.#finish(waiting.path, batch)
+      } catch (error) {
+        // Whatever comes next may be another server: what was shipped last must be looked for in it.
+        this.#serverIsInDoubt = true
+        this.#options.observe.retry(error as Error, waiting.path)
+        await this.#pause(retryMs * (0.5 + Math.random()))
+      }
+    }
+  }
+
+  /** Reads a segment, unless that was done while the one before was being inserted. */
+  async #read(path: string): Promise<Segment> {
+    const ahead = this.#readAhead
+    this.#readAhead = null
+    return ahead?.path === path ? ahead.segment : this.#readNow(path)
+  }
+
+  async #readNow(path: string): Promise<Segment> {
+    const [bytes, { birthtimeMs }] = await Promise.all([readFile(path), stat(path)])
+    const { payloads, rows } = decodeSegment(bytes)
+    const suspects = this.#options.duplicates?.suspectsIn(payloads) ?? new Set()
+    return { payloads, rows, suspects, oldestAt: birthtimeMs }
+  }
+
+  /** Begins to read the segment after this one. */
+  #lookAhead(path: string): void {
+    const next = this.#fresh.find((waiting) => waiting.path !== path)
+    if (!next || this.#readAhead) return
+    const segment = this.#readNow(next.path)
+    // If it cannot be read now, it is read again when its turn comes, and fails there.
+    segment.catch(() => {
+      this.#readAhead = null
+    })
+    this.#readAhead = { path: next.path, segment }
+  }
+
+  /** Decides what of a segment is to be inserted. */
+  async #prepare({ path, isUncertain }: Waiting): Promise<Batch> {
+    const { clickhouse, duplicates, observe } = this.#options
+    const name = basename(path)
+    const segment = await this.#read(path)
+    let payloads = segment.payloads
+    let token = name
+    if (isUncertain && duplicates) {
+      while (await isBeingInserted(clickhouse, queryIdOf(name))) await this.#pause(retryMsFirst)
+      payloads = await withoutStoredLines(clickhouse, spoolIdOf(name), payloads)
+      // ClickHouse may remember the token of rows that it lost.
+      token = `${name} ${randomUUID()}`
+    }
+    let rows = segment.rows
+    if (duplicates && payloads.length > 0) {
+      const checked = await duplicates.takeOut(payloads, segment.suspects)
+      payloads = checked.payloads
+      rows -= checked.duplicates
+      if (checked.duplicates > 0) observe.duplicates(checked.duplicates)
+    }
+    return { name, payloads, token, rows, oldestAt: segment.oldestAt, refused: new Set() }
+  }
+
+  /** Notes that ClickHouse has the segment, and keeps the file for a while. */
+  async #finish(path: string, batch: Batch): Promise<void> {
+    const done = inState(path, 'done')
+    await rename(path, done)
+    syncDirectory(dirname(path))
+    if (!path.endsWith('.done')) {
+      this.#options.observe.shipped(batch.rows - batch.refused.size, Date.now() - batch.oldestAt)
+    }
+    clearTimeout(this.#shipped.get(done))
+    const timer = setTimeout(() => {
+      this.#shipped.delete(done)
+      unlink(done).catch(() => {})
+    }, this.#options.keepShippedMs)
+    timer.unref()
+    this.#shipped.set(done, timer)
+  }
+
+  /** Is it still the server that confirmed the last segments? If not, they are looked for in it. */
+  async noticeRestart(): Promise<void> {
+    const [server] = await this.#options.clickhouse.rows<{ startedAt: number }>({
+      sql: 'SELECT toUnixTimestamp(now()) - uptime() AS startedAt',
+      params: {},
+    })
+    const known = this.#serverStartedAt
+    this.#serverStartedAt = server!.startedAt
+    this.#serverIsInDoubt = false
+    // Both numbers are rounded to the second.
+    if (known !== null && this.#serverStartedAt > known + 1) this.addUncertain([...this.#shipped.keys()])
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      this.#cancelPause = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+}
+
+/** Segments are called `<spool_id>.<first seq>.<state>`. */
+const spoolIdOf = (segment: string): string => segment.split('.')[0]!

@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { StartError } from '../../platform/startError.ts'
+
+/** The id of the collector whose data directory this is; made at its first start. */
+export function collectorIdOf(dataDir: string): string {
+  const path = join(dataDir, 'collector_id')
+  try {
+    writeFileSync(path, randomUUID(), { flag: 'wx', mode: 0o600, flush: true })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  return readFileSync(path, 'utf8')
+}
+
+/**
+ * Registers a collector before it receives anything. Resolves to its watermark, epoch milliseconds: all that it
+ * receives from now on must say this time or a later one, whatever its clock says, because readers may have read all
+ * before it. A new one begins where the others are.
+ */
+export const registerCollector = (postgres: Postgres, collectorId: string): Promise<number> =>
+  inTransaction(postgres, async (client) => {
+    // Nobody's watermark moves between our look at them and our own.
+    await client.query('LOCK TABLE collectors IN EXCLUSIVE MODE')
+    const { rows } = await client.query<{ mark: number }>(
+      `INSERT INTO collectors (collector_id, hostname, complete_until_ms)
+       VALUES ($1, $2, (SELECT coalesce(min(complete_until_ms), $3) FROM collectors))
+       ON CONFLICT (collector_id) DO UPDATE SET hostname = excluded.hostname, reported_at = now()
+       RETURNING complete_until_ms::float8 AS mark`,
+      [collectorId, hostname(), Date.now()],
+    )
+    return rows[0]!.mark
+  })
+
+/** Publishes a collector's watermark, which may go back: ClickHouse has lost what it had confirmed. */
+export async function publishWatermark(postgres: Postgres, collectorId: string, mark: number): Promise<void> {
+  await postgres.query(
+    `INSERT INTO collectors (collector_id, hostname, complete_until_ms) VALUES ($1, $2, $3)
+     ON CONFLICT (collector_id) DO UPDATE SET complete_until_ms = excluded.complete_until_ms, reported_at = now()`,
+    [collectorId, hostname(), mark],
+  )
+}
+
+/** `footfall collectors list`. */
+export async function listCollectors(postgres: Postgres): Promise<void> {
+  const { rows } = await postgres.query<{
+    collector_id: string
+    hostname: string
+    mark: number
+    reported_at: Date
+  }>(
+    `SELECT collector_id, hostname, complete_until_ms::float8 AS mark, reported_at FROM collectors
+     ORDER BY complete_until_ms, collector_id`,
+  )
+  for (const { collector_id, hostname, mark, reported_at } of rows) {
+    const until = new Date(mark).toISOString()
+    console.log(`${collector_id} ${hostname}: complete until ${until}, reported ${reported_at.toISOString()}`)
+  }
+}
+
+/** `footfall collectors retire ID`: what it had not shipped is given up, and complete_until waits for it no more. */
+export async function retireCollector(postgres: Postgres, collectorId: string): Promise<void> {
+  const { rowCount } = await postgres.query(
+    `DELETE FROM collectors WHERE collector_id::text = $1 AND reported_at < now() - interval '1 minute'`,
+    [collectorId],
+  )
+  if (rowCount === 0)
+    throw new StartError(`there is no collector ${collectorId} that has stopped a minute ago`)
+  console.log('done')
+}

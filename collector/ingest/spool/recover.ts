@@ -1,0 +1,85 @@
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  truncateSync,
+  unlinkSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { decodeSegment } from './frame.ts'
+import { receivedAtOf } from './lines.ts'
+
+/**
+ * The life of a segment file: `.open` while its spool writes it, `.seg` when it is sealed and waits to be shipped,
+ * `.done` when ClickHouse has it; a `.done` file stays for a while, in case ClickHouse loses it in a crash.
+ */
+export type SegmentState = 'open' | 'seg' | 'done'
+
+export const inState = (path: string, state: SegmentState): string => path.replace(/\.[a-z]+$/, `.${state}`)
+
+/** The segments of a directory that are in a state, oldest first; none when there is no such directory. */
+export function segmentsIn(directory: string, state: SegmentState): string[] {
+  try {
+    return readdirSync(directory)
+      .filter((name) => name.endsWith(`.${state}`))
+      .sort()
+      .map((name) => join(directory, name))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+/**
+ * Seals what a process that is gone left open in its directory, each file cut to its whole records. Returns all
+ * sealed segments that wait, oldest first. To be called by the directory's only owner, before it writes.
+ */
+export function recoverSegments(directory: string): string[] {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  for (const path of segmentsIn(directory, 'open')) sealLeftover(path)
+  syncDirectory(directory)
+  return segmentsIn(directory, 'seg')
+}
+
+/** Cuts a segment's torn tail, makes the rest durable and seals it; an empty one is removed. */
+export function sealLeftover(path: string): string | null {
+  const { wholeBytes } = decodeSegment(readFileSync(path))
+  if (wholeBytes === 0) {
+    unlinkSync(path)
+    return null
+  }
+  truncateSync(path, wholeBytes)
+  const fd = openSync(path, 'r+')
+  fsyncSync(fd)
+  closeSync(fd)
+  const sealed = inState(path, 'seg')
+  renameSync(path, sealed)
+  return sealed
+}
+
+/** More than the columns that all rows of a beacon share, received_at among them, and what is before them. */
+const headBytes = 2_048
+
+/** When the first row of a segment was received, epoch milliseconds: no row in it is earlier. 0 when it does not say. */
+export function receivedFrom(segment: string): number {
+  const fd = openSync(segment, 'r')
+  try {
+    const head = Buffer.alloc(headBytes)
+    const length = readSync(fd, head, 0, headBytes, 0)
+    return Date.parse(receivedAtOf(head.subarray(0, length))) || 0
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** A file's name is durable only when its directory is. */
+export function syncDirectory(directory: string): void {
+  const fd = openSync(directory, 'r')
+  fsyncSync(fd)
+  closeSync(fd)
+}

@@ -1,0 +1,259 @@
+import { closeSync, fdatasync, openSync, renameSync, statSync, truncateSync, write } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { uuidV7 } from '../../platform/uuidV7.ts'
+import { FrameEncoder } from './frame.ts'
+import { inState, sealLeftover, segmentsIn, syncDirectory } from './recover.ts'
+
+const writeAt = promisify(write)
+const sync = promisify(fdatasync)
+
+/** Thrown by `append` when nothing was kept: the caller must not acknowledge, and may try again later. */
+export class SpoolUnavailable extends Error {}
+
+export interface SpoolOptions {
+  /** Owned by this process alone, and recovered (recoverSegments) before it is opened. */
+  directory: string
+  /** A segment is sealed when it is this large… */
+  segmentBytesMax: number
+  /** …or this old, unless segments sealed earlier still wait to be shipped: then it may as well grow. */
+  sealAfterMs: number
+  /** Bytes of all segments that wait; past this, `append` refuses. */
+  bytesMax: number
+  /** Called with a segment's path when it may be shipped. */
+  onSealed: (path: string) => void
+  /** Called after each commit. */
+  onCommit?: (rows: number) => void
+  /** The earliest time, epoch milliseconds, that rows may say they were received; default any. */
+  receivedFrom?: number | undefined
+}
+
+interface Waiting {
+  receivedAt: number
+  firstSeq: number
+  lines: string[]
+  resolve: () => void
+  reject: (error: Error) => void
+}
+
+/**
+ * An append-only log of rows on their way to ClickHouse. `append` resolves when its rows are on disk: all that
+ * arrives while one write and fdatasync is under way goes into the next, so there is never more than one.
+ *
+ * Segments are called `<spool_id>.<first seq>.<state>` (recover.ts). Every start has a new spool_id, a UUIDv7, so
+ * names sort by age and no (spool_id, seq) is ever used twice.
+ */
+export class Spool {
+  readonly spoolId = uuidV7()
+  readonly #options: SpoolOptions
+  readonly #encoder = new FrameEncoder()
+  #nextSeq = 1
+  #waiting: Waiting[] = []
+  /** What is being committed. */
+  #group: Waiting[] = []
+  #committing: Promise<void> | null = null
+  #open: OpenSegment | null = null
+  /** Files that the disk would not let us seal; tried again until it does. */
+  #unsealed: OpenSegment[] = []
+  #sealedBytes: number
+  #sealTimer: NodeJS.Timeout | null = null
+  readonly #measureTimer: NodeJS.Timeout
+  #isClosed = false
+  /** When the disk last refused. */
+  #refusedAt = 0
+  /** The last time that `receive` gave. */
+  #receivedAt: number
+  #lowMark = 0
+
+  constructor(options: SpoolOptions) {
+    this.#options = options
+    this.#receivedAt = options.receivedFrom ?? 0
+    this.#sealedBytes = bytesWaitingIn(options.directory)
+    // Segments leave the directory without our doing: another process ships them.
+    this.#measureTimer = setInterval(() => {
+      if (this.#sealedBytes > 0) this.#sealedBytes = bytesWaitingIn(options.directory)
+    }, measureMs)
+    this.#measureTimer.unref()
+  }
+
+  /** Bytes on disk that ClickHouse does not have yet; at most a second old. */
+  get bytes(): number {
+    return this.#sealedBytes + (this.#open?.bytes ?? 0)
+  }
+
+  /** True while `append` refuses for want of room. */
+  get isFull(): boolean {
+    return this.bytes >= this.#options.bytesMax
+  }
+
+  /** Why appends fail now; null when they don't. */
+  get trouble(): string | null {
+    if (this.isFull) return 'the spool is full'
+    return Date.now() - this.#refusedAt < troubleMs ? 'the disk refuses writes' : null
+  }
+
+  /** The time that rows which arrive now are to say, epoch milliseconds: it never goes back, whatever the clock does. */
+  receive(): number {
+    this.#receivedAt = Math.max(this.#receivedAt, Date.now())
+    return this.#receivedAt
+  }
+
+  /**
+   * All rows received before it, epoch milliseconds, are in segments that onSealed was called for, and none will follow.
+   */
+  lowMark(): number {
+    const oldest = [...this.#unsealed, this.#open, this.#group[0], this.#waiting[0]]
+    this.#lowMark = Math.min(this.receive(), ...oldest.flatMap((one) => one?.receivedAt ?? []))
+    return this.#lowMark
+  }
+
+  /**
+   * Keeps rows. Each is the text of a JSON object with at least one member; the spool adds `spool_id` and `seq`. Resolves when they are
+   * durable; rejects with SpoolUnavailable when the spool is full or the disk refuses, and then none was kept. They say
+   * that they were received at `receivedAt`, which `receive` gave: rows with which a caller let time go by are refused.
+   */
+  append(rows: readonly string[], receivedAt = this.receive()): Promise<void> {
+    if (receivedAt < this.#lowMark) return Promise.reject(new SpoolUnavailable('the rows come too late'))
+    if (this.#isClosed) return Promise.reject(new SpoolUnavailable('the spool is closed'))
+    if (this.isFull) return Promise.reject(new SpoolUnavailable('the spool is full'))
+    const firstSeq = this.#nextSeq
+    const lines = rows.map(
+      (row) => `${row.slice(0, -1)},"spool_id":"${this.spoolId}","seq":${this.#nextSeq++}}\n`,
+    )
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ receivedAt, firstSeq, lines, resolve, reject })
+      this.#committing ??= this.#commit()
+    })
+  }
+
+  /** Commits what waits, seals, and accepts nothing more. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#committing
+    clearInterval(this.#measureTimer)
+    if (this.#sealTimer) clearTimeout(this.#sealTimer)
+    this.#seal()
+  }
+
+  async #commit(): Promise<void> {
+    // Whatever arrives in the same turn of the event loop shares the write.
+    await new Promise(setImmediate)
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting
+      this.#group = group
+      this.#waiting = []
+      try {
+        await this.#write(group)
+        this.#refusedAt = 0
+        for (const one of group) one.resolve()
+      } catch (error) {
+        this.#refusedAt = Date.now()
+        const refused = new SpoolUnavailable(`the disk refused: ${(error as Error).message}`)
+        for (const one of group) one.reject(refused)
+      }
+    }
+    this.#group = []
+    this.#committing = null
+  }
+
+  async #write(group: readonly Waiting[]): Promise<void> {
+    this.#open ??= this.#openSegment(group[0]!)
+    const open = this.#open
+    const fd = open.fd!
+    const lines = group.flatMap((one) => one.lines)
+    const record = this.#encoder.encode(lines)
+    try {
+      for (let written = 0; written < record.length; ) {
+        const step = await writeAt(fd, record, written, record.length - written, open.bytes + written)
+        written += step.bytesWritten
+      }
+      await sync(fd)
+    } catch (error) {
+      // After a failed write or sync nobody knows what the file holds past the last commit: cut there, go on in
+      // a new file.
+      this.#abandon(open)
+      throw error
+    }
+    open.bytes += record.length
+    this.#options.onCommit?.(lines.length)
+    if (open.bytes >= this.#options.segmentBytesMax) this.#seal()
+    else this.#sealIn(this.#options.sealAfterMs)
+  }
+
+  #openSegment({ firstSeq, receivedAt }: Waiting): OpenSegment {
+    const name = `${this.spoolId}.${String(firstSeq).padStart(16, '0')}.open`
+    const path = join(this.#options.directory, name)
+    const fd = openSync(path, 'wx', 0o600)
+    syncDirectory(this.#options.directory)
+    return { path, fd, bytes: 0, receivedAt }
+  }
+
+  #sealWhenDue(): void {
+    const { directory, sealAfterMs } = this.#options
+    this.#sealTimer = null
+    // A commit under way still writes to the open segment.
+    if (this.#committing) this.#sealIn(2)
+    else if (segmentsIn(directory, 'seg').length > 0) this.#sealIn(sealAfterMs)
+    else this.#seal()
+  }
+
+  #sealIn(ms: number): void {
+    this.#sealTimer ??= setTimeout(() => this.#sealWhenDue(), ms)
+  }
+
+  /** Gives the open segment to whoever ships, and with it those that could not be given before. */
+  #seal(): void {
+    const segments = this.#open ? [...this.#unsealed, this.#open] : this.#unsealed
+    this.#open = null
+    this.#unsealed = []
+    for (const segment of segments) {
+      try {
+        if (segment.fd !== null) closeSync(segment.fd)
+        segment.fd = null
+        const sealed = segment.isTorn ? sealLeftover(segment.path) : inState(segment.path, 'seg')
+        if (sealed === null) continue
+        if (!segment.isTorn) renameSync(segment.path, sealed)
+        this.#sealedBytes += segment.bytes
+        this.#options.onSealed(sealed)
+      } catch {
+        this.#unsealed.push(segment)
+        if (!this.#isClosed) this.#sealIn(this.#options.sealAfterMs)
+      }
+    }
+  }
+
+  /** Leaves a segment that a write or sync failed on: it is cut to what was committed, and the next begins. */
+  #abandon(segment: OpenSegment): void {
+    this.#open = null
+    try {
+      truncateSync(segment.path, segment.bytes)
+    } catch {
+      // The disk refuses this too; the checksum of the torn record tells where to cut.
+    }
+    this.#unsealed.push({ ...segment, isTorn: true })
+    this.#sealIn(this.#options.sealAfterMs)
+  }
+}
+
+interface OpenSegment {
+  path: string
+  fd: number | null
+  /** By its first row. */
+  receivedAt: number
+  /** Committed so far. */
+  bytes: number
+  /** A write failed: the file may hold more than was committed. */
+  isTorn?: boolean
+}
+
+const measureMs = 1_000
+
+/** How long one refusal of the disk counts, when nothing is written meanwhile. */
+const troubleMs = 2_000
+
+function bytesWaitingIn(directory: string): number {
+  return segmentsIn(directory, 'seg').reduce(
+    (sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  )
+}

@@ -1,0 +1,48 @@
+import { repeat } from '../../platform/jobs/repeat.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import type { Shipper } from '../shipper/shipper.ts'
+import { publishWatermark } from './collectors.ts'
+
+const publishMs = 1_000
+
+/**
+ * Publishes, every second, up to when everything that this machine has received is in ClickHouse: the smallest of what
+ * its workers say (Spool.lowMark) and of what waits to be shipped. A worker tells of a segment that it seals before it
+ * answers, on the same channel, so whatever is before its mark and no longer in its spool is with the shipper. While
+ * a worker does not answer, or ClickHouse does not, nothing is published.
+ */
+export function keepWatermark({
+  workers,
+  shipper,
+  postgres,
+  collectorId,
+  log,
+}: {
+  /** What each worker says; null when one does not answer. */
+  workers: { lowMarks(): Promise<number[] | null> }
+  shipper: Pick<Shipper, 'lowMark' | 'noticeRestart'>
+  postgres: Postgres
+  collectorId: string
+  log: { warn(message: string): void }
+}) {
+  let published = 0
+  const publish = async () => {
+    const marks = await workers.lowMarks()
+    if (!marks) return
+    await shipper.noticeRestart()
+    const mark = Math.min(...marks, shipper.lowMark)
+    // Before anybody can know it: a worker that starts meanwhile keeps to it.
+    published = Math.max(published, mark)
+    await publishWatermark(postgres, collectorId, mark)
+  }
+  const publishing = repeat(publishMs, publish, (error) =>
+    log.warn(`complete_until stands still: ${error.message}`),
+  )
+  return {
+    /** The latest that was published. */
+    get published() {
+      return published
+    },
+    stop: () => publishing.stop(),
+  }
+}

@@ -1,0 +1,43 @@
+/** Builds what dist/ then is: the collector's processes, one bundle each with shared chunks, the pixel and the dashboard. */
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build, stop } from 'esbuild'
+import { buildPixel } from '../../pixel/build.mjs'
+import { buildDashboard } from '../dashboard/build.mjs'
+import { newDraft, publish } from './builds.mjs'
+import { handOver } from './node.mjs'
+
+const at = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+
+export async function buildAll() {
+  const draft = newDraft()
+  await build({
+    entryPoints: [
+      'main',
+      'worker',
+      'cli',
+      'platform/clickhouse/localServer',
+      'platform/postgres/localServer',
+    ].map((entry) => at(`collector/${entry}.ts`)),
+    outbase: at('collector'),
+    outdir: join(draft, 'collector'),
+    bundle: true,
+    packages: 'external',
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node22',
+    sourcemap: true,
+    logLevel: 'warning',
+  })
+  await buildPixel({ outDir: join(draft, 'pixel') })
+  await buildDashboard({ outDir: join(draft, 'dashboard') })
+  // Its helper process would otherwise live as long as ours, which may go on as the service.
+  stop()
+  publish(draft)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await handOver()
+  await buildAll()
+}

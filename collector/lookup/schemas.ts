@@ -1,0 +1,112 @@
+import { Type } from 'typebox'
+import { companyFields } from '../../schemas/fields.ts'
+import { rowOf } from '../events/schemas.ts'
+import { exactly, Nullable } from '../http/schemas.ts'
+import { personFields } from '../people/identity/people.ts'
+import { itemsMax } from './batch.ts'
+
+const tags = ['Identity']
+
+const Select = Type.Optional(
+  Type.String({ description: 'Comma-separated fields of a person. Default: hem and the whole profile.' }),
+)
+
+/** A person as answers have one: every field, null where nobody knows it, or those that were selected. */
+const Person = Type.Unsafe(rowOf(personFields))
+
+const Email = Type.String({
+  description: 'The e-mail address; it is trimmed, lower-cased and hashed, and not kept.',
+})
+const Hem = Type.String({ description: 'SHA-256, hex, of the trimmed, lower-cased e-mail address.' })
+
+/** Texts are checked where they are read, so that single lookups and items of a batch say the same of them. */
+export const SubjectQuery = exactly({ hem: Type.Optional(Hem), email: Type.Optional(Email), select: Select })
+
+const Found = Type.Object({
+  matched: Type.Boolean(),
+  person: Nullable(Person),
+})
+
+const about = {
+  tags,
+  description:
+    'Give hem or email. A person is charged on the meter lookup, a miss is free; X-Footfall-Charged tells. Who is known ' +
+    'by several addresses is found by each of them; pte_person_id is the same then.',
+  response: { 200: Found },
+}
+
+/** GET /api/v1/lookup. */
+export const describeGet = { ...about, summary: 'Who has this address', querystring: SubjectQuery }
+
+/** POST /api/v1/lookup: the same with the address kept out of logs of addresses. */
+export const describePost = {
+  ...about,
+  summary: 'Who has this address, asked in a body',
+  body: SubjectQuery,
+}
+
+const Item = Type.Unknown({
+  description:
+    '{ "id"?: text of at most 255 characters, "hem" or "email": text }. What is wrong with an item is told in its ' +
+    'result and costs the others nothing.',
+})
+
+export const BatchBody = exactly({
+  items: Type.Array(Item, { maxItems: itemsMax }),
+  select: Select,
+})
+
+/** POST /api/v1/lookup/batch. */
+export const describeBatch = {
+  tags,
+  summary: `Who has these addresses, up to ${itemsMax.toLocaleString('en')}`,
+  description:
+    'Results stand in the order of the items. Each person returned is charged on the meter lookup, so two items of ' +
+    'one person are two; misses and items with an error are free.',
+  body: BatchBody,
+  response: {
+    200: Type.Object({
+      results: Type.Array(
+        Type.Object({
+          index: Type.Integer({ description: 'Of the item, from 0.' }),
+          id: Nullable(Type.String({ description: 'As the item has it.' })),
+          matched: Type.Boolean(),
+          person: Nullable(Person),
+          error: Type.Optional(
+            Type.Object({
+              error: Type.String(),
+              message: Type.String(),
+              parameter: Type.Optional(Type.String()),
+            }),
+          ),
+        }),
+      ),
+      count: Type.Integer({ description: 'Items.' }),
+      matched: Type.Integer({ description: 'Items with a person.' }),
+      charged: Type.Integer({ description: 'Records charged.' }),
+    }),
+  },
+}
+
+/** Which of them is there is checked where they are read. */
+export const CompanyQuery = exactly({
+  ip: Type.Optional(Type.String({ description: 'An IPv4 or IPv6 address that the company uses.' })),
+  domain: Type.Optional(Type.String({ description: 'The domain of its website, with or without www.' })),
+  email: Type.Optional(Type.String({ description: 'An e-mail address at its domain.' })),
+})
+
+/** A company has every field, null where nobody knows it. */
+const company = { ...rowOf(companyFields), required: companyFields.map(({ name }) => name) }
+
+/** GET /api/v1/lookup/company: an addition. */
+export const describeCompany = {
+  tags,
+  summary: 'Which company this address, domain or e-mail address belongs to',
+  description:
+    'Give one of the three. An address belongs to the smallest network around it. A company is charged as one record on ' +
+    'the meter lookup, a miss is free.',
+  querystring: CompanyQuery,
+  response: {
+    200: Type.Object({ matched: Type.Boolean(), company: Nullable(Type.Unsafe(company)) }),
+  },
+}

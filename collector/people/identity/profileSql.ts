@@ -1,0 +1,111 @@
+/**
+ * SQL that brings profiles to events. `hem_number` is the hem as 256 bits, 0 for nobody: over rows of `events` it is
+ * the expression hemNumber (schemas/fields/identity.ts), elsewhere a column.
+ */
+import { type Field, hemNumber, isReadableAt } from '../../../schemas/fields.ts'
+
+const isPte = (field: Field): boolean => isReadableAt(field, 'resolution_hem_pte')
+
+/** A condition over rows of `events`: the visitor's profile meets all of `conditions`, which are over `profiles`. */
+export const profileMeets = (conditions: readonly string[]): string =>
+  `${hemNumber} IN (${hemsWhere(conditions.join(' AND '))})`
+
+/** A condition over rows of `events`: nobody knows a profile of the visitor that meets any of `conditions`. */
+export const profileMeetsNone = (conditions: readonly string[]): string =>
+  `${hemNumber} NOT IN (${hemsWhere(conditions.join(' OR '))})`
+
+const hemsWhere = (condition: string): string =>
+  `SELECT ${hemAsNumber('hem')} FROM ${visibleProfiles} WHERE ${condition}`
+
+/** A hem's text as a number. */
+export const hemAsNumber = (hem: string): string => `reinterpretAsUInt256(unhex(${hem}))`
+
+/** What every read of profiles selects from: one row for each hem, with the columns of the field table. */
+export const visibleProfiles = 'profiles FINAL'
+
+/** The same people as pieces of JSON (004_identity.sql), of each at least one row; the newest counts. */
+const visibleProfileRows = 'profile_rows'
+
+/** The company of each person who has one. */
+export const companyDomains = `SELECT ${hemAsNumber('hem')} AS _hem_number, company_domain FROM ${visibleProfiles} WHERE company_domain != ''`
+
+/**
+ * What to select from so that all rows of `events`, or of a join with it, have these fields of their visitors' profiles: for a whole window,
+ * where asking for each row's person would cost more than reading everybody once.
+ */
+export function eventsWithProfiles(fields: readonly Field[], events = 'events'): string {
+  if (fields.length === 0) return events
+  const names = fields.map(({ name }) => name).join(', ')
+  return `${events} ANY LEFT JOIN (SELECT ${hemAsNumber('hem')} AS _hem_number, ${names} FROM ${visibleProfiles}) AS known ON known._hem_number = ${hemNumber}`
+}
+
+/** The cookies that may be a person's: an index finds their events, and hemNumber decides. Both are placeholders. */
+export const cookiesOf = (organizationId: string, hem: string): string =>
+  `cookie_id IN (SELECT cookie_id FROM identity_links WHERE organization_id IN (${organizationId}, toUUID('00000000-0000-0000-0000-000000000000')) AND hem = ${hem})`
+
+/**
+ * The person of a row that has the column _hem_number, as the tuple _person of their hem_number and their JSON members
+ * of tier resolution_hem_pte and of the full profile. Asked for a page's rows only.
+ */
+export const withPerson =
+  "dictGetOrDefault('profile_by_hem', ('hem_number', 'pte', 'profile'), toUInt64(_hem_number), (toUInt256(0), '', '')) AS _person"
+
+/** The columns of profileMembers. */
+export const memberColumns = ['_pte', '_profile'] as const
+
+/**
+ * The members of a whole profile as columns that end a row's JSON object, for rows that have _person: each member
+ * with a comma in front. Those of nobody are empty; those of somebody without a profile are null.
+ */
+export function profileMembers(fields: readonly Field[]): readonly string[] {
+  const [pte, profile] = [fields.filter(isPte), fields.filter((field) => !isPte(field))]
+  return [`${membersOf(pte, '_person.2')} AS _pte`, `${membersOf(profile, '_person.3')} AS _profile`]
+}
+
+function membersOf(fields: readonly Field[], known: string): string {
+  if (fields.length === 0) return "''"
+  const unknown = fields.map(({ name }) => `,"${name}":null`).join('')
+  return `multiIf(_hem_number = 0, '', _person.1 = _hem_number, ${known}, '${unknown}')`
+}
+
+const jsonTypes = {
+  Utf8: 'String',
+  Int64: 'Int64',
+  Float64: 'Float64',
+  Boolean: 'Bool',
+  Timestamp: 'String',
+} as const
+
+/** Some fields of a profile as the tuple _values, for rows that have _person. */
+export function withValues(fields: readonly Field[]): string {
+  if (fields.length === 0) return 'tuple() AS _values'
+  const parts = [...(fields.some(isPte) ? ['_person.2'] : []), ...(fields.every(isPte) ? [] : ['_person.3'])]
+  const types = fields.map(({ name, dataType }) => `${name} Nullable(${jsonTypes[dataType]})`).join(', ')
+  return `JSONExtract(if(_person.1 = _hem_number, concat('{', substring(${parts.join(' || ')}, 2), '}'), '{}'), 'Tuple(${types})') AS _values`
+}
+
+/** Hems of people who want to be left alone by an organization, or by all (collector/privacy). A placeholder. */
+export const optedOutHems = (organizationId: string): string =>
+  `SELECT hem FROM active_opt_outs WHERE hem != '' AND organization_id IN (${organizationId}, toUUID('00000000-0000-0000-0000-000000000000'))`
+
+/** The list that peopleQuery asks about: hems. */
+export const askedHems = 'asked_hems'
+
+/**
+ * The people of the list askedHems who have a profile and have not opted out of `{organization:UUID}`: `hem`, and their members of JSON as memberColumns, or some fields
+ * of theirs as columns.
+ */
+export function peopleQuery(fields: readonly Field[] | null): string {
+  const asked = `SELECT ${hemAsNumber('value')} AS number FROM ${askedHems} WHERE value NOT IN (${optedOutHems('{organization:UUID}')})`
+  const columns =
+    fields === null
+      ? ['pte AS _pte', 'profile AS _profile']
+      : fields.map(({ name }) => `_values.${name} AS ${name}`)
+  return `WITH ${['(hem_number, pte, profile) AS _person', 'hem_number AS _hem_number', ...(fields === null ? [] : [withValues(fields)])].join(', ')}
+SELECT ${['lower(hex(reinterpretAsFixedString(hem_number))) AS hem', ...columns].join(', ')}
+FROM ${visibleProfileRows}
+WHERE hem_key IN (SELECT toUInt64(number) FROM (${asked}))
+  AND hem_number IN (${asked})
+ORDER BY hem_number, updated_at DESC
+LIMIT 1 BY hem_number`
+}

@@ -1,0 +1,77 @@
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+
+/** How long links are only in the small dictionary of late ones, at most: well within the hour that it covers. */
+const reloadAllEveryMs = 5 * 60_000
+
+const reload = (clickhouse: ClickHouse, dictionary: string): Promise<void> =>
+  clickhouse.command({ sql: `SYSTEM RELOAD DICTIONARY ${dictionary}`, params: {} })
+
+/** Makes reads see what was loaded or erased: call it when links or profiles were changed by other means than beacons. */
+export async function reloadIdentity(clickhouse: ClickHouse): Promise<void> {
+  for (const dictionary of [
+    'identity_by_cookie',
+    'identity_by_cookie_lately',
+    'profile_by_hem',
+    'company_by_network',
+  ])
+    await reload(clickhouse, dictionary)
+}
+
+export interface IdentityRefresh {
+  /** New links are in the table. */
+  linksStored(): void
+  stop(): void
+}
+
+/**
+ * Has ClickHouse read new links into memory: the late ones at once, all of them every five minutes. A server does it
+ * by itself, too, but not that soon; the local one does not do it at all.
+ */
+export function keepIdentityFresh(
+  clickhouse: ClickHouse,
+  log: { warn(message: string): void },
+): IdentityRefresh {
+  const lately = reloader(clickhouse, 'identity_by_cookie_lately', log)
+  const all = reloader(clickhouse, 'identity_by_cookie', log)
+  let isBehind = false
+  const timer = setInterval(() => {
+    if (isBehind) all()
+    isBehind = false
+  }, reloadAllEveryMs)
+  timer.unref()
+  return {
+    linksStored() {
+      isBehind = true
+      lately()
+    },
+    stop: () => clearInterval(timer),
+  }
+}
+
+/** Reloads a dictionary whenever it is called; calls that come meanwhile are one more reload afterwards. */
+function reloader(
+  clickhouse: ClickHouse,
+  dictionary: string,
+  log: { warn(message: string): void },
+): () => void {
+  let isRunning = false
+  let isAskedAgain = false
+  const run = async () => {
+    if (isRunning) {
+      isAskedAgain = true
+      return
+    }
+    isRunning = true
+    try {
+      do {
+        isAskedAgain = false
+        await reload(clickhouse, dictionary)
+      } while (isAskedAgain)
+    } catch (error) {
+      log.warn(`${dictionary} is not reloaded: ${(error as Error).message}`)
+    } finally {
+      isRunning = false
+    }
+  }
+  return () => void run()
+}

@@ -1,0 +1,124 @@
+import { StartError } from '../../platform/startError.ts'
+import { countLines, endOfLastRecord, endOfRecord, openQuote } from './records.ts'
+import type { Source } from './source.ts'
+
+/** Whole records of a file, which are inserted together. */
+export interface Chunk {
+  readonly bytes: Buffer
+  /** Lines of the file before it. */
+  readonly lines: number
+  /** True when it ends within a quoted text: the file's end. */
+  readonly isTorn: boolean
+  /** Where it ends: bytes (unpacked) and lines from the file's beginning. */
+  readonly end: { readonly bytes: number; readonly lines: number }
+}
+
+/** Enough for a part of ClickHouse that is worth its while, and little memory. */
+const chunkBytes = 32 * 1024 * 1024
+/** A Parquet file ends with its table of contents, so it is read as one. */
+const parquetBytesMost = 2 ** 31
+
+/** A file's records: those of a CSV file follow its header. */
+export interface Records {
+  readonly header: Buffer | null
+  chunks: AsyncGenerator<Chunk>
+}
+
+/** Reads a file's records from where an earlier reading of it ended. Throws StartError. */
+export async function openChunkReader(
+  source: Source,
+  from: { bytes: number; lines: number },
+): Promise<Records> {
+  const parts = withoutByteOrderMark(source.read())
+  if (source.format === 'parquet') return { header: null, chunks: oneChunk(source, parts) }
+  if (source.format === 'ndjson')
+    return { header: null, chunks: cut(source, parts, { bytes: 0, lines: 0 }, from) }
+  const { header, rest } = await takeHeader(source, parts)
+  const begin = { bytes: header.length, lines: countLines(header) }
+  return { header, chunks: cut(source, rest, begin, from.bytes === 0 ? begin : from) }
+}
+
+async function takeHeader(
+  source: Source,
+  parts: AsyncGenerator<Buffer>,
+): Promise<{ header: Buffer; rest: AsyncGenerator<Buffer> }> {
+  let head = Buffer.alloc(0)
+  for (;;) {
+    const { value, done } = await parts.next()
+    if (!done) head = Buffer.concat([head, value])
+    const found = endOfRecord(head, 'csv')
+    const end = done && found < 0 ? head.length : found
+    if (end > 0) {
+      const [header, first] = [head.subarray(0, end), head.subarray(end)]
+      return {
+        header,
+        rest: (async function* () {
+          yield first
+          if (!done) yield* parts
+        })(),
+      }
+    }
+    if (done || head.length > chunkBytes) throw new StartError(`${source.name} has no header`)
+  }
+}
+
+async function* cut(
+  source: Source,
+  parts: AsyncGenerator<Buffer>,
+  begin: { bytes: number; lines: number },
+  from: { bytes: number; lines: number },
+): AsyncGenerator<Chunk> {
+  let toSkip = from.bytes - begin.bytes
+  let { bytes: at, lines } = from
+  let waiting: Buffer[] = []
+  let length = 0
+  const chunkOf = (bytes: Buffer, isTorn: boolean): Chunk => {
+    const before = lines
+    at += bytes.length
+    lines += countLines(bytes)
+    return { bytes, lines: before, isTorn, end: { bytes: at, lines } }
+  }
+  for await (const whole of parts) {
+    const part = whole.subarray(Math.min(toSkip, whole.length))
+    toSkip -= whole.length - part.length
+    waiting.push(part)
+    length += part.length
+    if (length < chunkBytes) continue
+    const bytes = Buffer.concat(waiting)
+    const end = endOfLastRecord(bytes, source.format)
+    if (end === 0) {
+      throw new StartError(
+        `${source.name}, line ${lines + 1}: more than ${chunkBytes >> 20} MB without an end; is a quote not closed?`,
+      )
+    }
+    yield chunkOf(bytes.subarray(0, end), false)
+    waiting = [bytes.subarray(end)]
+    length = bytes.length - end
+  }
+  if (length > 0) {
+    const bytes = Buffer.concat(waiting)
+    yield chunkOf(
+      bytes,
+      endOfRecord(bytes, source.format, endOfLastRecord(bytes, source.format)) === openQuote,
+    )
+  }
+}
+
+async function* oneChunk(source: Source, parts: AsyncGenerator<Buffer>): AsyncGenerator<Chunk> {
+  const all: Buffer[] = []
+  let length = 0
+  for await (const part of parts) {
+    all.push(part)
+    length += part.length
+    if (length > parquetBytesMost)
+      throw new StartError(`${source.name}: split Parquet files larger than 2 GiB`)
+  }
+  yield { bytes: Buffer.concat(all), lines: 0, isTorn: false, end: { bytes: length, lines: 0 } }
+}
+
+async function* withoutByteOrderMark(parts: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  const { value, done } = await parts.next()
+  if (done) return
+  yield value.length >= 3 && value.readUIntBE(0, 3) === 0xefbbbf ? value.subarray(3) : value
+  yield* parts
+}

@@ -1,0 +1,166 @@
+import { createHash, randomUUID } from 'node:crypto'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { StartError } from '../../platform/startError.ts'
+import { reloadIdentity } from '../identity/refresh.ts'
+import { openChunkReader } from './chunks.ts'
+import { formatMapping, type Mapping } from './mapping.ts'
+import { openRejectedFile } from './rejectedFile.ts'
+import { inferColumns } from './shape.ts'
+import type { Source } from './source.ts'
+import { dropStage, openStage, publish } from './stage.ts'
+import { type LoadState, readForgotten, readUnfinished, saveState } from './state.ts'
+import type { Shape } from './statements.ts'
+import { insertChunk } from './take.ts'
+import type { Target } from './targets.ts'
+
+export interface LoadRequest {
+  readonly target: Target
+  readonly sources: readonly Source[]
+  readonly mapping: Mapping
+  readonly ignoreUnknown: boolean
+  /** Whose the rows are, where rows are somebody's; the zero uuid for everybody's. */
+  readonly organization: string
+  /** True: what is loaded becomes all there is. False: its rows take the places of those with the same key. */
+  readonly replace: boolean
+  /** Where rows go that cannot be taken. */
+  readonly rejectedPath: string
+}
+
+/** How far a load has come. */
+export interface Progress {
+  readonly rows: number
+  readonly rejected: number
+  /** Of all files, packed; of those that are done and of what was read of the present one. */
+  readonly bytes: number
+}
+
+/** What went in. */
+export interface Loaded {
+  readonly rows: number
+  readonly rejected: number
+  /** True when an earlier, broken off run of the same command had done a part. */
+  readonly isResumed: boolean
+}
+
+/**
+ * Loads files into the identity store. Readers see nothing of it until all is there, and then all of it. The same
+ * request goes on where an earlier one was broken off, and does it once more where that was finished: rows take the
+ * places of the same rows. Throws StartError for files that cannot be loaded; what is there stays as it is.
+ */
+export async function load(
+  clickhouse: ClickHouse,
+  request: LoadRequest,
+  onProgress: (progress: Progress) => void,
+): Promise<Loaded> {
+  for (const forgotten of await readForgotten(clickhouse)) await dropStage(clickhouse, forgotten)
+  const loadId = idOf(request)
+  const unfinished = await readUnfinished(clickhouse, loadId)
+  let state = unfinished ?? newState(loadId, request)
+  if (!unfinished) await saveState(clickhouse, state)
+  if (state.phase === 'staging') {
+    state = await stageFiles(clickhouse, request, state, onProgress).catch(async (error) => {
+      if (error instanceof StartError) await forgetUseless(clickhouse, request, loadId)
+      throw error
+    })
+    if (state.rows === 0) {
+      await finish(clickhouse, state)
+      throw new StartError(`no row can be taken (${state.rejected} rejected, see ${request.rejectedPath})`)
+    }
+    state = { ...state, phase: 'publishing' }
+    await saveState(clickhouse, state)
+  }
+  await publish(clickhouse, loadId, request)
+  await reloadIdentity(clickhouse)
+  await finish(clickhouse, state)
+  return { rows: state.rows, rejected: state.rejected, isResumed: unfinished !== null }
+}
+
+async function finish(clickhouse: ClickHouse, state: LoadState): Promise<void> {
+  await saveState(clickhouse, { ...state, phase: 'done' })
+  await dropStage(clickhouse, state.load_id)
+}
+
+/** Nobody can go on where standard input broke off, or need go on where nothing was read. */
+async function forgetUseless(
+  clickhouse: ClickHouse,
+  { sources }: LoadRequest,
+  loadId: string,
+): Promise<void> {
+  const state = await readUnfinished(clickhouse, loadId)
+  const isOnce = sources.some(({ identity }) => identity === null)
+  if (state && (isOnce || (state.file === 0 && state.bytes === 0))) await finish(clickhouse, state)
+}
+
+/** The same for the same files, loaded in the same way into tables of the same columns. */
+function idOf({ target, sources, mapping, organization, replace }: LoadRequest): string {
+  const facts = [
+    target.table,
+    target.fields,
+    formatMapping(mapping),
+    organization,
+    replace,
+    sources.map(({ identity, format }) => [identity ?? randomUUID(), format]),
+  ]
+  return createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 24)
+}
+
+const newState = (loadId: string, { target }: LoadRequest): LoadState => ({
+  load_id: loadId,
+  target: target.table,
+  started_at: new Date().toISOString(),
+  phase: 'staging',
+  ...{ file: 0, bytes: 0, lines: 0, rows: 0, rejected: 0, rejected_bytes: 0 },
+})
+
+async function stageFiles(
+  clickhouse: ClickHouse,
+  request: LoadRequest,
+  from: LoadState,
+  onProgress: (progress: Progress) => void,
+): Promise<LoadState> {
+  const { sources, rejectedPath, ignoreUnknown } = request
+  const stage = await openStage(clickhouse, from.load_id, request.target)
+  const rejectedFile = openRejectedFile(rejectedPath, from.rejected_bytes)
+  const params = { started: from.started_at, organization: request.organization }
+  let state = from
+  for (const [index, source] of sources.entries()) {
+    if (index < state.file) continue
+    if (index > state.file) state = { ...state, file: index, bytes: 0, lines: 0 }
+    const bytesBefore = sources.slice(0, index).reduce((sum, { bytes }) => sum + (bytes ?? 0), 0)
+    const { header, chunks } = await openChunkReader(source, state)
+    let shape: Shape | null = null
+    onProgress({ ...state, bytes: bytesBefore })
+    for await (const chunk of ahead(chunks)) {
+      shape ??= await inferColumns(
+        clickhouse,
+        { ...source, header, bytes: chunk.bytes },
+        { ...request, params },
+      )
+      const { rows, rejected } = await insertChunk({ clickhouse, stage, shape, source, ignoreUnknown }, chunk)
+      state = {
+        ...state,
+        bytes: chunk.end.bytes,
+        lines: chunk.end.lines,
+        rows: state.rows + rows,
+        rejected: state.rejected + rejected.length,
+        rejected_bytes: rejectedFile.append(rejected),
+      }
+      await saveState(clickhouse, state)
+      onProgress({ ...state, bytes: bytesBefore + source.position() })
+    }
+  }
+  return state
+}
+
+/** Reads the next chunk while one is worked on. */
+async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
+  let next = items.next()
+  for (;;) {
+    const { value, done } = await next
+    if (done) return
+    next = items.next()
+    // Whoever waits for it is told; until then nobody does.
+    next.catch(() => {})
+    yield value
+  }
+}

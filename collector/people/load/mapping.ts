@@ -1,0 +1,65 @@
+import { StartError } from '../../platform/startError.ts'
+
+/** Which column of a file gives which field. */
+export type Mapping = ReadonlyMap<string, string>
+
+/**
+ * Reads `column=field,…`. A column's name may hold anything, commas and equals signs too: a pair ends where one of
+ * `fields` stands after an equals sign and before a comma or the end. Throws StartError, which names what is wrong.
+ */
+export function readMapping(text: string, fields: readonly string[]): Mapping {
+  const pair = new RegExp(`(.+?)=(${fields.join('|')})(?:,|$)`, 'sy')
+  const mapping = new Map<string, string>()
+  while (pair.lastIndex < text.length) {
+    const from = pair.lastIndex
+    const found = pair.exec(text)
+    if (!found) {
+      throw new StartError(
+        `--map: "${text.slice(from)}" does not begin with column=field; fields are ${fields.join(', ')}`,
+      )
+    }
+    const [, column, field] = found as unknown as [string, string, string]
+    if (mapping.has(column)) throw new StartError(`--map: the column "${column}" is there twice`)
+    mapping.set(column, field)
+  }
+  return mapping
+}
+
+/** Writes what readMapping reads. */
+export const formatMapping = (mapping: Mapping): string =>
+  [...mapping].map(([column, field]) => `${column}=${field}`).join(',')
+
+/** A column of a file that is loaded. */
+export interface Column {
+  readonly column: string
+  readonly field: string
+}
+
+/**
+ * The columns of a file that are loaded: those of the mapping, and those named like a field. Throws StartError for
+ * columns that are neither, unless `ignoreUnknown`; for mapped columns that the file does not have; and for a field
+ * that two columns give.
+ */
+export function chooseColumns(
+  present: readonly string[],
+  { mapping, fields, ignoreUnknown }: { mapping: Mapping; fields: readonly string[]; ignoreUnknown: boolean },
+): Column[] {
+  const fieldOf = (column: string) => mapping.get(column) ?? (fields.includes(column) ? column : null)
+  const missing = [...mapping.keys()].filter((column) => !present.includes(column))
+  if (missing.length > 0) throw new StartError(`--map: there is no column ${quoted(missing)}`)
+  const unknown = present.filter((column) => fieldOf(column) === null)
+  if (unknown.length > 0 && !ignoreUnknown) {
+    throw new StartError(
+      `no field is named ${quoted(unknown)}: say which fields these columns give with --map column=field, or leave them out with --ignore-unknown`,
+    )
+  }
+  const columns = present.flatMap((column) => {
+    const field = fieldOf(column)
+    return field === null ? [] : { column, field }
+  })
+  const twice = columns.find(({ field }, index) => columns.findIndex((one) => one.field === field) < index)
+  if (twice) throw new StartError(`two columns give ${twice.field}, one of them is "${twice.column}"`)
+  return columns
+}
+
+const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ')

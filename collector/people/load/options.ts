@@ -1,0 +1,58 @@
+import { parseArgs } from 'node:util'
+import { isUuid } from '../../../schemas/uuid.ts'
+import { StartError } from '../../platform/startError.ts'
+import type { LoadRequest } from './load.ts'
+import { readMapping } from './mapping.ts'
+import { type Format, formats, openFile, openStdin } from './source.ts'
+import { targets } from './targets.ts'
+
+const everybody = '00000000-0000-0000-0000-000000000000'
+
+/** Reads the arguments of `footfall identity load`. Throws StartError, which says in one line what is wrong. */
+export async function readLoadRequest(args: readonly string[]): Promise<LoadRequest> {
+  const { values, positionals } = parse(args)
+  const target = targets[values.into]
+  if (!target) throw new StartError(`--into is one of ${Object.keys(targets).join(', ')}`)
+  const format = (values.format ?? null) as Format | null
+  if (format !== null && !formats.includes(format)) {
+    throw new StartError(`--format is one of ${formats.join(', ')}`)
+  }
+  const { organization } = values
+  if (organization !== undefined && !isUuid(organization)) throw new StartError('--organization is a uuid')
+  if (organization !== undefined && !target.isScoped) {
+    throw new StartError(`--organization is for links: everybody sees ${values.into}`)
+  }
+  const [first] = positionals
+  if (first === undefined) throw new StartError('which FILE? - for standard input')
+  return {
+    target,
+    sources: await Promise.all(
+      positionals.map((path) => (path === '-' ? openStdin(process.stdin, format) : openFile(path, format))),
+    ),
+    mapping: readMapping(values.map ?? '', target.fields),
+    ignoreUnknown: values['ignore-unknown'],
+    organization: organization ?? everybody,
+    replace: values.replace,
+    rejectedPath: values.rejected ?? `${first === '-' ? 'stdin' : first}.rejected.ndjson`,
+  }
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        into: { type: 'string', default: 'profiles' },
+        format: { type: 'string' },
+        map: { type: 'string' },
+        'ignore-unknown': { type: 'boolean', default: false },
+        organization: { type: 'string' },
+        replace: { type: 'boolean', default: false },
+        rejected: { type: 'string' },
+      },
+    })
+  } catch (error) {
+    throw new StartError((error as Error).message)
+  }
+}

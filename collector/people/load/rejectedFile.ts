@@ -1,0 +1,57 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs'
+import { StartError } from '../../platform/startError.ts'
+
+/** A row that was not taken, as it is written down. */
+export interface RejectedRow {
+  readonly file: string
+  /** Where the row begins, from 1; in a Parquet file the row's number. */
+  readonly line: number
+  readonly reason: string
+  /** The row's columns; those of CSV are texts. */
+  readonly record?: Record<string, unknown>
+  /** What stands there, where it cannot be read as a row. */
+  readonly text?: string
+}
+
+export interface RejectedFile {
+  /** Writes rows down for good and answers the file's length. */
+  append(rows: readonly RejectedRow[]): number
+}
+
+/** Opens the file that rejected rows go to; what lies behind its first `bytes` is of a chunk that is done again. */
+export function openRejectedFile(path: string, bytes: number): RejectedFile {
+  let length = 0
+  try {
+    if (bytes === 0) rmSync(path, { force: true })
+    else if (existsSync(path)) {
+      length = Math.min(bytes, statSync(path).size)
+      truncateSync(path, length)
+    }
+  } catch (error) {
+    throw new StartError(`--rejected: ${(error as Error).message}`)
+  }
+  return {
+    append(rows) {
+      if (rows.length === 0) return length
+      const lines = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+      const file = openSync(path, 'a', 0o600)
+      try {
+        writeSync(file, lines)
+        fsyncSync(file)
+      } finally {
+        closeSync(file)
+      }
+      length += lines.length
+      return length
+    },
+  }
+}

@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { pipeline, type Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { Decompress } from 'fzstd'
+import { StartError } from '../../platform/startError.ts'
+
+export const formats = ['csv', 'ndjson', 'parquet'] as const
+export type Format = (typeof formats)[number]
+
+/** A file to load, or what comes through standard input. */
+export interface Source {
+  /** As it was given. */
+  readonly name: string
+  /** Its size; null where nobody knows before its end. */
+  readonly bytes: number | null
+  /** The same for the same file; null for standard input, which cannot be read again. */
+  readonly identity: string | null
+  readonly format: Format
+  /** Its bytes, unpacked. Throws StartError for a damaged archive. */
+  read(): AsyncGenerator<Buffer>
+  /** How many of its own bytes read() has taken in. */
+  position(): number
+}
+
+const endings: readonly (readonly [RegExp, Format])[] = [
+  [/\.csv$/i, 'csv'],
+  [/\.(ndjson|jsonl|json)$/i, 'ndjson'],
+  [/\.parquet$/i, 'parquet'],
+]
+
+/** Opens a file. Its format is the one that is given, or that its name tells. Throws StartError. */
+export async function openFile(path: string, given: Format | null): Promise<Source> {
+  const identity = await identify(path).catch((error: NodeJS.ErrnoException) => {
+    throw new StartError(`${path} cannot be read: ${error.code ?? error.message}`)
+  })
+  const plainName = path.replace(/\.(gz|zst|zstd)$/i, '')
+  const format = given ?? endings.find(([ending]) => ending.test(plainName))?.[1]
+  if (!format) throw new StartError(`${path}: say with --format whether it is ${formats.join(', ')}`)
+  return sourceOf({ name: path, ...identity, format }, () =>
+    createReadStream(path, { highWaterMark: 1 << 20 }),
+  )
+}
+
+/** Standard input, whose format has to be given. */
+export function openStdin(stdin: Readable, format: Format | null): Source {
+  if (!format) throw new StartError(`-: say with --format whether it is ${formats.join(', ')}`)
+  return sourceOf({ name: '-', bytes: null, identity: null, format }, () => stdin)
+}
+
+function sourceOf(facts: Omit<Source, 'read' | 'position'>, open: () => Readable): Source {
+  let position = 0
+  return {
+    ...facts,
+    position: () => position,
+    async *read() {
+      const packed = open()
+      async function* counted(): AsyncGenerator<Buffer> {
+        for await (const part of packed as AsyncIterable<Buffer>) {
+          position += part.length
+          yield part
+        }
+      }
+      try {
+        yield* unpack(counted())
+      } catch (error) {
+        const { code, message } = error as NodeJS.ErrnoException
+        throw new StartError(`${facts.name} cannot be read: ${code ?? message}`)
+      } finally {
+        packed.destroy()
+      }
+    },
+  }
+}
+
+/** By what it begins with: a gzip or Zstandard archive, or as it is. */
+async function* unpack(packed: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  let head = Buffer.alloc(0)
+  while (head.length < 4) {
+    const { value, done } = await packed.next()
+    if (done) break
+    head = Buffer.concat([head, value])
+  }
+  async function* whole(): AsyncGenerator<Buffer> {
+    if (head.length > 0) yield head
+    yield* packed
+  }
+  if (head.length < 4) yield* whole()
+  else if (head.readUInt16BE(0) === 0x1f8b) {
+    // What goes wrong in either ends the loop over the last.
+    yield* pipeline(whole(), createGunzip({ chunkSize: 1 << 18 }), () => {})
+  } else if (head.readUInt32LE(0) === 0xfd2fb528) yield* unpackZstandard(whole())
+  else yield* whole()
+}
+
+/** Node 20 cannot do it by itself. */
+async function* unpackZstandard(packed: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  let unpacked: Uint8Array[] = []
+  const decompress = new Decompress((part) => unpacked.push(part))
+  const take = () => {
+    const taken = unpacked
+    unpacked = []
+    return taken.map((part) => Buffer.from(part.buffer, part.byteOffset, part.length))
+  }
+  for await (const part of packed) {
+    decompress.push(part)
+    yield* take()
+  }
+  decompress.push(new Uint8Array(0), true)
+  yield* take()
+}
+
+const identifyingBytes = 65_536
+
+/** A file's size, and what tells it from others: its name, size, beginning and end. */
+async function identify(path: string): Promise<{ bytes: number; identity: string }> {
+  const file = await open(path)
+  try {
+    const { size } = await file.stat()
+    const hash = createHash('sha256').update(`${basename(path)}\n${size}\n`)
+    for (const from of [0, Math.max(0, size - identifyingBytes)]) {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(identifyingBytes), 0, identifyingBytes, from)
+      hash.update(buffer.subarray(0, bytesRead))
+    }
+    return { bytes: size, identity: hash.digest('hex') }
+  } finally {
+    await file.close()
+  }
+}

@@ -1,0 +1,92 @@
+/** The tables in which a load waits until all of it is there. */
+
+import { companyFields } from '../../../schemas/fields.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { profileRowsOf } from '../../platform/clickhouse/columns.ts'
+import type { Target } from './targets.ts'
+
+export interface Stage {
+  /** Like the target's table, to insert into. */
+  readonly table: string
+  /** Rows that cannot be taken: their place, the reason, and what they are. */
+  readonly rejected: string
+  /** How many rows ClickHouse counts for each that is inserted: views are counted, too. */
+  readonly countedAs: number
+}
+
+const run = (clickhouse: ClickHouse, sql: string, params: Record<string, string> = {}) =>
+  clickhouse.command({ sql, params })
+
+const nameOf = (loadId: string): string => `load_${loadId}`
+
+/** Makes the tables, or finds those of a load that was broken off. */
+export async function openStage(clickhouse: ClickHouse, loadId: string, { table }: Target): Promise<Stage> {
+  const name = nameOf(loadId)
+  const rejected = `${name}_rejected`
+  await run(
+    clickhouse,
+    `CREATE TABLE IF NOT EXISTS ${rejected} (row UInt64, reason String, record String) ENGINE = Memory`,
+  )
+  await run(clickhouse, `CREATE TABLE IF NOT EXISTS ${name} AS ${table}`)
+  if (table !== 'profiles') return { table: name, rejected, countedAs: 1 }
+  await run(clickhouse, `CREATE TABLE IF NOT EXISTS ${name}_rows AS profile_rows`)
+  await run(
+    clickhouse,
+    `CREATE MATERIALIZED VIEW IF NOT EXISTS ${name}_view TO ${name}_rows AS ${profileRowsOf(name)}`,
+  )
+  return { table: name, rejected, countedAs: 2 }
+}
+
+/** Removes them; there may be none. */
+export async function dropStage(clickhouse: ClickHouse, loadId: string): Promise<void> {
+  const name = nameOf(loadId)
+  await run(clickhouse, `DROP VIEW IF EXISTS ${name}_view`)
+  for (const table of [name, `${name}_rows`, `${name}_rejected`])
+    await run(clickhouse, `DROP TABLE IF EXISTS ${table}`)
+}
+
+/**
+ * Has readers see the load: each table changes at once, by links to the files that are there. It can be done again
+ * when it was broken off: rows that are there twice are one.
+ */
+export async function publish(
+  clickhouse: ClickHouse,
+  loadId: string,
+  { target, organization, replace }: { target: Target; organization: string; replace: boolean },
+): Promise<void> {
+  const name = nameOf(loadId)
+  const { table, isScoped } = target
+  if (table === 'profiles') await fillCompanies(clickhouse, name)
+  const partition = isScoped ? '{organization:String}' : 'tuple()'
+  const copies = [
+    ...(table === 'profiles' ? [{ from: `${name}_rows`, to: 'profile_rows' }] : []),
+    { from: name, to: table },
+  ]
+  for (const { from, to } of copies) {
+    await run(
+      clickhouse,
+      `ALTER TABLE ${to} ${replace ? 'REPLACE' : 'ATTACH'} PARTITION ${partition} FROM ${from}`,
+      isScoped ? { organization } : {},
+    )
+  }
+}
+
+/**
+ * Gives profiles that tell nothing of a company those fields of the company at the domain of their business e-mail.
+ * A millisecond newer than the rows that they take the place of.
+ */
+async function fillCompanies(clickhouse: ClickHouse, table: string): Promise<void> {
+  const names = companyFields.map(({ name }) => name)
+  const domain = "lower(substringIndex(business_email, '@', -1))"
+  await run(
+    clickhouse,
+    `INSERT INTO ${table}
+     SELECT person.* REPLACE (${names.map((name) => `company.${name} AS ${name}`).join(', ')}, person.updated_at + INTERVAL 1 MILLISECOND AS updated_at)
+     FROM (
+       SELECT * FROM ${table} FINAL
+       WHERE ${names.map((name) => `${name} IS NULL`).join(' AND ')}
+         AND ${domain} IN (SELECT company_domain FROM companies)
+     ) AS person
+     JOIN companies AS company FINAL ON company.company_domain = ${domain}`,
+  )
+}

@@ -1,0 +1,51 @@
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+
+/** How far a load has come: its row of identity_loads. */
+export interface LoadState {
+  readonly load_id: string
+  readonly target: string
+  /** ISO time; the version of the load's rows. */
+  readonly started_at: string
+  readonly phase: 'staging' | 'publishing' | 'done'
+  /** The file that is read, and how much of it is done. */
+  readonly file: number
+  readonly bytes: number
+  readonly lines: number
+  /** Of all files. */
+  readonly rows: number
+  readonly rejected: number
+  readonly rejected_bytes: number
+}
+
+/** Loads that may go on: those that nobody has taken up again for a week are forgotten. */
+const unfinished =
+  "SELECT * EXCEPT updated_at FROM identity_loads FINAL WHERE phase != 'done' AND updated_at > now() - INTERVAL 7 DAY"
+
+/** The load of that id that was broken off, or null. */
+export async function readUnfinished(clickhouse: ClickHouse, loadId: string): Promise<LoadState | null> {
+  const [state] = await clickhouse.rows<LoadState>({
+    sql: `${unfinished} AND load_id = {loadId:String}`,
+    params: { loadId },
+  })
+  return state ?? null
+}
+
+/** Notes how far the load has come. */
+export async function saveState(clickhouse: ClickHouse, state: LoadState): Promise<void> {
+  const columns = Object.keys(state)
+  await clickhouse.command({
+    sql: `INSERT INTO identity_loads (${columns.join(', ')}, updated_at)
+          SELECT ${columns.map((column) => `{${column}:String}`).join(', ')}, now64(3)`,
+    params: { ...state },
+  })
+}
+
+/** The ids of loads that have tables still, but do not go on. */
+export async function readForgotten(clickhouse: ClickHouse): Promise<string[]> {
+  const forgotten = await clickhouse.rows<{ id: string }>({
+    sql: `SELECT DISTINCT extract(name, '^load_([0-9a-f]+)') AS id FROM system.tables
+          WHERE database = currentDatabase() AND id != '' AND id NOT IN (SELECT load_id FROM (${unfinished}))`,
+    params: {},
+  })
+  return forgotten.map(({ id }) => id)
+}

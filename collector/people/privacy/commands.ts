@@ -1,0 +1,84 @@
+import { isUuid } from '../../../schemas/uuid.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { StartError } from '../../platform/startError.ts'
+import { readErasure, requestErasure } from './erasures.ts'
+import { addOptOut, removeOptOut } from './optOuts.ts'
+import { readSubjectText, type Subject } from './subject.ts'
+
+interface Command {
+  does: string
+  run(postgres: Postgres, organizationId: string | null, subject: Subject): Promise<void>
+}
+
+/** `npx footfall privacy …`: what operators do for one organization, or for all and their own graph. */
+const commands: Record<string, Command> = {
+  erase: {
+    does: 'erase a person or a browser, and opt them out; the service carries it out',
+    async run(postgres, organizationId, subject) {
+      const { erasure_id } = await inTransaction(postgres, async (client) => {
+        await addOptOut(client, organizationId, subject)
+        return requestErasure(client, organizationId, subject)
+      })
+      console.log(`erasure ${erasure_id} is under way: footfall privacy status ${erasure_id}`)
+    },
+  },
+  'opt-out': {
+    does: 'take nothing more of theirs in, and show nobody who they are',
+    async run(postgres, organizationId, subject) {
+      await addOptOut(postgres, organizationId, subject)
+      console.log('done')
+    },
+  },
+  'opt-in': {
+    does: 'take them off the list again',
+    async run(postgres, organizationId, subject) {
+      if (!(await removeOptOut(postgres, organizationId, subject))) {
+        throw new StartError('they are not on that list')
+      }
+      console.log('done')
+    },
+  },
+}
+
+/** What they take, and how they are run: by whom or what they are about. */
+export const privacyCommands: Record<
+  string,
+  { takes: string; does: string; run(postgres: Postgres, args: readonly string[]): Promise<void> }
+> = {
+  ...Object.fromEntries(
+    Object.entries(commands).map(([name, { does, run }]) => [
+      name,
+      {
+        takes: 'EMAIL|HEM|COOKIE_ID ORGANIZATION_ID|everywhere',
+        does,
+        async run(postgres: Postgres, [whom, where]: readonly string[]) {
+          const subject = readSubjectText(whom!)
+          if (!subject) throw new StartError(`"${whom}" is no e-mail address, no hem and no cookie id`)
+          await run(postgres, await readOrganization(postgres, where!), subject)
+        },
+      },
+    ]),
+  ),
+  status: {
+    takes: 'ERASURE_ID',
+    does: 'whether an erasure is complete',
+    run: (postgres, [erasureId]) => showStatus(postgres, erasureId!),
+  },
+}
+
+async function showStatus(postgres: Postgres, erasureId: string): Promise<void> {
+  const erasure = isUuid(erasureId) ? await readErasure(postgres, erasureId) : undefined
+  if (!erasure) throw new StartError(`there is no erasure ${erasureId}`)
+  const { finished_at } = erasure
+  console.log(finished_at ? `complete since ${finished_at.toISOString()}` : 'not complete yet')
+}
+
+async function readOrganization(postgres: Postgres, where: string): Promise<string | null> {
+  if (where === 'everywhere') return null
+  const { rowCount } = isUuid(where)
+    ? await postgres.query('SELECT 1 FROM organizations WHERE organization_id = $1', [where])
+    : { rowCount: 0 }
+  if (rowCount === 0) throw new StartError(`there is no organization ${where}`)
+  return where
+}

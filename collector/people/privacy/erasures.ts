@@ -1,0 +1,191 @@
+import { dropDeadLetters } from '../../ingest/shipper/deadLetters.ts'
+import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
+import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
+import { reloadIdentity } from '../identity/refresh.ts'
+import { cookiesOfPerson } from './optOuts.ts'
+import type { Subject } from './subject.ts'
+
+export interface Erasure {
+  erasure_id: string
+  requested_at: Date
+  /** Null while something may be left. */
+  finished_at: Date | null
+}
+
+const columns = 'erasure_id, requested_at, finished_at'
+
+/** Selects an organization's erasures ($1), for a page of them. */
+export const selectErasures = `SELECT ${columns}, requested_at AS created_at FROM erasures
+  WHERE organization_id = $1`
+
+/**
+ * Asks for all that is kept of a subject to go: within one organization what its sites observed; with null
+ * everywhere, and from the operator's graph.
+ */
+export async function requestErasure(
+  client: Queryable,
+  organizationId: string | null,
+  { hem, cookieId }: Subject,
+): Promise<Erasure> {
+  const { rows } = await client.query<Erasure>(
+    `INSERT INTO erasures (organization_id, hem, cookie_ids) VALUES ($1, $2, $3) RETURNING ${columns}`,
+    [organizationId, hem, cookieId ? [cookieId] : []],
+  )
+  return rows[0]!
+}
+
+/** One erasure, where it is of that organization or none is named; undefined when there is none of that id. */
+export async function readErasure(
+  client: Queryable,
+  erasureId: string,
+  organizationId: string | null = null,
+): Promise<Erasure | undefined> {
+  const { rows } = await client.query<Erasure>(
+    `SELECT ${columns} FROM erasures WHERE erasure_id = $1 AND ($2::uuid IS NULL OR organization_id = $2)`,
+    [erasureId, organizationId],
+  )
+  return rows[0]
+}
+
+export interface ErasureDeps {
+  postgres: Postgres
+  /** The events of real visitors. */
+  clickhouse: ClickHouse
+  deadLetterDirectory: string
+  /** When the oldest row that still waits in the spool came, epoch milliseconds; Infinity when none waits. */
+  oldestWaitingAt(): number
+}
+
+interface Unfinished {
+  erasure_id: string
+  organization_id: string | null
+  hem: string | null
+  cookie_ids: string[]
+  requested_at: Date
+}
+
+/** How long rows that another machine had accepted before may be on their way. */
+const arrivingMs = 10 * 60_000
+/** So many are carried out at a time. */
+const erasuresMost = 1_000
+/** Any number that nobody else locks on in our database. */
+const erasureLock = 7_306_003
+
+/**
+ * Goes once over what is to be erased: events, rejected events, links, profiles, dead letters. An erasure is
+ * finished when nothing of it is left, ten minutes have passed since it was asked for, and everything that waited in
+ * this machine's spool then has been shipped; then whom it was about is forgotten too.
+ */
+export async function carryOutErasures(deps: ErasureDeps): Promise<void> {
+  const { postgres, clickhouse, deadLetterDirectory, oldestWaitingAt } = deps
+  await inTransaction(postgres, async (client) => {
+    const lock = await client.query<{ is_ours: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS is_ours', [
+      erasureLock,
+    ])
+    if (!lock.rows[0]!.is_ours) return
+    const { rows: erasures } = await client.query<Unfinished>(
+      `SELECT erasure_id, organization_id, hem, cookie_ids, requested_at FROM erasures
+       WHERE finished_at IS NULL ORDER BY requested_at LIMIT ${erasuresMost}`,
+    )
+    if (erasures.length === 0) return
+    const oldest = oldestWaitingAt()
+    await noteCookies(client, clickhouse, erasures)
+
+    dropDeadLetters(deadLetterDirectory, (row) => erasures.some((erasure) => isAbout(erasure, row)))
+    // Cookies are found by links, so these go last.
+    const left = await Promise.all([
+      deleteRows(clickhouse, 'events', ofCookies(erasures)),
+      deleteRows(clickhouse, 'rejected_events', ofCookies(erasures)),
+      deleteRows(clickhouse, 'profiles', ofProfiles(erasures, 'hem')),
+      deleteRows(clickhouse, 'profile_rows', ofProfiles(erasures, hemOfNumber)),
+    ])
+    left.push(
+      await deleteRows(clickhouse, 'identity_links', ofLinks(erasures), 'SETTINGS mutations_sync = 1'),
+    )
+    if (!left.includes(true)) {
+      await client.query(
+        `UPDATE erasures SET finished_at = now(), hem = NULL, cookie_ids = '{}'
+         WHERE erasure_id = ANY($1) AND requested_at < $2 AND requested_at < $3`,
+        [
+          erasures.map(({ erasure_id }) => erasure_id),
+          new Date(Date.now() - arrivingMs),
+          new Date(Math.min(oldest, Date.now())),
+        ],
+      )
+    } else await reloadIdentity(clickhouse)
+  })
+}
+
+/** Finds the browsers of the people who are to be erased, and notes them: their links go, their events may yet come. */
+async function noteCookies(
+  client: Queryable,
+  clickhouse: ClickHouse,
+  erasures: readonly Unfinished[],
+): Promise<void> {
+  for (const erasure of erasures) {
+    const { erasure_id, organization_id, hem } = erasure
+    if (hem === null) continue
+    const found = await cookiesOfPerson(clickhouse, organization_id, hem)
+    const cookies = new Set([...erasure.cookie_ids, ...found])
+    if (cookies.size === erasure.cookie_ids.length) continue
+    erasure.cookie_ids = [...cookies]
+    await client.query('UPDATE erasures SET cookie_ids = $2 WHERE erasure_id = $1', [
+      erasure_id,
+      erasure.cookie_ids,
+    ])
+  }
+}
+
+const isAbout = ({ organization_id, hem, cookie_ids }: Unfinished, row: string): boolean =>
+  (organization_id === null || row.includes(organization_id)) &&
+  (cookie_ids.some((cookie) => row.includes(cookie)) || (hem !== null && row.includes(hem)))
+
+/** Rows of events and rejected_events that are to go. */
+function ofCookies(erasures: readonly Unfinished[]): Query {
+  const pairs = erasures.flatMap(({ organization_id, cookie_ids }) =>
+    cookie_ids.map((cookie) => ({ organization: organization_id, cookie })),
+  )
+  const own = pairs.filter(({ organization }) => organization !== null)
+  return {
+    sql: `cookie_id IN {anywhere:Array(UUID)} OR (cookie_id IN {cookies:Array(UUID)}
+      AND (organization_id, cookie_id) IN arrayZip({organizations:Array(UUID)}, {cookies:Array(UUID)}))`,
+    params: {
+      anywhere: pairs.filter(({ organization }) => organization === null).map(({ cookie }) => cookie),
+      organizations: own.map(({ organization }) => organization),
+      cookies: own.map(({ cookie }) => cookie),
+    },
+  }
+}
+
+/** Links that are to go: those to the person, and those of their browsers. */
+function ofLinks(erasures: readonly Unfinished[]): Query {
+  const { sql, params } = ofCookies(erasures)
+  const people = erasures.filter(({ hem }) => hem !== null)
+  const own = people.filter(({ organization_id }) => organization_id !== null)
+  return {
+    sql: `${sql} OR ${ofProfiles(erasures, 'hem').sql}
+      OR (organization_id, hem) IN arrayZip({link_organizations:Array(UUID)}, {link_hems:Array(String)})`,
+    params: {
+      ...params,
+      ...ofProfiles(erasures, 'hem').params,
+      link_organizations: own.map(({ organization_id }) => organization_id),
+      link_hems: own.map(({ hem }) => hem),
+    },
+  }
+}
+
+/** Rows of the people who are to be erased everywhere: profiles are the operator's. */
+const ofProfiles = (erasures: readonly Unfinished[], hem: string): Query => ({
+  sql: `${hem} IN {hems:Array(String)}`,
+  params: {
+    hems: erasures
+      .filter(({ organization_id }) => organization_id === null)
+      .map(({ hem }) => hem)
+      .filter(Boolean),
+  },
+})
+
+/** The hem of a row of profile_rows. */
+const hemOfNumber = 'lower(hex(reinterpretAsFixedString(hem_number)))'

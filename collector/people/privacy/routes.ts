@@ -1,0 +1,238 @@
+import type { Readable } from 'node:stream'
+import type { FastifyPluginAsync } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { audit } from '../../access/audit.ts'
+import { requireOrganizationAdmin } from '../../access/permissions.ts'
+import type { Principal } from '../../access/principal.ts'
+import { forbidden, notFound } from '../../http/errors.ts'
+import { NextCursor, pageQuery, readPage } from '../../http/pagination.ts'
+import { exactly, Id, Nullable, Timestamp } from '../../http/schemas.ts'
+import { startingWith, untilClosed } from '../../http/streaming.ts'
+import { streamOf } from '../../http/streamOf.ts'
+import type { TypeBox } from '../../http/typeProvider.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { type Erasure, readErasure, requestErasure, selectErasures } from './erasures.ts'
+import { exportSubject } from './export.ts'
+import { exportsPerDay, noteExport } from './exportLimit.ts'
+import { addOptOut, type OptOut, removeOptOut, selectOptOuts } from './optOuts.ts'
+import { readSubject } from './subject.ts'
+
+export interface PrivacyDeps {
+  postgres: Postgres
+  /** The events of real visitors. */
+  clickhouse: ClickHouse
+}
+
+const tags = ['Privacy']
+
+const subject = {
+  hem: Type.Optional(
+    Type.String({
+      pattern: '^[0-9a-fA-F]{64}$',
+      description: 'SHA-256, hex, of the trimmed, lower-cased address.',
+    }),
+  ),
+  email: Type.Optional(Type.String({ format: 'email', maxLength: 254 })),
+  cookie_id: Type.Optional(Type.String({ format: 'uuid', description: 'One browser.' })),
+}
+const oneOf = 'Give exactly one of hem, email and cookie_id.'
+
+const PublicErasure = Type.Object({
+  erasure_id: Id,
+  status: Type.Union([Type.Literal('pending'), Type.Literal('complete')]),
+  requested_at: Timestamp,
+  completed_at: Nullable(Timestamp),
+})
+
+const PublicOptOut = Type.Object({
+  opt_out_id: Id,
+  hem: Nullable(Type.String()),
+  cookie_id: Nullable(Id),
+  created_at: Timestamp,
+})
+
+/** /api/v1/privacy/*: what people may ask of those who collect. For owners, admins and organization keys; never billed. */
+export const privacyRoutes =
+  ({ postgres, clickhouse }: PrivacyDeps): FastifyPluginAsync =>
+  async (plain) => {
+    const app = plain.withTypeProvider<TypeBox>()
+    const config = {
+      access: { to: 'key', projectKeys: 'refused', keyRole: 'admin', limit: 'data', members: true },
+    } as const
+
+    app.delete(
+      '/api/v1/privacy/subject',
+      {
+        config,
+        schema: {
+          ...{ tags, summary: 'Erase a person or a browser' },
+          description:
+            'Events, rejected events and links of the organization go, those on their way too. The subject also ' +
+            `opts out, unless opt_out is false. Ask for the erasure until it is complete. ${oneOf}`,
+          body: exactly({ ...subject, opt_out: Type.Optional(Type.Boolean({ default: true })) }),
+          response: { 202: Type.Object({ erasure: PublicErasure }) },
+        },
+      },
+      async ({ principal, body: { opt_out = true, ...given } }, reply) => {
+        requireAdmin(principal)
+        const subject = readSubject(given)
+        const { organizationId } = principal
+        const erasure = await inTransaction(postgres, async (client) => {
+          if (opt_out) await addOptOut(client, organizationId, subject)
+          const requested = await requestErasure(client, organizationId, subject)
+          // The log outlives the subject's data: it does not say whom it was about.
+          const object = { kind: 'erasure', id: requested.erasure_id } as const
+          await audit(client, principal, 'erasure.create', object, { opt_out })
+          return requested
+        })
+        return reply.code(202).send({ erasure: publicErasure(erasure) })
+      },
+    )
+
+    app.get(
+      '/api/v1/privacy/erasures',
+      {
+        config,
+        schema: {
+          ...{ tags, summary: 'What was asked to be erased', querystring: exactly(pageQuery) },
+          response: { 200: Type.Object({ erasures: Type.Array(PublicErasure), next_cursor: NextCursor }) },
+        },
+      },
+      async ({ principal, query }) => {
+        requireAdmin(principal)
+        const { rows, next } = await readPage<Erasure>(postgres, query, {
+          ...{ sql: selectErasures, values: [principal.organizationId], id: 'erasure_id' },
+        })
+        return { erasures: rows.map(publicErasure), ...next }
+      },
+    )
+
+    app.get(
+      '/api/v1/privacy/erasures/:erasure_id',
+      {
+        config,
+        schema: {
+          ...{ tags, summary: 'Whether an erasure is complete', params: exactly({ erasure_id: Id }) },
+          response: { 200: Type.Object({ erasure: PublicErasure }) },
+        },
+      },
+      async ({ principal, params }) => {
+        requireAdmin(principal)
+        const erasure = await readErasure(postgres, params.erasure_id, principal.organizationId)
+        if (!erasure) throw notFound.erasure()
+        return { erasure: publicErasure(erasure) }
+      },
+    )
+
+    app.get(
+      '/api/v1/privacy/subject',
+      {
+        config,
+        schema: {
+          ...{ tags, summary: 'Export what is kept of a person or a browser', querystring: exactly(subject) },
+          description:
+            'JSON lines `{ "kind": "link" | "event" | "rejected_event", "data": {…} }`: what the ' +
+            `organization’s sites observed. Not charged; in the audit log; at most ${exportsPerDay} in 24 hours. ${oneOf}`,
+          response: {
+            200: {
+              description: 'One line for each.',
+              content: { 'application/x-ndjson': { schema: Type.Unsafe<Readable | string>(Type.String()) } },
+            },
+          },
+        },
+      },
+      async ({ principal, query }, reply) => {
+        requireAdmin(principal)
+        const subject = readSubject(query)
+        await noteExport(postgres, principal, Object.keys(query)[0]!)
+        const signal = untilClosed(reply)
+        const lines = exportSubject(clickhouse, principal.organizationId, subject, signal)
+        // Begun before the answer is, so that what fails at once is an error and not a broken answer.
+        const { value, done } = await lines.next()
+        reply.header('content-type', 'application/x-ndjson; charset=utf-8')
+        if (done) return reply.send('')
+        return reply.send(streamOf(startingWith(value, lines)))
+      },
+    )
+
+    app.get(
+      '/api/v1/privacy/opt-outs',
+      {
+        config,
+        schema: {
+          ...{ tags, summary: 'Who has opted out', querystring: exactly(pageQuery) },
+          response: { 200: Type.Object({ opt_outs: Type.Array(PublicOptOut), next_cursor: NextCursor }) },
+        },
+      },
+      async ({ principal, query }) => {
+        requireAdmin(principal)
+        const { rows, next } = await readPage<OptOut>(postgres, query, {
+          ...{ sql: selectOptOuts, values: [principal.organizationId], id: 'opt_out_id' },
+        })
+        return { opt_outs: rows.map(publicOptOut), ...next }
+      },
+    )
+
+    app.post(
+      '/api/v1/privacy/opt-outs',
+      {
+        config,
+        schema: {
+          ...{ tags, summary: 'Opt a person or a browser out', body: exactly(subject) },
+          description: `Nothing of theirs is taken in any more, and no read says who they are. ${oneOf}`,
+          response: { 201: Type.Object({ opt_out: PublicOptOut }) },
+        },
+      },
+      async ({ principal, body }, reply) => {
+        requireAdmin(principal)
+        const subject = readSubject(body)
+        const optOut = await inTransaction(postgres, async (client) => {
+          const added = await addOptOut(client, principal.organizationId, subject)
+          await audit(client, principal, 'opt_out.create', { kind: 'opt_out', id: added.opt_out_id })
+          return added
+        })
+        return reply.code(201).send({ opt_out: publicOptOut(optOut) })
+      },
+    )
+
+    app.delete(
+      '/api/v1/privacy/opt-outs',
+      {
+        config,
+        schema: {
+          ...{ tags, summary: 'Take a person or a browser off the list', body: exactly(subject) },
+          description: oneOf,
+          response: { 200: Type.Object({ deleted: Type.Literal(true) }) },
+        },
+      },
+      async ({ principal, body }) => {
+        requireAdmin(principal)
+        const subject = readSubject(body)
+        await inTransaction(postgres, async (client) => {
+          const removed = await removeOptOut(client, principal.organizationId, subject)
+          if (!removed) throw notFound.optOut()
+          await audit(client, principal, 'opt_out.delete', { kind: 'opt_out', id: removed })
+        })
+        return { deleted: true as const }
+      },
+    )
+  }
+
+function requireAdmin(principal: Principal): void {
+  requireOrganizationAdmin(principal)
+  if (principal.mode === 'test') throw forbidden('A test key reads sample data, which is about nobody.')
+}
+
+const publicErasure = ({ erasure_id, requested_at, finished_at }: Erasure): Static<typeof PublicErasure> => ({
+  erasure_id,
+  status: finished_at ? 'complete' : 'pending',
+  requested_at: requested_at.toISOString(),
+  completed_at: finished_at?.toISOString() ?? null,
+})
+
+const publicOptOut = ({ opt_out_id, hem, cookie_id, created_at }: OptOut): Static<typeof PublicOptOut> => ({
+  ...{ opt_out_id, hem, cookie_id },
+  created_at: created_at.toISOString(),
+})

@@ -1,0 +1,28 @@
+import { join } from 'node:path'
+import { storePassword } from '../localStores/password.ts'
+import { type LocalStore, superviseLocalStore } from '../localStores/supervise.ts'
+
+export interface LocalClickHouse extends LocalStore {
+  /** Address with credentials, as CLICKHOUSE_URL would give it. */
+  readonly url: string
+}
+
+/** Starts a real ClickHouse server on 127.0.0.1 with its data in `directory`. */
+export async function startLocalClickHouse(
+  directory: string,
+  onRestart: (reason: string) => void,
+): Promise<LocalClickHouse> {
+  const password = storePassword(join(directory, 'password'))
+  const store = await superviseLocalStore({
+    name: 'the local ClickHouse',
+    launcher: 'platform/clickhouse/localServer.js',
+    settings: { directory, password },
+    readyTimeoutMs: 60_000,
+    onRestart,
+    ready: async (port) => {
+      const answer = await fetch(`http://127.0.0.1:${port}/ping`)
+      if (!answer.ok) throw new Error(`it answers ${answer.status}`)
+    },
+  })
+  return { ...store, url: `http://footfall:${password}@127.0.0.1:${store.port}` }
+}

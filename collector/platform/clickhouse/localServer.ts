@@ -1,0 +1,100 @@
+/**
+ * The process of a local ClickHouse: loads libchdb, which is the whole of ClickHouse, and has its command line
+ * open an HTTP port. Started by local.ts.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { arrayConstructor, DataType, load, open } from 'ffi-rs'
+import { launcherSettings, onParentGone } from '../localStores/supervise.ts'
+
+export interface LocalClickHouseSettings {
+  directory: string
+  password: string
+}
+
+const { directory, port, password } = await launcherSettings<LocalClickHouseSettings>()
+
+mkdirSync(directory, { recursive: true, mode: 0o700 })
+const usersFile = join(directory, 'users.xml')
+const configFile = join(directory, 'config.xml')
+
+// The session that keeps the server up is always "default", without a password: it may do that and nothing else.
+writeFileSync(
+  usersFile,
+  `<clickhouse>
+  <profiles><default/></profiles>
+  <quotas><default/></quotas>
+  <users>
+    <default>
+      <password/><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota>
+      <grants><query>GRANT SYSTEM LISTEN ON *.*</query><query>GRANT SELECT ON system.numbers</query></grants>
+    </default>
+    <footfall>
+      <password>${password}</password><networks><ip>127.0.0.1</ip></networks>
+      <profile>default</profile><quota>default</quota><access_management>1</access_management>
+    </footfall>
+  </users>
+</clickhouse>`,
+  { mode: 0o600 },
+)
+// It cannot be told from a stranger who calls himself "default" over HTTP, so HTTP is for who sends our password only.
+const authorization = `Basic ${Buffer.from(`footfall:${password}`).toString('base64')}`
+writeFileSync(
+  configFile,
+  `<clickhouse>
+  <users_config>${usersFile}</users_config>
+  <http_handlers>
+    <rule><url>/ping</url><handler><type>ping</type></handler></rule>
+    <rule>
+      <headers><Authorization>${authorization}</Authorization></headers>
+      <handler><type>dynamic_query_handler</type><query_param_name>query</query_param_name></handler>
+    </rule>
+    <rule>
+      <handler>
+        <type>static</type><status>401</status><content_type>text/plain</content_type>
+        <response_content>Only for the Footfall that started this server.</response_content>
+      </handler>
+    </rule>
+  </http_handlers>
+</clickhouse>`,
+  { mode: 0o600 },
+)
+
+const commandLine = [
+  'clickhouse',
+  `--config-file=${configFile}`,
+  `--path=${join(directory, 'data')}`,
+  `--http_port=${port}`,
+  '--listen_host=127.0.0.1',
+  // There is no server mode in the library, so a query that never ends holds the process.
+  `--query=SYSTEM START LISTEN HTTP; SELECT sleepEachRow(3) FROM system.numbers SETTINGS max_block_size = 1, function_sleep_max_microseconds_per_block = 0 FORMAT Null`,
+]
+
+// libchdb takes SIGTERM and SIGINT for itself and does not end by them; ClickHouse is crash-safe, so SIGKILL.
+const end = () => process.kill(process.pid, 'SIGKILL')
+onParentGone(end)
+
+open({ library: 'chdb', path: libraryPath() })
+Promise.resolve(
+  load({
+    library: 'chdb',
+    funcName: 'chdb_query_cmdline',
+    retType: DataType.I32,
+    paramsType: [DataType.I32, arrayConstructor({ type: DataType.StringArray, length: commandLine.length })],
+    paramsValue: [commandLine.length, commandLine],
+    runInNewThread: true,
+  }),
+).finally(end)
+
+/** libchdb.so, which is in the package that chdb has for this kind of machine. */
+function libraryPath(): string {
+  const name = `@chdb/lib-${process.platform}-${process.arch}${process.platform === 'linux' ? '-gnu' : ''}`
+  try {
+    return createRequire(import.meta.url).resolve(`${name}/libchdb.so`)
+  } catch {
+    throw new Error(
+      `${name}, the local ClickHouse, is not installed: set CLICKHOUSE_URL, or npm install --no-save ${name}`,
+    )
+  }
+}

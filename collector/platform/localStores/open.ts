@@ -1,0 +1,44 @@
+import { join } from 'node:path'
+import type { Config } from '../../config.ts'
+import { type ClickHouse, openClickHouse } from '../clickhouse/client.ts'
+import { startLocalClickHouse } from '../clickhouse/local.ts'
+import { startLocalPostgres } from '../postgres/local.ts'
+import { migratePostgres } from '../postgres/migrate.ts'
+import { openPostgres, type Postgres } from '../postgres/pool.ts'
+
+export interface Stores {
+  clickhouse: { url: string; live: ClickHouse; test: ClickHouse }
+  postgres: { url: string; pool: Postgres }
+  close(): Promise<void>
+}
+
+interface Log {
+  warn(message: string): void
+}
+
+/**
+ * Opens both stores: the servers the configuration names, or local ones in the data directory, started here and
+ * ended with this process. PostgreSQL is migrated; ClickHouse may be away for a while, see main.ts.
+ */
+export async function openStores(config: Config, log: Log): Promise<Stores> {
+  const onRestart = (reason: string) => log.warn(reason)
+  const [localClickHouse, localPostgres] = await Promise.all([
+    config.clickhouseUrl ? null : startLocalClickHouse(join(config.dataDir, 'clickhouse'), onRestart),
+    config.databaseUrl ? null : startLocalPostgres(join(config.dataDir, 'postgres'), onRestart),
+  ])
+  const clickhouseUrl = config.clickhouseUrl ?? localClickHouse!.url
+  const postgresUrl = config.databaseUrl ?? localPostgres!.url
+
+  const pool = openPostgres(postgresUrl, (error) => log.warn(`PostgreSQL: ${error.message}`))
+  await migratePostgres(pool)
+  const live = openClickHouse(clickhouseUrl, config.clickhouseDatabase)
+  const test = openClickHouse(clickhouseUrl, `${config.clickhouseDatabase}_test`)
+  return {
+    clickhouse: { url: clickhouseUrl, live, test },
+    postgres: { url: postgresUrl, pool },
+    async close() {
+      await Promise.all([live.close(), test.close(), pool.end()])
+      await Promise.all([localClickHouse?.stop(), localPostgres?.stop()])
+    },
+  }
+}

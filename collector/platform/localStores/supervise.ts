@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { buildRoot } from '../paths.ts'
+import { StartError } from '../startError.ts'
+
+export interface LocalStore {
+  /** Where it listens; stays the same when it is restarted. */
+  readonly port: number
+  /** Its own process (the launcher), for tests that kill it. */
+  pid(): number | undefined
+  /** Ends it and waits until it is gone. */
+  stop(): Promise<void>
+}
+
+export interface LocalStoreOptions {
+  name: string
+  /** The launcher's bundle below dist/collector: it reads `settings` and the port from its standard input. */
+  launcher: string
+  settings: Record<string, unknown>
+  /** Resolves when the server answers queries; rejects or throws while it doesn't. */
+  ready: (port: number) => Promise<void>
+  readyTimeoutMs: number
+  onRestart: (reason: string) => void
+}
+
+const restartDelayMs = 250
+const readyPollMs = 40
+
+/**
+ * Runs a store as a child process for as long as this process lives. The child's standard input is its lifeline:
+ * the kernel closes it when we end, however we end, and the launcher then stops its server. A child that dies
+ * is started again on the same port and data. Rejects when it does not answer within `readyTimeoutMs`.
+ */
+export async function superviseLocalStore(options: LocalStoreOptions): Promise<LocalStore> {
+  const port = await freePort()
+  let child: ChildProcess
+  let stopping = false
+  let lastWords = ''
+
+  const start = () => {
+    // Detached: a Ctrl-C in the terminal must reach the collector only, which stops its stores last.
+    child = spawn(process.execPath, [launcherPath(options.launcher)], {
+      stdio: ['pipe', 'ignore', 'pipe'],
+      detached: true,
+    })
+    child.stdin!.on('error', () => {})
+    // Not on the command line: that can be read by every user of the machine, and there is a password in it.
+    child.stdin!.write(`${JSON.stringify({ ...options.settings, port })}\n`)
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      lastWords = (lastWords + text).slice(-2000)
+    })
+    child.once('exit', (code, signal) => {
+      if (stopping) return
+      options.onRestart(`${options.name} ended (${signal ?? `exit ${code}`}); starting it again`)
+      setTimeout(() => stopping || start(), restartDelayMs)
+    })
+  }
+
+  const stop = async () => {
+    stopping = true
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const exited = new Promise((resolve) => child.once('exit', resolve))
+    child.stdin!.end()
+    await exited
+  }
+
+  start()
+  const deadline = Date.now() + options.readyTimeoutMs
+  for (;;) {
+    try {
+      await options.ready(port)
+      return { port, pid: () => child.pid, stop }
+    } catch (error) {
+      if (Date.now() > deadline) {
+        await stop()
+        throw new StartError(`${options.name} did not start: ${lastWords.trim() || (error as Error).message}`)
+      }
+      await new Promise((resolve) => setTimeout(resolve, readyPollMs))
+    }
+  }
+}
+
+function launcherPath(launcher: string): string {
+  const path = join(buildRoot, 'collector', launcher)
+  if (!existsSync(path)) throw new StartError(`${path} is missing: run npm run build`)
+  return path
+}
+
+/** A TCP port of 127.0.0.1 that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** The launcher's side: the settings it was started with, the first line of its standard input. */
+export function launcherSettings<Settings>(): Promise<Settings & { port: number }> {
+  return new Promise((resolve) => {
+    let text = ''
+    const read = (chunk: string) => {
+      text += chunk
+      if (!text.includes('\n')) return
+      process.stdin.off('data', read)
+      resolve(JSON.parse(text))
+    }
+    process.stdin.setEncoding('utf8').on('data', read)
+  })
+}
+
+/** Calls `stop` when the process that started this one is gone: see the lifeline above. */
+export function onParentGone(stop: () => void): void {
+  process.stdin.on('end', stop).on('error', stop).resume()
+}

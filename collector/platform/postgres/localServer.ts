@@ -1,0 +1,109 @@
+/**
+ * The process beside a local PostgreSQL: makes its cluster once, runs it, and stops it when the collector is gone.
+ * PostgreSQL refuses to run as root: as root it is run as nobody, with no capability left. So that the data may still
+ * lie below a folder that only root may enter, it knows its data directory as the one it is started in.
+ * Started by local.ts.
+ */
+import { execFileSync, spawn } from 'node:child_process'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { launcherSettings, onParentGone } from '../localStores/supervise.ts'
+import { postgresBinaries } from './binaries.ts'
+
+export interface LocalPostgresSettings {
+  directory: string
+  password: string
+}
+
+const { directory, port, password } = await launcherSettings<LocalPostgresSettings>()
+
+const data = join(directory, 'data')
+const nobody = { uid: 65_534, gid: 65_534 }
+const user = process.getuid?.() === 0 ? nobody : undefined
+const { initdb, postgres } = await postgresBinaries(user)
+/** The directory a process is in; unlike its path, this needs no right to the folders above. */
+const here = process.platform === 'linux' ? '/proc/self/cwd' : '.'
+
+stopLeftover()
+if (!existsSync(data)) initialise()
+giveToUser(data)
+
+const server = spawn(
+  postgres,
+  [
+    ...[
+      '-D',
+      here,
+      '-c',
+      'listen_addresses=127.0.0.1',
+      '-c',
+      `port=${port}`,
+      '-c',
+      'unix_socket_directories=',
+    ],
+    ...['-c', 'max_connections=100', '-c', 'log_min_messages=fatal'],
+  ],
+  { ...user, cwd: data, stdio: ['ignore', 'ignore', 'inherit'], detached: true },
+)
+server.once('exit', (code) => process.exit(code ?? 1))
+// SIGINT is PostgreSQL's fast shutdown: open transactions roll back, everything committed stays.
+onParentGone(() => server.kill('SIGINT'))
+
+/** Makes the cluster beside its final place and moves it there whole, so a kill half-way leaves nothing behind. */
+function initialise(): void {
+  const draft = join(directory, 'draft')
+  const passwordFile = join(directory, 'initdb-password')
+  rmSync(draft, { recursive: true, force: true })
+  mkdirSync(draft, { recursive: true, mode: 0o700 })
+  writeFileSync(passwordFile, password, { mode: 0o600 })
+  giveToUser(draft)
+  giveToUser(passwordFile)
+  const passwordFd = openSync(passwordFile, 'r')
+  const options = [
+    '-U',
+    'footfall',
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--no-instructions',
+  ]
+  execFileSync(initdb, ['-D', here, '--pwfile=/dev/stdin', ...options], {
+    ...{ ...user, cwd: draft, stdio: [passwordFd, 'ignore', 'inherit'] },
+  })
+  closeSync(passwordFd)
+  rmSync(passwordFile)
+  renameSync(draft, data)
+}
+
+/** Makes all of it belong to the user PostgreSQL runs as: who copied it back as root, or edited a file, owns that. */
+function giveToUser(path: string): void {
+  if (user) execFileSync('chown', ['-Rh', `${user.uid}:${user.gid}`, path])
+}
+
+/** A server whose launcher was killed alone still holds the data directory: stop it, wait until it is gone. */
+function stopLeftover(): void {
+  const pidFile = join(data, 'postmaster.pid')
+  if (!existsSync(pidFile)) return
+  const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0])
+  const holdsOurData = () => {
+    try {
+      return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(data)
+    } catch {
+      return false
+    }
+  }
+  if (holdsOurData()) process.kill(pid, 'SIGQUIT')
+  const pause = new Int32Array(new SharedArrayBuffer(4))
+  for (let tries = 0; holdsOurData() && tries < 500; tries++) Atomics.wait(pause, 0, 0, 20)
+}

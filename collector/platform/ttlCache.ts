@@ -1,0 +1,20 @@
+/** How long an answer of PostgreSQL serves: what is revoked or taken away ends everywhere within this time. */
+const rememberMs = 1_000
+const rememberedMost = 10_000
+
+/**
+ * Remembers answers for a second, so that a busy caller's requests do not each ask PostgreSQL the same. What fails
+ * is not remembered.
+ */
+export function ttlCache<T>(ask: (key: string) => Promise<T>): (key: string) => Promise<T> {
+  const answers = new Map<string, { askedAt: number; answer: Promise<T> }>()
+  return (key) => {
+    const known = answers.get(key)
+    if (known && Date.now() - known.askedAt < rememberMs) return known.answer
+    if (answers.size >= rememberedMost) answers.clear()
+    const answer = ask(key)
+    answers.set(key, { askedAt: Date.now(), answer })
+    answer.catch(() => answers.delete(key))
+    return answer
+  }
+}

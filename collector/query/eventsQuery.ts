@@ -1,0 +1,160 @@
+import { type Field, hemNumber, isProfileField } from '../../schemas/fields.ts'
+import { profileMembers, withPerson, withValues } from '../people/identity/profileSql.ts'
+import type { Query } from '../platform/clickhouse/client.ts'
+import { escapedFormula } from './csvFormulas.ts'
+import { eventsSource } from './eventsSource.ts'
+import {
+  fromHereOn,
+  keyColumns,
+  lastKey,
+  newestFirst,
+  type Order,
+  orderBy,
+  timeColumn,
+  timeOf,
+} from './order.ts'
+import type { EventsPlan } from './plan.ts'
+import { hasSessionColumns, isAboutSessions, withSessionsOf } from './sessions.ts'
+import { type Bind, bindings, conditions } from './where.ts'
+
+/** The name of the extra first column of rows that lead with the next page's key. No field is called so. */
+export const nextColumn = '_next'
+
+/** What rows have besides their events' own columns. */
+export interface RowForm {
+  /**
+   * Each row begins with the column `_next`: the key of the last row of all, as `(milliseconds,'event_id')`. It is the
+   * same in every row, so it is known when the first bytes arrive, and costs about a fifth more.
+   */
+  readonly leadsWithNext: boolean
+  /** Profiles come as the ready members that end a row's JSON object, which must be all of the tier's. */
+  readonly hasMembers: boolean
+  /** Texts that a spreadsheet would run have an apostrophe in front; not together with hasMembers. */
+  readonly escapesFormulas?: boolean
+}
+
+const plainRows: RowForm = { leadsWithNext: false, hasMembers: false }
+
+/** True when the rows of a plan show their own place, so that a cursor can be read from any of them. */
+export const rowsShowTheirKey = ({ columns, order }: EventsPlan): boolean =>
+  keyColumns(order).every((key) => columns.some(({ name }) => name === key))
+
+/**
+ * The rows of a page, in its order, and one more, by which the caller knows that there are more. Profiles are looked
+ * up for these rows alone.
+ */
+export function eventsQuery(plan: EventsPlan, form: RowForm = plainRows): Query {
+  const { bind, params } = bindings()
+  const { columns } = plan
+  if (!form.leadsWithNext && !columns.some(isProfileField)) {
+    return {
+      sql: pageSql(
+        plan,
+        columns.map(({ name }) => bare(name)),
+        bind,
+      ),
+      params,
+    }
+  }
+  const sql = withProfilesOf(columns, form, (inside) => pageSql(plan, inside, bind), plan.order)
+  return { sql, params }
+}
+
+/**
+ * SQL of events that have the fields `columns`, in their order. `page` is asked for the SQL of the events themselves,
+ * with the columns it is given; profiles are looked up for its rows alone.
+ */
+export function withProfilesOf(
+  columns: readonly Field[],
+  { leadsWithNext, hasMembers, escapesFormulas = false }: RowForm,
+  page: (inside: readonly Column[]) => string,
+  order: Order = 'desc',
+): string {
+  const ofEvent = columns.filter((field) => !isProfileField(field)).map(({ name }) => name)
+  const ofProfile = columns.filter(isProfileField)
+  const inside = [...new Set([...ofEvent, ...keyColumns(order)])].map(bare)
+  if (ofProfile.length > 0) inside.push({ name: '_hem_number', sql: hemNumber })
+  return `${withLine(ofProfile, hasMembers)}SELECT ${[
+    ...(leadsWithNext ? [`${lastKey(order)} AS ${nextColumn}`] : []),
+    ...(hasMembers
+      ? [...ofEvent, ...profileMembers(ofProfile)]
+      : columns.map((field) => column(field, escapesFormulas))),
+  ].join(', ')}
+FROM (
+${page(inside)}
+)
+${orderBy(order)}`
+}
+
+function withLine(ofProfile: readonly Field[], hasMembers: boolean): string {
+  if (ofProfile.length === 0) return ''
+  return `WITH ${[withPerson, ...(hasMembers ? [] : [withValues(ofProfile)])].join(', ')}\n`
+}
+
+function column(field: Field, escapesFormulas: boolean): string {
+  const value = isProfileField(field) ? `_values.${field.name}` : field.name
+  const sql = escapesFormulas ? escapedFormula(field, value) : value
+  return sql === field.name ? sql : `${sql} AS ${field.name}`
+}
+
+/** A column and what it is computed from. */
+export interface Column {
+  name: string
+  sql: string
+}
+
+const bare = (name: string): Column => ({ name, sql: name })
+
+/** Columns as SELECT lists them. */
+export const selectList = (columns: readonly Column[]): string =>
+  columns.map(({ name, sql }) => (sql === name ? name : `${sql} AS ${name}`)).join(', ')
+
+function pageSql(plan: EventsPlan, columns: readonly Column[], bind: Bind): string {
+  const decidesOverSessions = isAboutSessions(
+    plan.filters,
+    plan.distinct.map(({ name }) => name),
+  )
+  if (hasSessionColumns(columns) && !decidesOverSessions) {
+    return withSessionsOf(columns, plan, bind, (inside) => pageSql(plan, inside, bind))
+  }
+  const { declared, from } = eventsSource(plan, [], bind)
+  const selected = selectList(columns)
+  const all = conditions(plan, bind)
+  const after = cursorConditions(plan, bind)
+  const offset = plan.offset > 0 ? ` OFFSET ${bind('UInt32', plan.offset)}` : ''
+  const limit = `LIMIT ${bind('UInt32', plan.limit + 1)}${offset}`
+  if (plan.distinct.length === 0) {
+    return `${declared}SELECT ${selected}
+FROM ${from}
+WHERE ${[...all, ...after].join('\n  AND ')}
+${orderBy(plan.order)}
+${limit}`
+  }
+
+  // Which event is the newest of its kind is decided over the whole window, before the cursor cuts it: otherwise a
+  // kind that an earlier page has shown would come again with its second newest event.
+  const kinds = plan.distinct.map(({ name }) => name).join(', ')
+  const keys = keyColumns(plan.order).filter((key) => columns.every(({ name }) => name !== key))
+  return `SELECT ${columns.map(({ name }) => name).join(', ')}
+FROM (
+${declared}SELECT ${[selected, ...keys].join(', ')}
+FROM ${from}
+WHERE ${all.join('\n  AND ')}
+${newestFirst}
+LIMIT 1 BY ${kinds}
+)${after.length > 0 ? `\nWHERE ${after.join('\n  AND ')}` : ''}
+${orderBy(plan.order)}
+${limit}`
+}
+
+/** The first comparison says nothing new, but the primary key understands it. */
+function cursorConditions({ cursor, order }: EventsPlan, bind: Bind): readonly string[] {
+  if (!cursor) return []
+  const time = timeOf(order, bind('Int64', cursor.from.millis))
+  const eventId = bind('UUID', cursor.from.eventId)
+  const op = fromHereOn(order)
+  return [
+    `${timeColumn(order)} ${op} ${time}`,
+    `(${keyColumns(order).join(', ')}) ${op} (${time}, ${eventId})`,
+  ]
+}

@@ -1,0 +1,184 @@
+import type { Readable } from 'node:stream'
+import { isProfileField } from '../../schemas/fields.ts'
+import type { Reader } from '../access/reader.ts'
+import type { Format } from '../http/negotiateFormat.ts'
+import { startingWith } from '../http/streaming.ts'
+import { memberColumns } from '../people/identity/profileSql.ts'
+import type { NamedFormat, OutputFormat, Query, ResultStream } from '../platform/clickhouse/client.ts'
+import type { RowKey } from './cursor.ts'
+import { eventsQuery, nextColumn, type RowForm, rowsShowTheirKey } from './eventsQuery.ts'
+import type { Order } from './order.ts'
+import type { EventsPlan } from './plan.ts'
+import { nameProjects } from './projects.ts'
+import { joinRows, type Rows } from './rows.ts'
+import { spanFields } from './span.ts'
+
+/** A page of events on its way from ClickHouse: the rows are bytes that nothing here parses. */
+export interface Page {
+  /** Rows in the page, known before they are read. */
+  readonly records: number
+  readonly hasMore: boolean
+  /** The rows, joined as `format` joins them, without what stands before and after them. Read once. */
+  readonly rows: AsyncIterable<Rows>
+  /** Where the next page begins; null when there is none. A JSON page knows it only after its rows were read. */
+  next(): RowKey | null
+}
+
+const joints: Record<Format, string> = { json: ',', ndjson: '\n', csv: '\n' }
+
+/**
+ * Asks for the page of a plan. Where the next page begins is the key of the one row too many that was asked for. A
+ * JSON answer says it last, so when its columns hold the key it is read from that row, and the query stays plain. In
+ * all other cases ClickHouse puts the key in front of every row, and it is cut off again.
+ */
+export async function readPage(reader: Reader, plan: EventsPlan, format: Format): Promise<Page> {
+  const named = await nameProjects(reader, plan)
+  const form = rowForm(plan, format, format !== 'json' || !rowsShowTheirKey(plan))
+  const stream = await reader.stream(eventsQuery(named, form), outputOf(plan, format, form))
+  return pageOf(stream, plan, format, form.leadsWithNext)
+}
+
+/** How rows of a plan leave ClickHouse for an answer of a format. */
+export const rowForm = (plan: Columns, format: Format, leadsWithNext: boolean): RowForm => ({
+  leadsWithNext,
+  hasMembers: comesAsMembers(plan, format),
+  escapesFormulas: format === 'csv' && plan.escapesFormulas === true,
+})
+
+/** The keys of the rows of a plan's page, for readSpan. */
+export const pageKeysQuery = async (reader: Reader, plan: EventsPlan): Promise<Query> =>
+  // A page is asked for with one row more than its limit.
+  eventsQuery({
+    ...(await nameProjects(reader, plan)),
+    ...{ columns: spanFields, hasAllColumns: false, limit: plan.limit - 1 },
+  })
+
+/** The first `limit` rows of what ClickHouse answered in the form of outputOf. */
+export async function pageOf(
+  { body, rows }: ResultStream,
+  { limit, order }: { limit: number; order: Order },
+  format: Format,
+  leadsWithNext: boolean,
+): Promise<Page> {
+  const records = Math.min(rows, limit)
+  const hasMore = rows > limit
+  if (records === 0) {
+    body.resume()
+    return { records, hasMore, rows: noRows(), next: () => null }
+  }
+  return leadsWithNext
+    ? carryingPage(body, records, hasMore, format)
+    : plainPage(body, records, hasMore, format, order)
+}
+
+/** Whether profiles leave ClickHouse as ready JSON: where all of a tier is wanted, and not as CSV. */
+const comesAsMembers = ({ columns, hasAllColumns }: Columns, format: Format): boolean =>
+  format !== 'csv' && hasAllColumns && columns.some(isProfileField)
+
+type Columns = Pick<EventsPlan, 'columns' | 'hasAllColumns' | 'escapesFormulas'>
+
+/** How ClickHouse writes rows of this form. */
+export function outputOf(
+  { columns }: Pick<Columns, 'columns'>,
+  format: Format,
+  { leadsWithNext, hasMembers }: RowForm,
+): OutputFormat {
+  const as: NamedFormat = format === 'csv' ? 'CSVWithNames' : 'JSONEachRow'
+  if (!hasMembers || as === 'CSVWithNames') return as
+  const names = columns.filter((field) => !isProfileField(field)).map(({ name }) => name)
+  const members = [...(leadsWithNext ? [nextColumn] : []), ...names].map(
+    (name) => `"${name}":\${${name}:JSON}`,
+  )
+  return {
+    row: `{${members.join(',')}${memberColumns.map((name) => `\${${name}:Raw}`).join('')}}`,
+    as,
+  }
+}
+
+/** JSONEachRow escapes newlines, so each one ends a row. */
+function plainPage(body: Readable, records: number, hasMore: boolean, format: Format, order: Order): Page {
+  const rest: Buffer[] = []
+  const rows = joinRows(
+    body,
+    { separator: Buffer.from('\n'), joint: Buffer.from(joints[format]), rows: records },
+    rest,
+  )
+  return {
+    records,
+    hasMore,
+    rows,
+    next() {
+      if (!hasMore) return null
+      const row = JSON.parse(Buffer.concat(rest).toString()) as {
+        ts_millis: number
+        received_at: string
+        event_id: string
+      }
+      const millis = order === 'received' ? Date.parse(row.received_at) : row.ts_millis
+      return { millis, eventId: row.event_id }
+    },
+  }
+}
+
+/**
+ * Every row begins with the same bytes, `{"_next":"(…)",` or in CSV `"(…)",`. A newline with these bytes after it is
+ * the end of a row and nothing else, also in CSV: there a quotation mark inside a value is doubled.
+ */
+async function carryingPage(
+  body: Readable,
+  records: number,
+  hasMore: boolean,
+  format: Format,
+): Promise<Page> {
+  const isCsv = format === 'csv'
+  const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]()
+  let head = Buffer.alloc(0)
+  let lead: Lead | undefined
+  while (!lead) {
+    const { value, done } = await chunks.next()
+    if (done) throw new Error('The answer of ClickHouse ended before its first row')
+    head = Buffer.concat([head, value])
+    lead = findLead(head, isCsv)
+  }
+
+  const opening = isCsv ? '' : '{'
+  const rows = joinRows(
+    startingWith(head.subarray(lead.end), chunks),
+    {
+      separator: Buffer.concat([Buffer.from('\n'), head.subarray(lead.start, lead.end)]),
+      joint: Buffer.from(joints[format] + opening),
+      rows: records,
+    },
+    [],
+  )
+  const { next } = lead
+  return {
+    records,
+    hasMore,
+    rows: startingWith({ bytes: Buffer.from(opening), records: 0 }, rows[Symbol.asyncIterator]()),
+    next: () => (hasMore ? next : null),
+  }
+}
+
+interface Lead {
+  start: number
+  end: number
+  next: RowKey
+}
+
+const leadPattern = new RegExp(`^(?:\\{"${nextColumn}":)?"\\((-?\\d+),'([0-9a-f-]{36})'\\)",`)
+
+/** Finds the first row's lead; undefined while too few bytes are there. CSV has a line of names before it. */
+function findLead(head: Buffer, isCsv: boolean): Lead | undefined {
+  const start = isCsv ? head.indexOf('\n') + 1 : 0
+  if (isCsv && start === 0) return undefined
+  const parts = leadPattern.exec(head.toString('latin1', start, start + 128))
+  if (!parts) return undefined
+  return {
+    start,
+    end: start + parts[0].length,
+    next: { millis: Number(parts[1]), eventId: parts[2]! },
+  }
+}
+
+async function* noRows(): AsyncGenerator<Rows> {}

@@ -1,0 +1,112 @@
+import { invalidParameter } from '../http/errors.ts'
+
+/** Which event times are read, Unix epoch milliseconds: start inclusive, end exclusive. */
+export interface Window {
+  readonly startMs: number
+  readonly endMs: number
+}
+
+/** The four window parameters of a request, as sent (spec: Query parameters of tier routes). */
+export interface WindowParameters {
+  readonly start_ms?: string | undefined
+  readonly end_ms?: string | undefined
+  readonly start_time?: string | undefined
+  readonly end_time?: string | undefined
+}
+
+export const dayMs = 86_400_000
+
+/** The largest distance from 1970 that a date may have, in milliseconds (ECMAScript's own limit). */
+export const instantMsMax = 8_640_000_000_000_000
+
+/** From here on a bare number is taken for milliseconds: as seconds it would lie in the year 5138. */
+const unixMillisecondsFrom = 1e11
+
+/**
+ * Decides the window of a request. Without an end it reaches up to `nowMs`, without a start it is `lengthMs` long. With
+ * `includesEnd` the end that is given belongs to it: that millisecond, or the whole of that day.
+ * Throws 400 for a bound given twice (`start_ms` with `start_time`), a bound that cannot be read, and a window
+ * that ends before or when it starts.
+ */
+export function readWindow(
+  given: WindowParameters,
+  nowMs: number,
+  includesEnd = false,
+  lengthMs = dayMs,
+): Window {
+  const start = readBound('start', given.start_ms, given.start_time)
+  const end = readBound('end', given.end_ms, given.end_time)
+  const endMs = end ? end.ms + (includesEnd ? end.spanMs : 0) : nowMs
+  const startMs = start?.ms ?? endMs - lengthMs
+  if (startMs >= endMs) {
+    throw invalidParameter(
+      start?.parameter ?? end?.parameter ?? 'end_ms',
+      end ? 'the window must end after it starts' : 'the window ends now, so it must start earlier',
+    )
+  }
+  return { startMs, endMs }
+}
+
+/**
+ * Reads an RFC 3339 time or a YYYY-MM-DD date (its midnight, UTC) as epoch milliseconds; finer fractions are cut.
+ * Undefined when the text is neither, or names a day or an hour that does not exist.
+ */
+export function isoToMs(text: string): number | undefined {
+  const parts = isoPattern.exec(text)?.groups
+  if (!parts) return undefined
+  const { date, time = '00:00:00', fraction = '', zone = 'Z' } = parts
+  // An offset's "+" that nobody percent-encoded arrives as a space.
+  const offset = zone.toUpperCase().replace(' ', '+')
+  // Date.parse would take 30 February for 2 March, and 24:00 for the next day's midnight.
+  const asWritten = `${date}T${time}`
+  const local = Date.parse(`${asWritten}Z`)
+  if (Number.isNaN(local) || !new Date(local).toISOString().startsWith(asWritten)) return undefined
+  const ms = Date.parse(`${asWritten}.${fraction.slice(0, 3).padEnd(3, '0')}${offset}`)
+  return Number.isNaN(ms) ? undefined : ms
+}
+
+const isoPattern =
+  /^(?<date>\d{4}-\d\d-\d\d)(?:[Tt ](?<time>\d\d:\d\d:\d\d)(?:\.(?<fraction>\d+))?(?<zone>[Zz]|[+\- ]\d\d:\d\d))?$/
+
+interface Bound {
+  parameter: string
+  ms: number
+  /** How long what it names lasts: a millisecond, or a day. */
+  spanMs: number
+}
+
+const datePattern = /^\d{4}-\d\d-\d\d$/
+
+function readBound(
+  side: 'start' | 'end',
+  ms: string | undefined,
+  time: string | undefined,
+): Bound | undefined {
+  const parameter = ms === undefined ? `${side}_time` : `${side}_ms`
+  if (ms !== undefined && time !== undefined) {
+    throw invalidParameter(`${side}_time`, `cannot be combined with ${side}_ms`)
+  }
+  if (ms !== undefined) {
+    if (!/^-?\d{1,16}$/.test(ms)) throw invalidParameter(parameter, 'must be whole milliseconds since 1970')
+    return { parameter, ms: inRange(parameter, Number(ms)), spanMs: 1 }
+  }
+  if (time !== undefined) {
+    const instant = isoToMs(time) ?? unixToMs(time)
+    if (instant === undefined) {
+      throw invalidParameter(parameter, 'must be an RFC 3339 time, a YYYY-MM-DD date or a Unix timestamp')
+    }
+    return { parameter, ms: inRange(parameter, instant), spanMs: datePattern.test(time) ? dayMs : 1 }
+  }
+  return undefined
+}
+
+function unixToMs(text: string): number | undefined {
+  if (!/^-?\d{1,16}(\.\d{1,9})?$/.test(text)) return undefined
+  const number = Number(text)
+  return Math.floor(Math.abs(number) >= unixMillisecondsFrom ? number : number * 1000)
+}
+
+function inRange(parameter: string, ms: number): number {
+  if (Math.abs(ms) > instantMsMax) throw invalidParameter(parameter, 'lies too far from now')
+  return ms
+}

@@ -1,0 +1,144 @@
+import { Readable } from 'node:stream'
+import { sampleIdentity } from '../access/sampleView.ts'
+import { knownDevice } from '../ingest/normalize/device.ts'
+import { locationMembers } from '../ingest/normalize/location.ts'
+import { eventRow, sharedMembers } from '../ingest/normalize/row.ts'
+import { companyAt, type Graph, profileAt } from '../people/generate/index.ts'
+import { reloadIdentity } from '../people/identity/refresh.ts'
+import type { ClickHouse } from '../platform/clickhouse/client.ts'
+import { sampleDeliveries } from './sampleCampaigns.ts'
+import { planDay, type SampleEvent } from './sampleTraffic.ts'
+import { sampleVisitors } from './sampleVisitors.ts'
+
+const dayMs = 86_400_000
+/** How many days before today the sample has, unless it is told otherwise. */
+const daysBeforeMost = 30
+const daysAfter = 1
+
+/** How often a running process looks whether a day is missing: well within the day that is there in advance. */
+const lookEveryMs = 60 * 60_000
+
+/** Where sample rows say that they lay in a spool; no spool has this id. */
+const spoolId = '5a3b1e00-0000-4000-8000-000000000000'
+
+/** The rows of one sample day (UTC midnight), in the order they happened: the same bytes whenever it is asked. */
+export function sampleRows(day: Date): string[] {
+  const dayNumber = Math.floor(day.getTime() / dayMs)
+  return spooled(planDay(dayNumber).map(sampleRow), dayNumber * 10_000)
+}
+
+/** The same of the sample's campaigns. */
+export function sampleCampaignRows(day: Date): string[] {
+  const dayNumber = Math.floor(day.getTime() / dayMs)
+  return spooled(sampleDeliveries(sampleIdentity, dayNumber), dayNumber * 10_000 + 5_000)
+}
+
+const spooled = (rows: readonly string[], firstSeq: number): string[] =>
+  rows.map((row, index) => `{"spool_id":"${spoolId}","seq":${firstSeq + index},${row.slice(1)}`)
+
+function sampleRow({ visitor, event }: SampleEvent): string {
+  const shared = sharedMembers({
+    ...sampleIdentity,
+    cookieId: visitor.cookieId,
+    clientIp: visitor.clientIp,
+    deviceMembers: `${knownDevice(visitor.userAgent).members},${locationMembers(visitor.location)},"language":${JSON.stringify(visitor.language)}`,
+    receivedMillis: event.sentMillis + visitor.latencyMs,
+    clockCorrectionMs: 0,
+  })
+  return eventRow(event, shared, event.sentMillis)
+}
+
+/** The identity graph that the sample’s people are taken from. */
+const graph: Graph = { seed: 20_260_101, companies: 40 }
+
+/** The people among the sample’s visitors, about one in three, as rows of profiles. */
+export const sampleProfiles = (): string[] =>
+  sampleVisitors.flatMap(({ person }) => (person === null ? [] : JSON.stringify(profileAt(graph, person))))
+
+/** The companies that people work for, as rows of companies. */
+export const sampleCompanies = (): string[] =>
+  Array.from({ length: graph.companies }, (_, index) => JSON.stringify(companyAt(graph, index)))
+
+/** Whose cookies are theirs, as rows of identity_links. */
+export const sampleLinks = (observedAt: Date): string[] =>
+  sampleVisitors.flatMap(({ cookieId, person }, index) => {
+    if (person === null) return []
+    return JSON.stringify({
+      organization_id: sampleIdentity.organizationId,
+      cookie_id: cookieId,
+      hem: profileAt(graph, person).hem,
+      pixel_id: sampleIdentity.pixelId,
+      observed_at: observedAt.toISOString(),
+      spool_id: spoolId,
+      seq: index,
+    })
+  })
+
+/**
+ * Makes sure that the sample database has the `daysBefore` days before `now`, today and tomorrow. Days that are there
+ * are left alone. Two processes may do it at once: what a month lacks is one block of the same bytes under the same
+ * token from both, so ClickHouse stores it once.
+ */
+export async function fillSampleDatabase(
+  clickhouse: ClickHouse,
+  now: Date,
+  daysBefore = daysBeforeMost,
+): Promise<void> {
+  const today = Math.floor(now.getTime() / dayMs)
+  const firstDay = today - daysBefore
+  const { days, profiles } = await present(clickhouse, firstDay)
+  if (profiles === 0) {
+    // Observed now: they count more than what a release before said of the same cookies. A second copy replaces them.
+    await insert(clickhouse, 'identity_links', sampleLinks(now), `sample-links-${now.getTime()}`)
+    await insert(clickhouse, 'companies', sampleCompanies(), 'sample-companies')
+    await insert(clickhouse, 'profiles', sampleProfiles(), 'sample-profiles')
+    await reloadIdentity(clickhouse)
+  }
+  const months = new Map<string, Date[]>()
+  for (let day = firstDay; day <= today + daysAfter; day++) {
+    if (days.includes(day)) continue
+    const midnight = new Date(day * dayMs)
+    const month = nameOf(midnight).slice(0, 7)
+    months.set(month, [...(months.get(month) ?? []), midnight])
+  }
+  for (const missing of months.values()) {
+    const rows = missing.flatMap((midnight) => [...sampleRows(midnight), ...sampleCampaignRows(midnight)])
+    await insert(clickhouse, 'events', rows, `sample-${nameOf(missing[0]!)}-${nameOf(missing.at(-1)!)}`)
+  }
+}
+
+const nameOf = (midnight: Date): string => midnight.toISOString().slice(0, 10)
+
+/** Which days from `firstDay` on the database has, and how many profiles. */
+async function present(
+  clickhouse: ClickHouse,
+  firstDay: number,
+): Promise<{ days: number[]; profiles: number }> {
+  const [found] = await clickhouse.rows<{ days: number[]; profiles: number }>({
+    sql: `SELECT
+            (SELECT groupUniqArray(intDiv(ts_millis, {dayMs:Int64})) FROM events
+             WHERE project_id = {projectId:UUID} AND ts_millis >= {fromMs:Int64}) AS days,
+            (SELECT count() FROM profiles) AS profiles`,
+    params: { dayMs, projectId: sampleIdentity.projectId, fromMs: firstDay * dayMs },
+  })
+  return found!
+}
+
+const insert = (clickhouse: ClickHouse, table: string, rows: string[], token: string) =>
+  clickhouse.insertLines(table, Readable.from([`${rows.join('\n')}\n`], { objectMode: false }), token)
+
+/** Fills the sample database and, for as long as the process runs, adds the days that come. */
+export async function keepSampleDatabase(
+  clickhouse: ClickHouse,
+  daysBefore: number,
+  log: { warn(message: string): void },
+): Promise<{ stop(): void }> {
+  const fill = () =>
+    fillSampleDatabase(clickhouse, new Date(), daysBefore).catch((error: Error) =>
+      log.warn(`the sample database could not be filled: ${error.message}`),
+    )
+  await fill()
+  const timer = setInterval(fill, lookEveryMs)
+  timer.unref()
+  return { stop: () => clearInterval(timer) }
+}
