@@ -119,7 +119,9 @@ test('answers with people in them are among those that are checked below', async
   }
 })
 
-test('what every route answers to those it serves and to those it refuses is as described', async () => {
+test('what every route answers to those it serves and to those it refuses is as described', {
+  timeout: 120_000,
+}, async () => {
   const ajv = validator()
   const session = await service.withSession(service.ours.owner)
   for (const name of Object.keys(samples)) {
