@@ -110,6 +110,15 @@ describe.runIf(process.platform === 'linux')(
       await again.stop()
     }, 180_000)
 
+    test('ends when who started it has gone before it began', async () => {
+      const launcher = join(packageRoot, 'dist/collector/postgres/localServer.js')
+      const child = spawn(process.execPath, [launcher], { stdio: ['pipe', 'ignore', 'ignore'] })
+      const ended = new Promise((resolve) => child.once('exit', () => resolve('ended')))
+      const directory = join(closed, 'orphan')
+      child.stdin.end(`${JSON.stringify({ directory, port: await freePort(), password: 'secret' })}\n`)
+      expect(await ended).toBe('ended')
+    })
+
     test.runIf(isRoot)(
       'starts from packages that only root can reach',
       async () => {

@@ -113,5 +113,7 @@ export function launcherSettings<Settings>(): Promise<Settings & { port: number 
 
 /** Calls `stop` when the process that started this one is gone: see the lifeline above. */
 export function onParentGone(stop: () => void): void {
-  process.stdin.on('end', stop).on('error', stop).resume()
+  // It may have gone while this process began, and an event that nobody listened to does not come again.
+  if (process.stdin.readableEnded || process.stdin.destroyed) stop()
+  else process.stdin.on('end', stop).on('error', stop).resume()
 }
