@@ -47,7 +47,7 @@ afterAll(async () => {
 const askFor = (email: string, address = '10.9.8.7') =>
   it.ask({ 'x-forwarded-for': address }, 'POST /dashboard/password-reset', { email })
 const mailTo = (email: string) =>
-  waitFor(`a mail to ${email}`, () => mails.findLast(({ to }) => to.includes(email)))
+  waitFor(`a mail to ${email}`, () => mails.findLast(({ to }) => to.includes(email)), 60_000)
 const tokenIn = (body: string) => /\/reset-password\/([\w-]{43})/.exec(body.replaceAll('=\r\n', ''))![1]!
 
 const cli = join(packageRoot, 'dist/collector/cli.js')
