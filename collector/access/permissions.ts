@@ -1,6 +1,6 @@
 import { forbidden, invalidParameter, notFound, unauthorized } from '../http/errors.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
-import { type KeyRole, keyRoles, type Principal } from './principal.ts'
+import { type KeyRole, keyRoles, type Principal, type Role } from './principal.ts'
 
 /** What a caller may do in one project. */
 export interface ProjectGrant {
@@ -29,6 +29,20 @@ export function requireKeyRole(role: KeyRole, needed: Exclude<KeyRole, 'owner'>)
 export const highestKeyRole = ({ caller }: Principal, projectId: string | null): KeyRole => {
   if (caller.role === 'owner') return projectId === null ? 'owner' : 'admin'
   return caller.role === 'member' ? 'admin' : caller.role
+}
+
+/**
+ * The most that a key may do which a member answers for, of a project or of the organization (null): what they may
+ * there, which of a member of a project without more is to write. Null: none at all.
+ */
+export function highestKeyRoleOf(
+  role: Role,
+  projectId: string | null,
+  projectRole: ProjectGrant['role'] | null,
+): KeyRole | null {
+  if (role !== 'member') return projectId === null ? role : 'admin'
+  if (projectId === null || projectRole === null) return null
+  return projectRole === 'admin' ? 'admin' : 'write'
 }
 
 /** Whether the caller may act for the whole organization: a key of it that administers, an owner or an admin. */

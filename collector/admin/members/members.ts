@@ -141,12 +141,15 @@ export const memberRoutes =
           tags,
           summary: 'Change a member, or renew their invitation',
           description:
-            'For owners, admins and organization keys; only owners make or change owners. Renewing ends the invitation before.',
+            'For owners, admins and organization keys; only owners make or change owners. Renewing ends the invitation ' +
+            'before. Where they have made API keys that may more than their new role, say what becomes of these: ' +
+            'without `api_keys` the answer is 409 `conflict` and lists them.',
           body: exactly({
             member_id: Id,
             role: Type.Optional(OrganizationRole),
             name: Type.Optional(Name),
             renew_invitation: Type.Optional(Type.Literal(true)),
+            api_keys: Type.Optional(KeysChoice),
             version: SeenVersion,
           }),
           response: {
@@ -175,6 +178,8 @@ export const memberRoutes =
             [body.member_id, body.role, body.name, invitation?.sha256, invitation?.expiresAt],
           )
           const member = await readMember(client, principal, body.member_id)
+          if (member.role !== before.role)
+            await settleKeys(client, principal, member.member_id, body.api_keys)
           await audit(
             client,
             principal,
@@ -209,7 +214,7 @@ export const memberRoutes =
           const member = await readMember(client, principal, member_id, 'FOR UPDATE')
           if (member.role === 'owner') requireOwner(principal)
           await requireAnotherOwner(client, member)
-          await settleKeys(client, principal, member.member_id, api_keys)
+          await settleKeys(client, principal, member.member_id, api_keys, { isRemoved: true })
           const { email, role } = member
           await audit(
             client,

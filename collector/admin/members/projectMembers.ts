@@ -9,6 +9,7 @@ import { exactly, Id, Nullable, Timestamp } from '../../http/schemas.ts'
 import type { TypeBox } from '../../http/typeProvider.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import type { AccountsDeps } from '../deps.ts'
+import { KeysChoice, settleKeys } from '../keys/keysOfMember.ts'
 import { access, Deleted, Email, ProjectRole } from '../schemas.ts'
 
 const ProjectMember = Type.Object({
@@ -23,6 +24,9 @@ type ProjectMember = Static<typeof ProjectMember>
 
 const Answer = Type.Object({ project_member: ProjectMember })
 const tags = ['Administration']
+const asksAboutKeys =
+  'Where they have made API keys of the project that then may more than they, say what becomes of these: without ' +
+  '`api_keys` the answer is 409 `conflict` and lists them.'
 
 /** /api/v1/project/user*: who of the organization's plain members belongs to a project. */
 export const projectMemberRoutes =
@@ -125,12 +129,15 @@ export const projectMemberRoutes =
         schema: {
           tags,
           summary: 'Change what a member may do in a project',
-          description: 'For admins of the project too.',
-          body: exactly({ project_id: Id, member_id: Id, role: ProjectRole }),
+          description: `For admins of the project too. ${asksAboutKeys}`,
+          body: exactly({
+            ...{ project_id: Id, member_id: Id, role: ProjectRole },
+            api_keys: Type.Optional(KeysChoice),
+          }),
           response: { 200: Answer },
         },
       },
-      async ({ principal, body: { project_id, member_id, role } }) => {
+      async ({ principal, body: { project_id, member_id, role, api_keys } }) => {
         const { projectId } = await projectFor(postgres, principal, project_id, 'write')
         return inTransaction(postgres, async (client) => {
           const before = await readProjectMember(
@@ -143,6 +150,7 @@ export const projectMemberRoutes =
             'UPDATE project_members SET role = $3 WHERE project_id = $1 AND member_id = $2',
             [projectId, member_id, role],
           )
+          await settleKeys(client, principal, member_id, api_keys, { projectId })
           const project_member = await readProjectMember(client, projectId, member_id)
           await audit(client, principal, 'project_member.update', objectOf(project_member), {
             project_id: projectId,
@@ -160,12 +168,12 @@ export const projectMemberRoutes =
         schema: {
           tags,
           summary: 'Take a member out of a project',
-          description: 'For admins of the project too.',
-          body: exactly({ project_id: Id, member_id: Id }),
+          description: `For admins of the project too. ${asksAboutKeys}`,
+          body: exactly({ project_id: Id, member_id: Id, api_keys: Type.Optional(KeysChoice) }),
           response: { 200: Deleted },
         },
       },
-      async ({ principal, body: { project_id, member_id } }) => {
+      async ({ principal, body: { project_id, member_id, api_keys } }) => {
         const { projectId } = await projectFor(postgres, principal, project_id, 'write')
         await inTransaction(postgres, async (client) => {
           const member = await readProjectMember(
@@ -177,6 +185,7 @@ export const projectMemberRoutes =
           await client.query('DELETE FROM project_members WHERE project_id = $1 AND member_id = $2', [
             ...[projectId, member_id],
           ])
+          await settleKeys(client, principal, member_id, api_keys, { projectId })
           await audit(client, principal, 'project_member.delete', objectOf(member), detailsOf(member))
         })
         return { deleted: true as const }

@@ -9,8 +9,10 @@ export type Settings = PixelSettings & CollectorSettings
 /** What becomes of the events of something deleted. */
 export type EventsFate = 'delete' | 'keep'
 
-/** What becomes of the keys that a removed member has made. */
-export type KeysFate = 'revoke' | 'hand_over'
+/** What becomes of the keys that a member has made who may no longer what these may. */
+export interface KeysFate {
+  api_keys?: 'revoke' | 'hand_over'
+}
 
 export interface Session {
   member: { member_id: string; email: string; name: string | null; role: Role }
@@ -229,18 +231,15 @@ export const api = {
     list: (cursor?: string) => list<Member>(`${v1}/organization/user/list`, 'members', { cursor }),
     invite: (member: Pick<Member, 'email' | 'role' | 'projects'>) =>
       call<{ member: Member; invitation_url: string }>('POST', `${v1}/organization/user/create`, member),
-    update: (changes: { member_id: string } & Changed<Pick<Member, 'role' | 'name'>>) =>
+    update: (changes: { member_id: string } & KeysFate & Changed<Pick<Member, 'role' | 'name'>>) =>
       call<{ member: Member }>('PUT', `${v1}/organization/user/update`, changes).then(pick('member')),
     renewInvitation: (member_id: string) =>
       call<{ member: Member; invitation_url: string }>('PUT', `${v1}/organization/user/update`, {
         member_id,
         renew_invitation: true,
       }),
-    delete: (member_id: string, api_keys?: KeysFate) =>
-      call<unknown>('DELETE', `${v1}/organization/user/delete`, {
-        member_id,
-        ...(api_keys && { api_keys }),
-      }),
+    delete: (member: { member_id: string } & KeysFate) =>
+      call<unknown>('DELETE', `${v1}/organization/user/delete`, member),
   },
   project: {
     list: (cursor?: string) => list<Project>(`${v1}/project/list`, 'projects', { cursor }),
@@ -258,10 +257,10 @@ export const api = {
       list<ProjectMember>(`${v1}/project/user/list`, 'project_members', { project_id, cursor }),
     add: (member: { project_id: string; email: string; role: ProjectRole }) =>
       call<unknown>('POST', `${v1}/project/user/create`, member),
-    update: (member: Pick<ProjectMember, 'project_id' | 'member_id' | 'role'>) =>
+    update: (member: Pick<ProjectMember, 'project_id' | 'member_id' | 'role'> & KeysFate) =>
       call<unknown>('PUT', `${v1}/project/user/update`, member),
-    remove: (project_id: string, member_id: string) =>
-      call<unknown>('DELETE', `${v1}/project/user/delete`, { project_id, member_id }),
+    remove: (member: Pick<ProjectMember, 'project_id' | 'member_id'> & KeysFate) =>
+      call<unknown>('DELETE', `${v1}/project/user/delete`, member),
   },
   pixel: {
     list: (project_id: string, cursor?: string) =>

@@ -255,8 +255,8 @@ describe('the keys of a member who is removed', () => {
     const [former, admin] = [await it.join('owner'), await it.join('admin')]
     const key = await it.makeKey(null, 'live', { by: former.session })
     const { key_id } = (await it.done(key, 'GET /api/v1/whoami')).caller
-    const demote = { member_id: former.memberId, role: 'admin' }
-    await it.done(it.owner, 'PUT /api/v1/organization/user/update', demote)
+    // As one that was made before roles were: the update asks about the key.
+    await it.postgres.query(`UPDATE members SET role = 'admin' WHERE member_id = $1`, [former.memberId])
     expect((await remove(former.memberId, 'hand_over', admin.session)).status).toBe(200)
     expect((await keysSeen()).find((each) => each.key_id === key_id)).toMatchObject({
       ...{ role: 'admin', created_by: admin.email, created_by_member_id: admin.memberId },
@@ -267,5 +267,98 @@ describe('the keys of a member who is removed', () => {
   test('of nobody who made any are not asked about', async () => {
     const someone = await it.join('member')
     expect((await remove(someone.memberId)).status).toBe(200)
+  })
+})
+
+describe('the keys of a member who may less from now on', () => {
+  const statusOf = async (caller: Caller) => (await it.ask(caller, 'GET /api/v1/whoami')).status
+  const inProject = async (role: 'admin' | 'member' = 'admin') => {
+    const project_id = await it.makeProject()
+    const someone = await it.join('member', [{ project_id, role: 'admin' }])
+    const keyRole = role === 'admin' ? {} : ({ role: 'read' } as const)
+    const key = await it.makeKey(project_id, 'live', { by: someone.session, ...keyRole })
+    return { ...someone, project_id, key, member: { project_id, member_id: someone.memberId } }
+  }
+  const asked = (key: object) => ({ status: 409, body: { error: 'conflict', api_keys: [key] } })
+
+  test('and is taken out of a project, of this project alone, are asked about', async () => {
+    const { key, member, memberId, session, project_id } = await inProject()
+    const other = await it.makeProject()
+    await it.done(it.owner, 'POST /api/v1/project/user/create', {
+      ...{ project_id: other, member_id: memberId, role: 'admin' },
+    })
+    const otherKey = await it.makeKey(other, 'live', { by: session })
+    const remove = (api_keys?: string) =>
+      it.ask(it.owner, 'DELETE /api/v1/project/user/delete', { ...member, api_keys })
+
+    expect(await remove()).toMatchObject(asked({ project_id, role: 'admin' }))
+    await it.done(it.owner, `GET /api/v1/project/user/retrieve/${memberId}?project_id=${project_id}`)
+    expect(await statusOf(key)).toBe(200)
+    expect((await remove('revoke')).status).toBe(200)
+    await waitFor('the end', async () => (await statusOf(key)) === 401)
+    expect(await statusOf(otherKey)).toBe(200)
+  })
+
+  test('go to the admin of the project who takes them over', async () => {
+    const { key, member, project_id } = await inProject()
+    const admin = await it.join('member', [{ project_id, role: 'admin' }])
+    await it.done(admin.session, 'DELETE /api/v1/project/user/delete', { ...member, api_keys: 'hand_over' })
+    const { key_id } = (await it.done(key, 'GET /api/v1/whoami')).caller
+    expect((await keysSeen()).find((each) => each.key_id === key_id)).toMatchObject({
+      ...{ role: 'admin', created_by_member_id: admin.memberId },
+    })
+  })
+
+  test('as a plain member of the project are asked about where they may more', async () => {
+    const { key, member } = await inProject()
+    const demote = (api_keys?: string) =>
+      it.ask(it.owner, 'PUT /api/v1/project/user/update', { ...member, role: 'member', api_keys })
+    expect(await demote()).toMatchObject(asked({ role: 'admin' }))
+    expect((await demote('revoke')).body.project_member.role).toBe('member')
+    await waitFor('the end', async () => (await statusOf(key)) === 401)
+
+    const reader = await inProject('member')
+    await it.done(it.owner, 'PUT /api/v1/project/user/update', { ...reader.member, role: 'member' })
+    expect(await statusOf(reader.key)).toBe(200)
+  })
+
+  test.each([
+    ['owner', 'admin', null],
+    ['admin', 'member', null],
+    ['admin', 'member', 'a project'],
+  ] as const)('as %s made %s are asked about (project: %s)', async (role, newRole, ofProject) => {
+    const someone = await it.join(role)
+    const key = await it.makeKey(ofProject && (await it.makeProject()), 'live', { by: someone.session })
+    const change = { member_id: someone.memberId, role: newRole }
+    const update = (more: object) =>
+      it.ask(it.owner, 'PUT /api/v1/organization/user/update', { ...change, ...more })
+    expect(await update({})).toMatchObject(asked({ created_by: someone.email }))
+    const same = `GET /api/v1/organization/user/retrieve/${someone.memberId}`
+    expect((await it.done(it.owner, same)).member.role).toBe(role)
+    expect((await update({ api_keys: 'hand_over' })).body.member.role).toBe(newRole)
+    expect(await statusOf(key)).toBe(200)
+    const { key_id } = (await it.done(key, 'GET /api/v1/whoami')).caller
+    expect((await keysSeen()).find((each) => each.key_id === key_id).created_by).toBe(it.demo.admin_email)
+  })
+
+  test('cannot be handed over to the member who gives them up', async () => {
+    const someone = await it.join('admin')
+    const key = await it.makeKey(null, 'live', { by: someone.session })
+    const step = { member_id: someone.memberId, role: 'member', api_keys: 'hand_over' }
+    for (const caller of [someone.session, key]) {
+      expect(await it.ask(caller, 'PUT /api/v1/organization/user/update', step)).toMatchObject({
+        ...{ status: 400, body: { error: 'invalid_parameter', parameter: 'api_keys' } },
+      })
+    }
+    expect(await statusOf(key)).toBe(200)
+  })
+
+  test('are not asked about where only a name changes, or where they may more from now on', async () => {
+    const someone = await it.join('admin')
+    await it.makeKey(null, 'live', { by: someone.session })
+    const update = (changes: object) =>
+      it.ask(it.owner, 'PUT /api/v1/organization/user/update', { member_id: someone.memberId, ...changes })
+    expect((await update({ name: 'Renamed' })).status).toBe(200)
+    expect((await update({ role: 'owner' })).status).toBe(200)
   })
 })

@@ -7,6 +7,7 @@ import { Copyable } from '../parts/copyable.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { EditForm } from '../parts/editForm.tsx'
 import { Select } from '../parts/fields.tsx'
+import { useKeysQuestion } from '../parts/keysQuestion.tsx'
 import { Page } from '../parts/page.tsx'
 import { say } from '../parts/say.tsx'
 import { isOrganizationAdmin, session as signedIn, useSession } from '../session.ts'
@@ -102,32 +103,25 @@ export function Members() {
         </Dialog>
       )}
       {open?.kind === 'role' && (
-        <Dialog title={`Role of ${open.member.name ?? open.member.email}`} close={close}>
-          <EditForm
-            object={open.member}
-            kind="member"
-            valuesOf={({ role }) => ({ role })}
-            save={({ role }, version) =>
-              api.member.update({ member_id: open.member.member_id, role: role as Member['role'], version })
+        <RoleDialog
+          member={open.member}
+          saved={async ({ member_id, role }) => {
+            close()
+            if (member_id === session.member.member_id) {
+              signedIn.set({ ...session, member: { ...session.member, role } })
             }
-            saved={async ({ member_id, role }) => {
-              close()
-              if (member_id === session.member.member_id) {
-                signedIn.set({ ...session, member: { ...session.member, role } })
-              }
-              say('Role changed')
-              await members.reload()
-            }}
-            cancel={close}
-          >
-            <Select name="role" label="Role" options={rolesFor(session.member.role)} />
-          </EditForm>
-        </Dialog>
+            say('Role changed')
+            await members.reload()
+          }}
+          close={close}
+        />
       )}
       {open?.kind === 'remove' && (
         <RemoveMemberDialog
-          member={open.member}
-          removed={async () => {
+          title={`Remove ${open.member.name ?? open.member.email}?`}
+          consequence="They lose every project of this organization at once."
+          remove={async (fate) => {
+            await api.member.delete({ member_id: open.member.member_id, ...fate })
             close()
             say('Removed')
             await members.reload()
@@ -136,6 +130,41 @@ export function Members() {
         />
       )}
     </Page>
+  )
+}
+
+function RoleDialog({
+  member,
+  saved,
+  close,
+}: {
+  member: Member
+  saved(member: Member): Promise<void>
+  close(): void
+}) {
+  const session = useSession()
+  const { asking, question } = useKeysQuestion()
+  return (
+    <Dialog title={`Role of ${member.name ?? member.email}`} close={close}>
+      <EditForm
+        object={member}
+        kind="member"
+        valuesOf={({ role }) => ({ role })}
+        save={(values, version) =>
+          asking(values, (fate) =>
+            api.member.update({
+              ...{ member_id: member.member_id, role: values.role as Member['role'], version },
+              ...fate,
+            }),
+          )
+        }
+        saved={saved}
+        cancel={close}
+      >
+        <Select name="role" label="Role" options={rolesFor(session.member.role)} />
+        {question}
+      </EditForm>
+    </Dialog>
   )
 }
 

@@ -2,12 +2,13 @@ import { useState } from 'preact/hooks'
 import { api, type Project, type ProjectMember, type ProjectRole } from '../api.ts'
 import { useList } from '../load.ts'
 import { AwaitList } from '../parts/await.tsx'
-import { ConfirmDialog } from '../parts/confirmDialog.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Select, TextField } from '../parts/fields.tsx'
 import { Form } from '../parts/form.tsx'
+import { useKeysQuestion } from '../parts/keysQuestion.tsx'
 import { Section } from '../parts/page.tsx'
 import { say } from '../parts/say.tsx'
+import { RemoveMemberDialog } from './removeMemberDialog.tsx'
 
 type Open = { kind: 'add' } | { kind: 'role' | 'remove'; member: ProjectMember } | null
 
@@ -99,34 +100,49 @@ export function ProjectMembers({ project, mayEdit }: { project: Project; mayEdit
         </Dialog>
       )}
       {open?.kind === 'role' && (
-        <Dialog title={`Role of ${open.member.name ?? open.member.email}`} close={close}>
-          <Form
-            values={{ role: open.member.role }}
-            submit={async ({ role }) => {
-              const { member_id } = open.member
-              await api.projectMember.update({ project_id, member_id, role: role as ProjectRole })
-              await done('Role changed')
-            }}
-            action="Save"
-            cancel={close}
-          >
-            <Select name="role" label="Role" options={roles} />
-          </Form>
-        </Dialog>
+        <RoleDialog member={open.member} saved={() => done('Role changed')} close={close} />
       )}
       {open?.kind === 'remove' && (
-        <ConfirmDialog
+        <RemoveMemberDialog
           title={`Remove ${open.member.name ?? open.member.email} from ${project.name}?`}
-          action="Remove"
-          confirm={async () => {
-            await api.projectMember.remove(project_id, open.member.member_id)
+          consequence="They no longer see the project. They stay a member of the organization."
+          remove={async (fate) => {
+            await api.projectMember.remove({ project_id, member_id: open.member.member_id, ...fate })
             await done('Removed')
           }}
           close={close}
-        >
-          <p>They no longer see the project. They stay a member of the organization.</p>
-        </ConfirmDialog>
+        />
       )}
     </Section>
+  )
+}
+
+function RoleDialog({
+  member,
+  saved,
+  close,
+}: {
+  member: ProjectMember
+  saved(): Promise<void>
+  close(): void
+}) {
+  const { asking, question } = useKeysQuestion()
+  const { project_id, member_id } = member
+  return (
+    <Dialog title={`Role of ${member.name ?? member.email}`} close={close}>
+      <Form
+        values={{ role: member.role }}
+        submit={async (values) => {
+          const role = values.role as ProjectRole
+          await asking(values, (fate) => api.projectMember.update({ project_id, member_id, role, ...fate }))
+          await saved()
+        }}
+        action="Save"
+        cancel={close}
+      >
+        <Select name="role" label="Role" options={roles} />
+        {question}
+      </Form>
+    </Dialog>
   )
 }
