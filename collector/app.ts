@@ -14,10 +14,11 @@ import { legacyRoutes } from './events/legacy/routes.ts'
 import { eventsRoutes } from './events/routes.ts'
 import { metricsRoutes } from './health/metricsRoutes.ts'
 import { healthRoutes } from './health/routes.ts'
-import { answerClientError, answerError, refuseEncodedBody, refuseUnknownRoute } from './http/answerErrors.ts'
+import { answerClientError, answerError, refuseEncodedBody } from './http/answerErrors.ts'
 import { compressAnswer } from './http/compression.ts'
+import { createRefuseUnknown } from './http/unknownRoutes.ts'
 import { validatorCompiler } from './http/validation.ts'
-import { withApiPrefix } from './http/versionPaths.ts'
+import { pathOf } from './http/versionPaths.ts'
 import type { IngestDeps } from './ingest/beacon/intake.ts'
 import { ingestRoutes } from './ingest/beacon/routes.ts'
 import { companyLookupRoute } from './lookup/company.ts'
@@ -60,7 +61,7 @@ export async function createMetricsApp({
 }: Pick<AppDeps, 'config' | 'metrics'>): Promise<FastifyInstance> {
   const app = Fastify({ logger: false, forceCloseConnections: true })
   app.setErrorHandler(answerError)
-  app.setNotFoundHandler(refuseUnknownRoute)
+  app.setNotFoundHandler(createRefuseUnknown(app))
   await app.register(metricsRoutes(config, metrics))
   return app
 }
@@ -94,7 +95,7 @@ export async function createApp({
     // A client that does not read its answer must not hold up the end.
     forceCloseConnections: 'idle',
     routerOptions: { ignoreTrailingSlash: true },
-    rewriteUrl: ({ url }) => withApiPrefix(url!),
+    rewriteUrl: ({ url }) => pathOf(url!),
     frameworkErrors: answerError,
     clientErrorHandler: answerClientError,
   })
@@ -103,7 +104,8 @@ export async function createApp({
   app.addHook('preParsing', refuseEncodedBody)
   app.setErrorHandler(answerError)
   app.setValidatorCompiler(validatorCompiler)
-  app.setNotFoundHandler(accounts ? answerUnknownRoute(accounts.publicUrl) : refuseUnknownRoute)
+  const refuseUnknown = createRefuseUnknown(app)
+  app.setNotFoundHandler(accounts ? answerUnknownRoute(accounts.publicUrl, refuseUnknown) : refuseUnknown)
 
   app.decorateRequest('charge')
   guardRoutes(app, guard)

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { refuseUnknownRoute } from '../http/answerErrors.ts'
 import { pageHeaders } from '../http/pageHeaders.ts'
 import { buildRoot } from '../platform/paths.ts'
 
@@ -44,11 +43,11 @@ const asksForPage = ({ method, url, headers }: FastifyRequest): boolean =>
   !url.startsWith('/api/') &&
   (headers.accept ?? '').split(',').some((range) => range.trim().startsWith('text/html'))
 
-/** 404 for an address that no route has: a page for people, JSON for programs. */
-export function answerUnknownRoute(publicUrl: string) {
+/** What no route answers: a page for people, JSON for programs. */
+export function answerUnknownRoute(publicUrl: string, refuseUnknown: (request: FastifyRequest) => never) {
   const shell = readShell(publicUrl)
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    if (!asksForPage(request)) refuseUnknownRoute(request)
+    if (!asksForPage(request)) refuseUnknown(request)
     return reply
       .code(404)
       .headers({ ...shellHeaders, vary: 'Accept' })

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { isUnavailable } from '../platform/isUnavailable.ts'
 import { ParentDeleted } from '../platform/postgres/transaction.ts'
-import { ApiError, busy, conflict, malformed, NoAnswer, notFound, unsupportedMediaType } from './errors.ts'
+import { ApiError, busy, conflict, malformed, NoAnswer, unsupportedMediaType } from './errors.ts'
 
 const storeRetrySeconds = 2
 
@@ -39,11 +39,6 @@ export async function answerError(
       })
       .send(bodyOf(known, request.id))
   )
-}
-
-/** 404 for an address that no route has. */
-export function refuseUnknownRoute({ method, url }: FastifyRequest): never {
-  throw notFound.route(method, url.split('?')[0]!)
 }
 
 /**

@@ -92,6 +92,17 @@ export const notFound = {
   route: (method: string, path: string) => new ApiError(404, 'not_found', `There is no ${method} ${path}.`),
 }
 
+/** 405: the path has other methods. */
+export const methodNotAllowed = (method: string, path: string, allowed: readonly string[]) =>
+  new ApiError(
+    405,
+    'method_not_allowed',
+    `There is no ${method} ${path}: the path takes ${allowed.join(', ')}.`,
+    {
+      headers: { allow: allowed.join(', ') },
+    },
+  )
+
 /** 403: the pixel exists, but its owner has switched it off. */
 export const pixelInactive = () => new ApiError(403, 'pixel inactive', 'This pixel has been deactivated.')
 

@@ -2,7 +2,11 @@
 const version = /^\/v[123](?=\/)/
 
 /**
- * A path with the /api that it was written without. It is put there before anything looks at the request, so both
- * spellings are one route: access rules, rate limits, metering and Idempotency-Key cannot tell them apart.
+ * What a request asks for, as a path, with the /api that it was written without. It is put there before anything
+ * looks at the request, so both spellings are one route: access rules, rate limits, metering and Idempotency-Key
+ * cannot tell them apart. `*` is no path (the router would take it for /), and no route of ours.
  */
-export const withApiPrefix = (url: string): string => (version.test(url) ? `/api${url}` : url)
+export function pathOf(url: string): string {
+  if (url.startsWith('*')) return `/${url}`
+  return version.test(url) ? `/api${url}` : url
+}

@@ -63,9 +63,13 @@ describe('an error has the body of all others', () => {
     ['a long query', () => get(`/healthz?${'x'.repeat(20_000)}`), 431, 'headers_too_large'],
     ['what is not HTTP', () => 'what is this?\r\n\r\n', 400, 'malformed'],
     ['a wrong length', () => get('/e', 'Content-Length: some\r\n', 'POST'), 400, 'malformed'],
-    ['OPTIONS', () => get('/api/v1/whoami', '', 'OPTIONS'), 404, 'not_found'],
+    ['OPTIONS', () => get('/api/v1/whoami', '', 'OPTIONS'), 405, 'method_not_allowed'],
     ['OPTIONS *', () => get('*', '', 'OPTIONS'), 404, 'not_found'],
-    ['another method', () => get('/healthz', '', 'DELETE'), 404, 'not_found'],
+    ['GET *', () => get('*'), 404, 'not_found'],
+    ['GET *, and more', () => get('*/healthz'), 404, 'not_found'],
+    ['GET * of a browser that sends JSON', () => get('*', 'Accept: application/json\r\n'), 404, 'not_found'],
+    ['another method', () => get('/healthz', '', 'DELETE'), 405, 'method_not_allowed'],
+    ['another method of an unknown path', () => get('/nothing', '', 'DELETE'), 404, 'not_found'],
     ['an unknown path', () => get('/nothing'), 404, 'not_found'],
   ])('%s', async (_what, request, status, error) => {
     const answer = await exchange(request())
@@ -78,6 +82,37 @@ describe('an error has the body of all others', () => {
     const answer = await exchange('GET /healthz HTTP/1.1\r\nHost: x\r\n')
     expect(answer).toMatchObject({ status: 408, body: errorBody('request_timeout') })
   })
+})
+
+test.each([
+  ['PUT', '/api/v1/whoami', 'GET, HEAD'],
+  ['OPTIONS', '/api/v1/project/update', 'PUT'],
+  ['GET', '/v1/organization/user/delete/', 'DELETE'],
+  ['POST', '/api/v3/events/web_event?limit=1', 'GET, HEAD'],
+  ['DELETE', '/api/v1/lookup', 'GET, HEAD, POST'],
+  ['PROPFIND', '/api/v1/organization', 'DELETE, GET, HEAD, PUT'],
+  ['PATCH', '/api/v1/campaigns/00000000-0000-4000-8000-000000000000', 'GET, HEAD, PUT'],
+  ['DELETE', '/e', 'OPTIONS, POST'],
+  ['PUT', '/sign-in', 'GET, HEAD'],
+])('405 says to %s %s which methods there are: %s', async (method, path, allowed) => {
+  const answer = await exchange(`${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+  expect(answer).toMatchObject({ status: 405, body: errorBody('method_not_allowed') })
+  expect(/^allow: (.*)$/im.exec(answer.headers)?.[1]).toBe(allowed)
+})
+
+test('405 is what every path of the contract answers to a method that it has not', async () => {
+  const { paths } = (await (await fetch(`${service.url}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, unknown>>
+  }
+  const uuid = '00000000-0000-4000-8000-000000000000'
+  for (const [path, operations] of Object.entries(paths)) {
+    const answer = await fetch(service.url + path.replace(/\{[^}]+\}/g, uuid), { method: 'PATCH' })
+    expect({ path, status: answer.status, body: await answer.json() }).toEqual({
+      ...{ path, status: 405, body: errorBody('method_not_allowed') },
+    })
+    const allowed = answer.headers.get('allow')!.split(', ')
+    for (const method of Object.keys(operations)) expect(allowed, path).toContain(method.toUpperCase())
+  }
 })
 
 describe('a body that the route does not take', () => {
