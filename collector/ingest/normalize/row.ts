@@ -49,7 +49,7 @@ interface RowEvent {
 
 /**
  * One line for the `events` table, without line end: the JSON object ClickHouse stores, encoded once. It begins
- * with event_id and ts_millis, where the shipper finds them without parsing (collector/spool/lines.ts).
+ * with event_id and ts_millis, where the shipper finds them without parsing (collector/ingest/spool/lines.ts).
  */
 export function eventRow(event: RowEvent, shared: string, tsMillis: number): string {
   const { url, referrer, screen, viewport } = event.event_data

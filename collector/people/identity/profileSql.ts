@@ -84,7 +84,7 @@ export function withValues(fields: readonly Field[]): string {
   return `JSONExtract(if(_person.1 = _hem_number, concat('{', substring(${parts.join(' || ')}, 2), '}'), '{}'), 'Tuple(${types})') AS _values`
 }
 
-/** Hems of people who want to be left alone by an organization, or by all (collector/privacy). A placeholder. */
+/** Hems of people who want to be left alone by an organization, or by all (collector/people/privacy). A placeholder. */
 export const optedOutHems = (organizationId: string): string =>
   `SELECT hem FROM active_opt_outs WHERE hem != '' AND organization_id IN (${organizationId}, toUUID('00000000-0000-0000-0000-000000000000'))`
 
