@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { callerId, type Principal } from '../access/principal.ts'
 import { invalidParameter, NoAnswer } from '../http/errors.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
@@ -61,17 +61,10 @@ interface Window {
   readonly endMs: number
 }
 
-/** The records of an answer, told by the first and the last of them in whatever order the route has. */
-export interface Span {
-  readonly first: string
-  readonly last: string
-}
-
 /** What was charged for the same request with the same Idempotency-Key before. */
 export interface Repeated {
   /** What was read; the repeat is to read the same. Null where a read has no window. */
   readonly window: Window | null
-  readonly span: Span
 }
 
 /** What an answer has, besides the number of its records. */
@@ -79,15 +72,17 @@ export interface Answered {
   /** Where only the rows tell it; default: what `admit` was asked for. */
   meter?: Meter
   window?: Window
-  /** Of a request with Idempotency-Key; without it its repeat is charged anew. */
-  span?: Span | null
-  /** How many of the records lie in the span of `repeats`; default none. */
-  known?: number
+  /**
+   * Of a request with Idempotency-Key: what tells each record from all others, in the order of the answer, 64 bits as
+   * a decimal number with its sign. Without it a repeat is charged anew. What was charged is kept for 24 hours, with 8
+   * bytes a record: 80 KB for 10,000 events or items of a batch, 400 KB for 50,000 visitors, the most there are.
+   */
+  hashes?: readonly string[]
 }
 
 /** What a request will cost, from before its work until its answer has gone. */
 export interface Charge {
-  /** Whether it came with an Idempotency-Key, so that `settle` is to be told the span of the answer. */
+  /** Whether it came with an Idempotency-Key, so that `settle` is to be told the hashes of the records. */
   readonly isRepeatable: boolean
   /** What it repeats; null when nothing. */
   readonly repeats: Repeated | null
@@ -209,11 +204,10 @@ export function createBilling({
   }
 }
 
-/** The span of an answer whose records have these keys, in their order, and how many of them were charged before. */
-export function spanOf({ repeats }: Charge, keys: readonly string[]): Pick<Answered, 'span' | 'known'> {
-  if (keys.length === 0) return {}
-  const isKnown = (key: string) => repeats !== null && key >= repeats.span.first && key <= repeats.span.last
-  return { span: { first: keys[0]!, last: keys.at(-1)! }, known: keys.filter(isKnown).length }
+/** What `settle` is to be told of records that have these keys, in the order of the answer. */
+export function hashesOf({ isRepeatable }: Charge, keys: readonly string[]): Pick<Answered, 'hashes'> {
+  if (!isRepeatable) return {}
+  return { hashes: keys.map((key) => hash('sha256', key, 'buffer').readBigInt64BE().toString()) }
 }
 
 const callerGone = () => new NoAnswer('the caller has gone')
@@ -260,11 +254,9 @@ async function readRepeated(
   const { rows } = await postgres.query<{
     window_start_ms: string | null
     window_end_ms: string | null
-    first_key: string
-    last_key: string
   }>(
-    `SELECT window_start_ms, window_end_ms, first_key, last_key FROM idempotent_charges
-     WHERE organization_id = $1 AND idempotency = $2 AND first_key IS NOT NULL
+    `SELECT window_start_ms, window_end_ms FROM idempotent_charges
+     WHERE organization_id = $1 AND idempotency = $2 AND record_hashes <> '{}'
        AND charged_at > $3::timestamptz - interval '24 hours'
      ORDER BY charged_at DESC, request_id DESC LIMIT 1`,
     [organizationId, idempotency, new Date(atMs)],
@@ -276,7 +268,6 @@ async function readRepeated(
       row.window_start_ms === null
         ? null
         : { startMs: Number(row.window_start_ms), endMs: Number(row.window_end_ms) },
-    span: { first: row.first_key, last: row.last_key },
   }
 }
 
@@ -287,7 +278,7 @@ function chargeOf(
     records,
     atMs,
     idempotency,
-    answered: { window, span, known = 0 },
+    answered: { window, hashes },
   }: { records: number; atMs: number; idempotency: string | null; answered: Answered },
 ): LedgerCharge {
   const { microsPerThousand, freeRecordsPerMonth } = defaultPrices[meter]
@@ -300,14 +291,12 @@ function chargeOf(
     meter,
     records,
     at: new Date(atMs).toISOString(),
-    idempotency,
+    idempotency: hashes ? idempotency : null,
     micros_per_thousand: microsPerThousand,
     free_records: freeRecordsPerMonth,
     window_start_ms: window?.startMs ?? null,
     window_end_ms: window?.endMs ?? null,
-    first_key: span?.first ?? null,
-    last_key: span?.last ?? null,
-    known_records: known,
+    record_hashes: hashes ?? null,
   }
 }
 

@@ -22,13 +22,10 @@ export interface LedgerCharge {
   idempotency: string | null
   micros_per_thousand: number
   free_records: number
-  /** What a repeat is told by; null without Idempotency-Key. */
   window_start_ms: number | null
   window_end_ms: number | null
-  first_key: string | null
-  last_key: string | null
-  /** How many of the records lie between the first and the last that were charged for this key before. */
-  known_records: number
+  /** Of the records, in the order of the answer; see Answered. Null without Idempotency-Key. */
+  record_hashes: readonly string[] | null
 }
 
 /** What became of a charge: `charged` records are in the ledger, or none for the reason given. */
@@ -48,7 +45,9 @@ export interface Ledger {
    * when PostgreSQL did.
    */
   refund(
-    broken: Pick<LedgerCharge, 'request_id' | 'organization_id' | 'idempotency'> & { handed: number },
+    broken: Pick<LedgerCharge, 'request_id' | 'organization_id' | 'idempotency' | 'record_hashes'> & {
+      handed: number
+    },
     at: Date,
   ): Promise<void>
   /** Resolves when all refunds are written. */
@@ -85,9 +84,12 @@ export function openLedger(
         waiting.push({ charge, resolve, reject })
         if (!isWriting) void writeAll()
       }),
-    refund({ organization_id, request_id, idempotency, handed }, at) {
-      const values = [organization_id, request_id, idempotency, handed, at]
-      const refund = untilTaken(() => postgres.query('SELECT refund_response($1, $2, $3, $4, $5)', values))
+    refund({ organization_id, request_id, idempotency, record_hashes, handed }, at) {
+      const handedHashes = record_hashes?.slice(0, handed) ?? null
+      const values = [organization_id, request_id, idempotency, handed, handedHashes, at]
+      const refund = untilTaken(() =>
+        postgres.query('SELECT refund_response($1, $2, $3, $4, $5, $6)', values),
+      )
         .catch((error: Error) => log.error(`request ${request_id} is not given back: ${error.message}`))
         .finally(() => refunds.delete(refund))
       refunds.add(refund)

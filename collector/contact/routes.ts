@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Static } from 'typebox'
-import { spanOf } from '../billing/billing.ts'
+import { hashesOf } from '../billing/billing.ts'
 import { untilClosed } from '../http/streaming.ts'
 import { readPeople } from '../people/identity/people.ts'
 import type { ReadDeps } from '../query/deps.ts'
@@ -42,7 +42,7 @@ export const contactRoutes =
         const withBusinessEmail = billed.length
         const charged = await charge.settle(
           withBusinessEmail,
-          spanOf(
+          hashesOf(
             charge,
             billed.map(({ person_key }) => person_key),
           ),

@@ -138,9 +138,9 @@ const withIdempotencyKey = (headers: unknown) => ({
       type: 'string',
       maxLength: 255,
       description:
-        'Makes a repeat of the same request free for 24 hours, for the records that were charged. The repeat reads ' +
-        'the window of the first; records beyond the first and last that were charged, beyond their number, or on ' +
-        'another meter are charged.',
+        'Makes a repeat of the same request free for 24 hours, for exactly the records that were charged with this ' +
+        'key. The repeat reads the window of the first; records that came since, and those on another meter, are ' +
+        'charged.',
     },
   },
 })

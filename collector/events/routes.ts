@@ -12,7 +12,7 @@ import { encodeCursor, type RowKey } from '../query/cursor.ts'
 import type { ReadDeps } from '../query/deps.ts'
 import { type Page, pageKeysQuery, readPage } from '../query/page.ts'
 import { type EventsPlan, readEventsRequest, readSchemaRequest } from '../query/plan.ts'
-import { readSpan } from '../query/span.ts'
+import { readRecordHashes } from '../query/recordHashes.ts'
 import type { Window } from '../query/window.ts'
 import { describeCounts, describeEvents, describeSchema } from './schemas.ts'
 
@@ -50,8 +50,8 @@ export const eventsRoutes =
           const window = charge.repeats?.window ?? readable
           const plan = { ...unscoped, scope, window }
           const page = await readPage(reader, plan, format)
-          const span = await readSpan(reader, charge, () => pageKeysQuery(reader, plan))
-          const charged = await charge.settle(page.records, { window, ...span })
+          const hashes = await readRecordHashes(reader, charge, () => pageKeysQuery(reader, plan))
+          const charged = await charge.settle(page.records, { window, ...hashes })
           const rows = charge.deliver(page.rows)
           const end = plan.order === 'received' ? feedEnd(plan, unscoped.window, window) : null
           const following = plan.order === 'received' ? unscoped.window : window

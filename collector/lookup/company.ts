@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import type { FastifyPluginAsync } from 'fastify'
 import type { Static } from 'typebox'
+import { hashesOf } from '../billing/billing.ts'
 import { invalidParameter } from '../http/errors.ts'
 import { untilClosed } from '../http/streaming.ts'
 import { type CompanyKey, companyQuery } from '../people/identity/companySql.ts'
@@ -28,10 +29,7 @@ export const companyLookupRoute =
         const charge = await deps.billing.admit(request, { meter: 'lookup', projectId: null, signal })
         const reader = deps.openReader(request.principal, { effort: 'page', signal })
         const [company] = await reader.rows(companyQuery(key))
-        reply.header(
-          'x-footfall-charged',
-          await charge.settle(company ? 1 : 0, { span: { first: asked, last: asked } }),
-        )
+        reply.header('x-footfall-charged', await charge.settle(company ? 1 : 0, hashesOf(charge, [asked])))
         return { matched: company !== undefined, company: company ?? null }
       },
     )

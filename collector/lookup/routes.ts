@@ -1,13 +1,13 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import type { Field } from '../../schemas/fields.ts'
-import { spanOf } from '../billing/billing.ts'
+import { hashesOf } from '../billing/billing.ts'
 import { ApiError } from '../http/errors.ts'
 import { untilClosed } from '../http/streaming.ts'
 import { streamOf } from '../http/streamOf.ts'
 import { readPeople, readPersonFields } from '../people/identity/people.ts'
 import type { ReadDeps } from '../query/deps.ts'
-import { hemsOf, itemsMax, readItems, resultsOf } from './batch.ts'
+import { hemsOf, readItems, resultsOf } from './batch.ts'
 import { type BatchBody, describeBatch, describeGet, describePost, type SubjectQuery } from './schemas.ts'
 import { hemOfSubject } from './subject.ts'
 
@@ -47,7 +47,7 @@ export const lookupRoutes =
       const people = await read(request, [hem], fields, signal)
       const person = people.get(hem)
       reply
-        .header('x-footfall-charged', await charge.settle(people.size, { span: { first: hem, last: hem } }))
+        .header('x-footfall-charged', await charge.settle(people.size, hashesOf(charge, [...people.keys()])))
         .type(json)
       return Buffer.from(person ? `{"matched":true,"person":${person}}` : '{"matched":false,"person":null}')
     }
@@ -75,9 +75,9 @@ export const lookupRoutes =
         const matched = items.filter(({ asked }) => !(asked instanceof ApiError) && people.has(asked))
         const charged = await charge.settle(
           matched.length,
-          spanOf(
+          hashesOf(
             charge,
-            matched.map(({ index }) => String(index).padStart(indexDigits, '0')),
+            matched.map(({ index }) => String(index)),
           ),
         )
         reply.header('x-footfall-charged', charged).type(json)
@@ -93,6 +93,3 @@ export const lookupRoutes =
   }
 
 const json = 'application/json; charset=utf-8'
-
-/** Texts of so many digits are ordered as their numbers. */
-const indexDigits = String(itemsMax).length

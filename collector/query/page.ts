@@ -10,8 +10,8 @@ import { eventsQuery, nextColumn, type RowForm, rowsShowTheirKey } from './event
 import type { Order } from './order.ts'
 import type { EventsPlan } from './plan.ts'
 import { nameProjects } from './projects.ts'
+import { recordKey } from './recordHashes.ts'
 import { joinRows, type Rows } from './rows.ts'
-import { spanFields } from './span.ts'
 
 /** A page of events on its way from ClickHouse: the rows are bytes that nothing here parses. */
 export interface Page {
@@ -45,12 +45,12 @@ export const rowForm = (plan: Columns, format: Format, leadsWithNext: boolean): 
   escapesFormulas: format === 'csv' && plan.escapesFormulas === true,
 })
 
-/** The keys of the rows of a plan's page, for readSpan. */
+/** The keys of the rows of a plan's page, for readRecordHashes. */
 export const pageKeysQuery = async (reader: Reader, plan: EventsPlan): Promise<Query> =>
   // A page is asked for with one row more than its limit.
   eventsQuery({
     ...(await nameProjects(reader, plan)),
-    ...{ columns: spanFields, hasAllColumns: false, limit: plan.limit - 1 },
+    ...{ columns: recordKey, hasAllColumns: false, limit: plan.limit - 1 },
   })
 
 /** The first `limit` rows of what ClickHouse answered in the form of outputOf. */

@@ -5,7 +5,7 @@ import { type Format, formats, negotiateFormat } from '../http/negotiateFormat.t
 import { untilClosed } from '../http/streaming.ts'
 import { streamOf } from '../http/streamOf.ts'
 import type { ReadDeps } from '../query/deps.ts'
-import { readSpan } from '../query/span.ts'
+import { readRecordHashes } from '../query/recordHashes.ts'
 import { readVisitorsRequest, type VisitorsPlan, visitorTiers } from './plan.ts'
 import { describeVisitors } from './schemas.ts'
 import { readVisitors, type Visitors } from './visitors.ts'
@@ -38,8 +38,8 @@ export const visitorsRoutes =
           const reader = deps.openReader(principal, { effort: 'page', signal, window: plan.window })
           const charge = await deps.billing.admit(request, { meter: meterOfTier[tier], projectId, signal })
           const visitors = await readVisitors(reader, plan, format)
-          const span = await readSpan(reader, charge, visitors.keysQuery)
-          const charged = await charge.settle(visitors.records, { window: plan.window, ...span })
+          const hashes = await readRecordHashes(reader, charge, visitors.keysQuery)
+          const charged = await charge.settle(visitors.records, { window: plan.window, ...hashes })
           reply.header('x-footfall-request-id', request.id).header('x-footfall-charged', charged)
           const rows = charge.deliver(visitors.rows)
           return answer(reply, { plan, visitors, rows, format })

@@ -3,14 +3,14 @@ import type { Format } from '../http/negotiateFormat.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import { outputOf, type Page, pageOf, rowForm } from '../query/page.ts'
 import { nameProjects } from '../query/projects.ts'
-import { spanFields } from '../query/span.ts'
+import { recordKey } from '../query/recordHashes.ts'
 import { findDamagedRanges, hasBrokenParts, lossOf } from './damagedRanges.ts'
 import type { VisitorsPlan } from './plan.ts'
 import { visitorsQuery } from './visitorsQuery.ts'
 
 /** Visitors on their way from ClickHouse. */
 export interface Visitors extends Pick<Page, 'records' | 'rows'> {
-  /** Selects the keys of their events, for readSpan. */
+  /** Selects the keys of their events, for readRecordHashes. */
   keysQuery(): Query
   /** True when a part of the window could not be read. */
   readonly hasPartialData: boolean
@@ -27,7 +27,7 @@ export async function readVisitors(reader: Reader, unnamed: VisitorsPlan, format
   const read = async (readable: VisitorsPlan) => {
     const stream = await reader.stream(visitorsQuery(readable, form), outputOf(plan, format, form))
     const page = await pageOf(stream, { limit: plan.limit, order: 'desc' }, format, form.leadsWithNext)
-    const columns = { columns: spanFields, hasAllColumns: false }
+    const columns = { columns: recordKey, hasAllColumns: false }
     const keysQuery = () =>
       visitorsQuery({ ...readable, ...columns }, { leadsWithNext: false, hasMembers: false })
     return { ...page, keysQuery }

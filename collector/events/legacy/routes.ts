@@ -10,7 +10,7 @@ import { eventsQuery } from '../../query/eventsQuery.ts'
 import { pageKeysQuery } from '../../query/page.ts'
 import type { Asked, EventsPlan, Selection } from '../../query/plan.ts'
 import { nameProjects } from '../../query/projects.ts'
-import { readSpan } from '../../query/span.ts'
+import { readRecordHashes } from '../../query/recordHashes.ts'
 import { type LegacyVersion, readLegacyEvents } from './legacy.ts'
 import { decidingFields, meterOf, returnedFields } from './meter.ts'
 import { estimateScan } from './scanEstimate.ts'
@@ -63,13 +63,13 @@ export const legacyRoutes =
       const found = await readRows(reader, plan)
       const rows = found.slice(0, plan.limit)
       const meter = read.isSelected ? asked : meterOf([...named, ...returnedFields(plan.columns, rows)])
-      const span = await readSpan(reader, charge, () => pageKeysQuery(reader, plan))
+      const hashes = await readRecordHashes(reader, charge, () => pageKeysQuery(reader, plan))
       return {
         rows,
         meta: {
           meter,
           records: rows.length,
-          charged: await charge.settle(rows.length, { meter, window: plan.window, ...span }),
+          charged: await charge.settle(rows.length, { meter, window: plan.window, ...hashes }),
           start_ms: plan.window.startMs,
           end_ms: plan.window.endMs - (version.includesEnd ? 1 : 0),
           offset: plan.offset,

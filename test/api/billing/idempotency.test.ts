@@ -3,12 +3,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   type Accounts,
   dayMs,
+  differences,
+  firstRecords,
   ledgerOf,
   type Organization,
   openAccounts,
   refusal,
   requestOf,
-  sameSpan,
   take,
 } from './harness.ts'
 
@@ -68,7 +69,7 @@ test('what was given back is not paid for: the repeat is charged', async () => {
   organization = await accounts.newOrganization()
   const [billing] = accounts.billings(1)
   const charge = await billing!.admit(repeatOf('a'), { meter: 'events', projectId: null })
-  await charge.settle(10, { span: sameSpan })
+  await charge.settle(10, firstRecords(10))
   await charge.refund()
   expect(await take(billing!, repeatOf('a'), 10)).toBe(10)
   expect(await take(billing!, repeatOf('a'), 10)).toBe(0)
@@ -80,7 +81,7 @@ test('what a repeat has had meanwhile is not given back, until that breaks off a
   const [billing, another] = accounts.billings(2)
   const admit = (from: typeof billing) => from!.admit(repeatOf('a'), { meter: 'events', projectId: null })
   const [first, second] = [await admit(billing), await admit(another)]
-  expect([await first.settle(10, { span: sameSpan }), await second.settle(12, { span: sameSpan })]).toEqual([
+  expect([await first.settle(10, firstRecords(10)), await second.settle(12, firstRecords(12))]).toEqual([
     10, 2,
   ])
   await first.refund()
@@ -96,7 +97,7 @@ test('what a repeat had on top is given back alone', async () => {
   const [billing] = accounts.billings(1)
   await take(billing!, repeatOf('a'), 10)
   const repeat = await billing!.admit(repeatOf('a'), { meter: 'events', projectId: null })
-  expect(await repeat.settle(13, { span: sameSpan })).toBe(3)
+  expect(await repeat.settle(13, firstRecords(13))).toBe(3)
   await repeat.refund()
   expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 3, records: 10 })
 })
@@ -130,15 +131,18 @@ test('a repeat on another meter is charged', async () => {
   expect(await take(billing!, repeatOf('a'), 10, 'events')).toBe(0)
 })
 
-test('of another answer the records are free that were in the first, and no others', async () => {
+test('of another answer the records are free that were charged before, and no others', async () => {
   organization = await accounts.newOrganization()
   const [billing] = accounts.billings(1)
-  const answer = (records: number, known: number, first: string) =>
-    take(billing!, repeatOf('a'), records, 'events', null, { span: { first, last: 'a' }, known })
-  expect(await answer(10, 0, 'k')).toBe(10)
-  expect(await answer(10, 7, 'n')).toBe(3)
-  expect(await answer(10, 10, 'n')).toBe(0)
-  expect(await answer(10, 0, 'z')).toBe(10)
+  const [minHash, maxHash] = [String(-(2n ** 63n)), String(2n ** 63n - 1n)]
+  const answer = (...hashes: string[]) =>
+    take(billing!, repeatOf('a'), hashes.length, 'events', null, { hashes })
+  expect(await answer('1', '3', '5')).toBe(3)
+  expect(await answer('1', '2', '4', '5')).toBe(2)
+  expect(await answer('5', '4', '3', '2', '1')).toBe(0)
+  expect(await answer('3', maxHash)).toBe(1)
+  expect(await answer('1', '2', '3', '4', '5', maxHash)).toBe(0)
+  expect(await answer(minHash, '0')).toBe(2)
 })
 
 test('what was handed over before an answer broke off stays paid, and its repeat costs the rest', async () => {
@@ -146,7 +150,7 @@ test('what was handed over before an answer broke off stays paid, and its repeat
   const [billing] = accounts.billings(1)
   const charge = async (records: number) => {
     const one = await billing!.admit(repeatOf('a'), { meter: 'events', projectId: null })
-    return { one, charged: await one.settle(records, { span: sameSpan }) }
+    return { one, charged: await one.settle(records, firstRecords(records)) }
   }
   const first = await charge(10)
   await first.one.refund(4)
@@ -158,4 +162,40 @@ test('what was handed over before an answer broke off stays paid, and its repeat
   expect((await charge(10)).charged).toBe(3)
   expect((await charge(10)).charged).toBe(0)
   expect(await ledgerOf(accounts, organization)).toMatchObject({ records: 10 })
+})
+
+test('of an answer that broke off exactly what was handed over stays paid, whatever came between', async () => {
+  organization = await accounts.newOrganization()
+  const [billing] = accounts.billings(1)
+  const answer = async (...hashes: string[]) => {
+    const charge = await billing!.admit(repeatOf('a'), { meter: 'events', projectId: null })
+    return { refund: charge.refund, charged: await charge.settle(hashes.length, { hashes }) }
+  }
+  const first = await answer('1', '2', '3', '4')
+  const second = await answer('8', '1', '9', '2', '3', '4')
+  expect(second.charged).toBe(2)
+  await second.refund(2)
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ records: 5 })
+  await first.refund(0)
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ records: 2 })
+  expect((await answer('8', '1')).charged).toBe(0)
+  const rest = await answer('8', '1', '9', '2')
+  expect(rest.charged).toBe(2)
+  await rest.refund(3)
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ records: 3 })
+  expect((await answer('9')).charged).toBe(0)
+  expect((await answer('2', '3', '4')).charged).toBe(3)
+  expect(await differences(accounts.postgres)).toEqual([])
+})
+
+test('ten thousand records of two answers that share half of them are told apart', async () => {
+  organization = await accounts.newOrganization()
+  const [billing] = accounts.billings(1)
+  const answer = (from: number) =>
+    take(billing!, repeatOf('a'), 10_000, 'events', null, {
+      hashes: Array.from({ length: 10_000 }, (_, index) => String(from + index)),
+    })
+  expect(await answer(0)).toBe(10_000)
+  expect(await answer(5_000)).toBe(5_000)
+  expect(await answer(0)).toBe(0)
 })

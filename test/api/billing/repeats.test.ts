@@ -97,6 +97,67 @@ test.each([
   expect((await get(path, query)).cost).toEqual({ events: 3 })
 })
 
+test.each([
+  ['/api/v3/events/web_event', { select: 'event_id,ts_millis' }],
+  ['/api/v3/events/web_event', {}],
+  ['/api/v1/events', { select: 'event_id,ts_millis' }],
+  ['/api/v2/events', { select: 'event_id,ts_millis' }],
+])('of %s rows that came late, between those that were charged, are charged', async (path, more) => {
+  const { pixelId } = pixelOf()
+  const now = Date.now()
+  const agesMs = Array.from({ length: 100 }, (_, index) => 60_000 + 10 * index)
+  const insertAt = (ages: number[]) =>
+    events.insert(ages.map((ago) => eventOf(now, ago, { pixel_id: pixelId })))
+  await insertAt(agesMs)
+  const window = { start_ms: String(now - 3_600_000), end_ms: String(now) }
+  const query = { pixel_id: pixelId, ...window, limit: '20', ...(more as Record<string, string>) }
+  const first = await get(path, query)
+  expect(first.cost).toEqual({ events: 20 })
+  await insertAt(Array.from({ length: 50 }, (_, index) => agesMs[4]! + index))
+  const charged = new Set(idsOf(first.body.rows))
+  const second = await get(path, query)
+  const uncharged = idsOf(second.body.rows).filter((id) => !charged.has(id))
+  expect(uncharged.length).toBeGreaterThan(0)
+  expect(second.cost).toEqual({ events: uncharged.length })
+  expect(second.body.meta.charged).toBe(uncharged.length)
+  expect((await get(path, query)).cost).toEqual({})
+})
+
+test('rows that came late between the first and the last of a whole answer are charged', async () => {
+  const { pixelId, insert } = pixelOf()
+  const now = Date.now()
+  const window = { start_ms: String(now - 3_600_000), end_ms: String(now) }
+  const query = { pixel_id: pixelId, ...window, limit: '4' }
+  const path = '/api/v3/events/web_event'
+  await insert([40_000, 10_000])
+  expect((await get(path, query)).cost).toEqual({ events: 2 })
+  await insert([20_000, 30_000])
+  expect((await get(path, query)).cost).toEqual({ events: 2 })
+  expect((await get(path, query)).cost).toEqual({})
+})
+
+test('events of two projects with one id are two records', async () => {
+  const { pixelId } = pixelOf()
+  const now = Date.now()
+  const eventId = randomUUID()
+  const insertFor = (project_id: string) =>
+    events.insert([eventOf(now, 10_000, { pixel_id: pixelId, event_id: eventId, project_id })])
+  const query = { pixel_id: pixelId, start_ms: String(now - 60_000), end_ms: String(now) }
+  await insertFor(projectId)
+  expect((await get('/api/v3/events/web_event', query)).cost).toEqual({ events: 1 })
+  await insertFor(randomUUID())
+  // An organization's projects are remembered for a second.
+  const costs: number[] = []
+  const readAgain = async () => {
+    const { body, cost } = await get('/api/v3/events/web_event', query)
+    costs.push(cost.events ?? 0)
+    return body.rows.length
+  }
+  await expect.poll(readAgain, { timeout: 20_000 }).toBe(2)
+  await readAgain()
+  expect(costs.filter((records) => records > 0)).toEqual([1])
+})
+
 test('rows that have become those of a higher tier are charged on its meter', async () => {
   const { pixelId, insert } = pixelOf()
   const cookie = randomUUID()
@@ -124,6 +185,23 @@ test('visitors that came since are charged', async () => {
   expect((await get(path, query)).cost).toEqual({})
   await insert([5_000], { cookie_id: late })
   expect((await get(path, query)).cost).toEqual({ resolution_hem: 1 })
+})
+
+test('visitors whose events came late, between those that were charged, are charged', async () => {
+  const { pixelId, insert } = pixelOf()
+  const cookies = Array.from({ length: 5 }, () => randomUUID())
+  await events.know({ links: cookies.map((cookie) => linkOf(cookie, hemOf())) })
+  const visit = (index: number) => insert([60_000 - 10_000 * index], { cookie_id: cookies[index]! })
+  for (const index of [0, 2, 4]) await visit(index)
+  const now = Date.now()
+  const window = { start_ms: String(now - 3_600_000), end_ms: String(now + 60_000) }
+  const query = { project_id: projectId, pixel_id: pixelId, ...window, limit: '4' }
+  const path = '/api/v3/events/resolution_hem/visitors'
+  expect((await get(path, query)).cost).toEqual({ resolution_hem: 3 })
+  await visit(1)
+  await visit(3)
+  expect((await get(path, query)).cost).toEqual({ resolution_hem: 2 })
+  expect((await get(path, query)).cost).toEqual({})
 })
 
 test('people who have become known since are charged, of lookups and contact queries', async () => {
