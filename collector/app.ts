@@ -130,7 +130,7 @@ export async function createApp({
   }
   if (accounts) {
     await app.register(administrationRoutes(accounts))
-    await app.register(privacyRoutes({ postgres: accounts.postgres, clickhouse: accounts.clickhouse.live }))
+    await app.register(privacyRoutes(accounts))
     await app.register(dashboardApiRoutes(accounts))
     await app.register(dashboardPages(accounts))
   }

@@ -43,6 +43,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
     live: openClickHouse(setup.clickhouseUrl, config.clickhouseDatabase),
     test: openClickHouse(setup.clickhouseUrl, `${config.clickhouseDatabase}_test`),
   }
+  const openReader = createOpenReader(clickhouse, readLimitsOf(config))
   const billing = createBilling({ postgres: pool, log, now: Date.now })
   const ingest = config.role === 'api' ? null : await openIngest(setup, pool)
   const tokens = createTokens(pool)
@@ -69,20 +70,20 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
       : undefined,
     ...(config.role !== 'ingest' && {
       read: {
-        openReader: createOpenReader(clickhouse, readLimitsOf(config)),
+        openReader,
         scopeOf: createScopeOf(pool),
         billing,
         postgres: pool,
         now: Date.now,
       },
       campaigns: {
-        ...{ clickhouse, postgres: pool, now: Date.now },
+        ...{ openReader, postgres: pool, now: Date.now },
         recordScopeOf: createRecordScopeOf(pool),
       },
       accounts: {
         sendMail: config.smtpUrl ? openMail(config.smtpUrl, config.smtpFrom) : null,
         postgres: pool,
-        clickhouse,
+        openReader,
         tokens,
         publicUrl: config.publicUrl,
       },

@@ -70,11 +70,14 @@ export interface ReadFor {
   readonly mode: 'live' | 'test'
 }
 
-/** Makes the reader of each request of this process. */
+/** Opens what one request reads through. */
+export type OpenReader = (readFor: ReadFor, by: ReadBy) => Reader
+
+/** Makes the reader of each request of this process. One for all routes, so that they share the limits. */
 export function createOpenReader(
   clickhouse: Readonly<Record<ReadFor['mode'], ClickHouse>>,
   limits: ReadLimits,
-): (readFor: ReadFor, by: ReadBy) => Reader {
+): OpenReader {
   const gates = { page: new Gate(gateLimits.page), scan: new Gate(gateLimits.scan) }
   return ({ organizationId, mode }, by) =>
     openReader(clickhouse[mode], { gate: gates[by.effort], owner: `${mode} ${organizationId}` }, by, limits)

@@ -1,15 +1,15 @@
 import type { Principal } from '../access/principal.ts'
+import type { OpenReader } from '../access/reader.ts'
 import type { RecordScope } from '../access/recordScope.ts'
 import type { OptOuts } from '../ingest/beacon/optOuts.ts'
 import type { Locate } from '../ingest/normalize/location.ts'
 import type { Spool } from '../ingest/spool/spool.ts'
-import type { ClickHouse } from '../platform/clickhouse/client.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 
 /** What the campaigns' records and figures are built from. */
 export interface CampaignsDeps {
   postgres: Postgres
-  clickhouse: { live: ClickHouse; test: ClickHouse }
+  openReader: OpenReader
   /** Whose campaigns a request is about. Throws 403 and 404. */
   recordScopeOf(principal: Principal, asked: string | undefined): Promise<RecordScope>
   /** Milliseconds since 1970. */

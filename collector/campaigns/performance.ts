@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
-import type { ClickHouse, Query } from '../platform/clickhouse/client.ts'
+import type { Reader } from '../access/reader.ts'
+import type { Query } from '../platform/clickhouse/client.ts'
 import type { Daily, Metrics as MetricsSchema } from './schemas.ts'
 
 export type Metrics = Static<typeof MetricsSchema>
@@ -30,17 +31,17 @@ const add = (a: Delivered, b: Delivered): Delivered => ({
 export const sumOf = (all: Iterable<Delivered>): Delivered => [...all].reduce(add, none)
 
 /** What each campaign delivered; without an entry: nothing. */
-export const readDelivered = (clickhouse: ClickHouse, of: PerformanceOf): Promise<Map<string, Delivered>> =>
-  read(clickhouse, of, 'campaign_id')
+export const readDelivered = (reader: Reader, of: PerformanceOf): Promise<Map<string, Delivered>> =>
+  read(reader, of, 'campaign_id')
 
 /** What the campaigns delivered on each day that had anything, by date. */
-export const readDaily = (clickhouse: ClickHouse, of: PerformanceOf): Promise<Map<string, Delivered>> =>
-  read(clickhouse, of, 'date')
+export const readDaily = (reader: Reader, of: PerformanceOf): Promise<Map<string, Delivered>> =>
+  read(reader, of, 'date')
 
-async function read(clickhouse: ClickHouse, of: PerformanceOf, by: 'campaign_id' | 'date') {
+async function read(reader: Reader, of: PerformanceOf, by: 'campaign_id' | 'date') {
   const delivered = new Map<string, Delivered>()
   if (of.campaigns.length === 0) return delivered
-  const rows = await clickhouse.rows<{ key: string; event_type: string; events: number; micros: number }>(
+  const rows = await reader.rows<{ key: string; event_type: string; events: number; micros: number }>(
     deliveredQuery(of, by),
   )
   for (const { key, event_type, events, micros } of rows) {

@@ -1,5 +1,7 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { Type } from 'typebox'
+import type { Principal } from '../access/principal.ts'
+import { untilClosed } from '../http/streaming.ts'
 import type { TypeBox } from '../http/typeProvider.ts'
 import { access, requireFiltersAllowed } from './access.ts'
 import type { CampaignsDeps } from './deps.ts'
@@ -27,10 +29,13 @@ const count = Type.Integer({ description: 'Campaigns on all pages.' })
 
 /** What campaigns did (spec: Campaign performance) and what is left of their budgets, from the DSP's events. */
 export const reportRoutes =
-  ({ postgres, clickhouse, recordScopeOf, now }: CampaignsDeps): FastifyPluginAsync =>
+  ({ postgres, openReader, recordScopeOf, now }: CampaignsDeps): FastifyPluginAsync =>
   async (plain) => {
     const app = plain.withTypeProvider<TypeBox>()
     const config = { access }
+    // The projection has sums of whole days: little is read.
+    const readerOf = (principal: Principal, reply: FastifyReply) =>
+      openReader(principal, { effort: 'page', signal: untilClosed(reply) })
 
     app.get(
       `${path}/:campaign_id/performance`,
@@ -42,10 +47,10 @@ export const reportRoutes =
           response: { 200: Type.Object({ campaign_id, metrics: Metrics, daily: Daily }) },
         },
       },
-      async ({ principal, params, query }) => {
+      async ({ principal, params, query }, reply) => {
         const scope = await recordScopeOf(principal, query.project_id)
         const campaign = await readCampaign(postgres, scope, params.campaign_id)
-        const days = await readDaily(clickhouse[principal.mode], {
+        const days = await readDaily(readerOf(principal, reply), {
           organizationId: scope.organizationId,
           campaigns: [campaign],
           ...{ startDate: query.start_date, endDate: query.end_date },
@@ -72,11 +77,11 @@ export const reportRoutes =
           response: { 200: BudgetStatus },
         },
       },
-      async ({ principal, params, query }) => {
+      async ({ principal, params, query }, reply) => {
         const scope = await recordScopeOf(principal, query.project_id)
         const campaign = await readCampaign(postgres, scope, params.campaign_id)
         const of = { organizationId: scope.organizationId, campaigns: [campaign] }
-        const delivered = await readDelivered(clickhouse[principal.mode], of)
+        const delivered = await readDelivered(readerOf(principal, reply), of)
         return budgetStatusOf(campaign, sumOf(delivered.values()).spendMicros, now())
       },
     )
@@ -96,7 +101,7 @@ export const reportRoutes =
           },
         },
       },
-      async ({ principal, query }) => {
+      async ({ principal, query }, reply) => {
         const { start_date, end_date, limit, cursor, project_id, ...filters } = query
         requireFiltersAllowed(principal, filters)
         const scope = await recordScopeOf(principal, project_id)
@@ -105,7 +110,7 @@ export const reportRoutes =
           listCampaigns(postgres, choice, { limit, cursor }),
           readEvery(postgres, choice),
         ])
-        const delivered = await readDelivered(clickhouse[principal.mode], {
+        const delivered = await readDelivered(readerOf(principal, reply), {
           organizationId: scope.organizationId,
           campaigns: every,
           ...{ startDate: start_date, endDate: end_date },
@@ -143,7 +148,7 @@ export const reportRoutes =
           },
         },
       },
-      async ({ principal, query }) => {
+      async ({ principal, query }, reply) => {
         const { limit, cursor, project_id, ...filters } = query
         requireFiltersAllowed(principal, filters)
         const scope = await recordScopeOf(principal, project_id)
@@ -153,7 +158,7 @@ export const reportRoutes =
           readEvery(postgres, choice),
         ])
         const of = { organizationId: scope.organizationId, campaigns: every }
-        const delivered = await readDelivered(clickhouse[principal.mode], of)
+        const delivered = await readDelivered(readerOf(principal, reply), of)
         const spentOn = (id: string) => delivered.get(id)?.spendMicros ?? 0
         const budgeted = every.filter(({ budget }) => budget !== null)
         const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0)

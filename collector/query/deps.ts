@@ -1,5 +1,5 @@
 import type { Principal } from '../access/principal.ts'
-import type { ReadBy, Reader } from '../access/reader.ts'
+import type { OpenReader } from '../access/reader.ts'
 import type { RequestedScope, Scope } from '../access/scope.ts'
 import type { Billing } from '../billing/billing.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
@@ -7,7 +7,7 @@ import type { Postgres } from '../platform/postgres/pool.ts'
 /** What the areas that answer reads are built from; one record, handed to each area's routes. */
 export interface ReadDeps {
   /** What a request reads through: the events of real visitors, or for a test key the sample database. */
-  openReader(principal: Principal, by: ReadBy): Reader
+  openReader: OpenReader
   /** What of the principal's events the request may see. Throws 404, and 403 "pixel inactive". */
   scopeOf(principal: Principal, asked: RequestedScope): Promise<Scope>
   /** What every response with records is charged through. */

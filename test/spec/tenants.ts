@@ -76,6 +76,7 @@ export async function openTenants() {
     bytesMax: 1e9,
     onSealed: () => {},
   })
+  const openReader = createOpenReader(stores, readLimitsOf(config))
   const app = await createApp({
     ...{ config, log, notReady: () => null, metrics: async () => '' },
     guard: {
@@ -83,19 +84,19 @@ export async function openTenants() {
       ...{ takeTokens: null, wrongKeys: null, noteKeyUse: () => {}, viewSample: createSampleView(postgres) },
     },
     read: {
-      openReader: createOpenReader(stores, readLimitsOf(config)),
+      openReader,
       scopeOf: createScopeOf(postgres),
       ...{ billing: createBilling({ postgres, log, now: Date.now }), postgres, now: Date.now },
     },
     campaigns: {
-      ...{ clickhouse: stores, postgres, now: Date.now },
+      ...{ openReader, postgres, now: Date.now },
       recordScopeOf: createRecordScopeOf(postgres),
     },
     delivery: {
       ...{ postgres, spool, locate: openLocate(null) },
       optOuts: { has: () => false, close: async () => {} },
     },
-    accounts: { postgres, clickhouse: stores, tokens, publicUrl: config.publicUrl, sendMail: null },
+    accounts: { postgres, openReader, tokens, publicUrl: config.publicUrl, sendMail: null },
   })
   await app.ready()
 

@@ -1,8 +1,10 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { type Static, Type } from 'typebox'
+import type { Reader } from '../../access/reader.ts'
 import { exactly, Id, Nullable, Timestamp } from '../../http/schemas.ts'
+import { untilClosed } from '../../http/streaming.ts'
 import type { TypeBox } from '../../http/typeProvider.ts'
-import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
+import type { Query } from '../../platform/clickhouse/client.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { access } from '../schemas.ts'
 import { pixelFor } from './pixelChecks.ts'
@@ -32,7 +34,7 @@ type Activity = Static<typeof Activity>
 
 /** GET /api/v1/pixel/activity/{pixel_id}: does it work? */
 export const pixelActivityRoutes =
-  ({ postgres, clickhouse }: AccountsDeps): FastifyPluginAsync =>
+  ({ postgres, openReader }: AccountsDeps): FastifyPluginAsync =>
   async (plain) => {
     plain.withTypeProvider<TypeBox>().get(
       '/api/v1/pixel/activity/:pixel_id',
@@ -46,9 +48,9 @@ export const pixelActivityRoutes =
           response: { 200: Activity },
         },
       },
-      async ({ principal, params }) => {
+      async ({ principal, params }, reply) => {
         const pixel = await pixelFor(postgres, principal, params, 'read')
-        return readActivity(clickhouse[principal.mode], pixel)
+        return readActivity(openReader(principal, { effort: 'page', signal: untilClosed(reply) }), pixel)
       },
     )
   }
@@ -87,12 +89,10 @@ const rejectionsQuery = (params: PixelPlace): Query => ({
   params: { ...params },
 })
 
-async function readActivity(clickhouse: ClickHouse, pixel: PixelPlace): Promise<Activity> {
+async function readActivity(reader: Reader, pixel: PixelPlace): Promise<Activity> {
   const [[events], [rejections]] = await Promise.all([
-    clickhouse.rows<Pick<Activity, 'first_event_at' | 'last_event_at' | 'events_last_24h'>>(
-      eventsQuery(pixel),
-    ),
-    clickhouse.rows<Rejections>(rejectionsQuery(pixel)),
+    reader.rows<Pick<Activity, 'first_event_at' | 'last_event_at' | 'events_last_24h'>>(eventsQuery(pixel)),
+    reader.rows<Rejections>(rejectionsQuery(pixel)),
   ])
   const last = rejections!
   return {

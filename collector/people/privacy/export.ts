@@ -1,5 +1,6 @@
 import { eventFields } from '../../../schemas/fields/event.ts'
-import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
+import type { Reader } from '../../access/reader.ts'
+import type { Query } from '../../platform/clickhouse/client.ts'
 import type { Subject } from './subject.ts'
 
 /**
@@ -7,18 +8,15 @@ import type { Subject } from './subject.ts'
  * link, event and rejected_event. What the operator's graph knows of them is not the organization's to hand out.
  */
 export async function* exportSubject(
-  clickhouse: ClickHouse,
+  reader: Reader,
   organizationId: string,
   subject: Subject,
-  signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
   for (const [kind, query] of Object.entries(queriesOf(organizationId, subject))) {
-    const { body, rows } = await clickhouse.stream(
-      query,
-      { row: `{"kind":"${kind}","data":\${data:Raw}}`, as: 'JSONEachRow' },
-      signal,
-    )
-    signal.addEventListener('abort', () => body.destroy(), { once: true })
+    const { body, rows } = await reader.stream(query, {
+      row: `{"kind":"${kind}","data":\${data:Raw}}`,
+      as: 'JSONEachRow',
+    })
     if (rows === 0) body.resume()
     else yield* body
   }

@@ -4,13 +4,13 @@ import { type Static, Type } from 'typebox'
 import { audit } from '../../access/audit.ts'
 import { requireOrganizationAdmin } from '../../access/permissions.ts'
 import type { Principal } from '../../access/principal.ts'
+import type { OpenReader } from '../../access/reader.ts'
 import { forbidden, notFound } from '../../http/errors.ts'
 import { NextCursor, pageQuery, readPage } from '../../http/pagination.ts'
 import { exactly, Id, Nullable, Timestamp } from '../../http/schemas.ts'
 import { startingWith, untilClosed } from '../../http/streaming.ts'
 import { streamOf } from '../../http/streamOf.ts'
 import type { TypeBox } from '../../http/typeProvider.ts'
-import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { type Erasure, readErasure, requestErasure, selectErasures } from './erasures.ts'
@@ -21,8 +21,7 @@ import { readSubject } from './subject.ts'
 
 export interface PrivacyDeps {
   postgres: Postgres
-  /** The events of real visitors. */
-  clickhouse: ClickHouse
+  openReader: OpenReader
 }
 
 const tags = ['Privacy']
@@ -55,7 +54,7 @@ const PublicOptOut = Type.Object({
 
 /** /api/v1/privacy/*: what people may ask of those who collect. For owners, admins and organization keys; never billed. */
 export const privacyRoutes =
-  ({ postgres, clickhouse }: PrivacyDeps): FastifyPluginAsync =>
+  ({ postgres, openReader }: PrivacyDeps): FastifyPluginAsync =>
   async (plain) => {
     const app = plain.withTypeProvider<TypeBox>()
     const config = {
@@ -147,8 +146,8 @@ export const privacyRoutes =
         requireAdmin(principal)
         const subject = readSubject(query)
         await noteExport(postgres, principal, Object.keys(query)[0]!)
-        const signal = untilClosed(reply)
-        const lines = exportSubject(clickhouse, principal.organizationId, subject, signal)
+        const reader = openReader(principal, { effort: 'scan', signal: untilClosed(reply) })
+        const lines = exportSubject(reader, principal.organizationId, subject)
         // Begun before the answer is, so that what fails at once is an error and not a broken answer.
         const { value, done } = await lines.next()
         reply.header('content-type', 'application/x-ndjson; charset=utf-8')

@@ -3,6 +3,8 @@ import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
 import { inject } from 'vitest'
 import { createOpenReader, readLimitsOf } from '../../../collector/access/reader.ts'
+import { createRecordScopeOf } from '../../../collector/access/recordScope.ts'
+import { createTokens } from '../../../collector/access/tokens.ts'
 import { createApp } from '../../../collector/app.ts'
 import { createBilling } from '../../../collector/billing/billing.ts'
 import { readConfig } from '../../../collector/config.ts'
@@ -64,13 +66,15 @@ interface EventsOptions {
   env?: Record<string, string>
   /** What requests read through instead. */
   readsFrom?: ClickHouse
+  /** With the routes of accounts, privacy and campaigns. */
+  isWhole?: boolean
 }
 
 /**
  * The app's read side on databases of its own in a real ClickHouse and PostgreSQL. Requests come from `organizationId`, or with
  * `x-test-mode: test` from a test key; whatever scope they ask for is theirs.
  */
-export async function openEvents({ env = {}, readsFrom }: EventsOptions = {}) {
+export async function openEvents({ env = {}, readsFrom, isWhole = false }: EventsOptions = {}) {
   const url = inject('clickhouseUrl')
   const open = async (): Promise<ClickHouse> => {
     const database = randomName()
@@ -82,6 +86,10 @@ export async function openEvents({ env = {}, readsFrom }: EventsOptions = {}) {
   await migratePostgres(postgres)
   const config = readConfig({ LOG_LEVEL: 'silent', ...env })
   const log = openLog(config)
+  const openReader = createOpenReader(
+    readsFrom ? { live: readsFrom, test: readsFrom } : clickhouse,
+    readLimitsOf(config),
+  )
   const app = await createApp({
     config,
     log,
@@ -100,10 +108,7 @@ export async function openEvents({ env = {}, readsFrom }: EventsOptions = {}) {
       viewSample: async (_request, principal) => principal,
     },
     read: {
-      openReader: createOpenReader(
-        readsFrom ? { live: readsFrom, test: readsFrom } : clickhouse,
-        readLimitsOf(config),
-      ),
+      openReader,
       scopeOf: async (principal, asked) => ({
         organizationId: principal.organizationId,
         projectId: asked.projectId ?? null,
@@ -114,6 +119,13 @@ export async function openEvents({ env = {}, readsFrom }: EventsOptions = {}) {
       postgres,
       now: Date.now,
     },
+    ...(isWhole && {
+      accounts: {
+        ...{ postgres, openReader, tokens: createTokens(postgres) },
+        ...{ publicUrl: config.publicUrl, sendMail: null },
+      },
+      campaigns: { postgres, openReader, recordScopeOf: createRecordScopeOf(postgres), now: Date.now },
+    }),
   })
 
   const get = (path: string, query: Record<string, string> = {}, headers: InjectOptions['headers'] = {}) =>

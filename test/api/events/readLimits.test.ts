@@ -93,12 +93,35 @@ describe('with a ClickHouse that takes its time', () => {
   })
   let events: Events
   let url: string
+  let campaign: string
 
   beforeAll(async () => {
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as { port: number }
-    events = await openEvents({ readsFrom: openClickHouse(`http://127.0.0.1:${port}`, 'slow') })
+    events = await openEvents({
+      isWhole: true,
+      readsFrom: openClickHouse(`http://127.0.0.1:${port}`, 'slow'),
+    })
+    await events.postgres.query(`INSERT INTO organizations (organization_id, name) VALUES ($1, 'Shops')`, [
+      organizationId,
+    ])
+    await events.postgres.query(
+      `INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'A project')`,
+      [projectId, organizationId],
+    )
+    await events.postgres.query(
+      `INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, 'A pixel')`,
+      [...[pixelId, projectId]],
+    )
+    const made = await events.app.inject({
+      ...{
+        method: 'POST',
+        url: '/api/v1/campaigns',
+        payload: { project_id: projectId, name: 'Spring', start_date: '2026-03-01' },
+      },
+    })
+    campaign = made.json().campaign.campaign_id
     url = await events.app.listen({ port: 0, host: '127.0.0.1' })
   })
   afterAll(async () => {
@@ -129,11 +152,19 @@ describe('with a ClickHouse that takes its time', () => {
     ['a company', '/api/v1/lookup/company?domain=shop.example'],
     ['contacts', '/api/v1/contact/query', body({ filter: 'first_name:eq:Ann' })],
     ['rejected events', '/api/v1/rejected_events'],
+    ['a pixel’s activity', `/api/v1/pixel/activity/${pixelId}`],
+    ['what a campaign did', '/api/v1/campaigns/:campaign/performance'],
+    ['a campaign’s budget', '/api/v1/campaigns/:campaign/budget-status'],
+    ['what campaigns did', `/api/v1/campaigns/performance-summary?project_id=${projectId}`],
+    ['campaigns’ budgets', `/api/v1/campaigns/budget-summary?project_id=${projectId}`],
+    ['a privacy export', `/api/v1/privacy/subject?hem=${hem}`],
   ]
 
   test.each(reads)('a caller who leaves ends the query of %s', async (_name, path, init = {}) => {
     const leaving = new AbortController()
-    const asked = fetch(url + path, { ...init, signal: leaving.signal }).catch(() => {})
+    const asked = fetch(url + path.replace(':campaign', campaign), { ...init, signal: leaving.signal }).catch(
+      () => {},
+    )
     await waitFor('the query', () => sockets.size > 0)
     leaving.abort()
     await asked
