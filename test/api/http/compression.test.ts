@@ -49,7 +49,7 @@ const decoders = {
 
 /** Without what differs between two answers to the same request. */
 const lasting = (bytes: Buffer): string =>
-  bytes.toString().replace(/"(request_id":"[^"]*"|(start|end)_ms":\d+)/g, '""')
+  bytes.toString().replace(/"((request_id|complete_until)":"[^"]*"|(start|end)_ms":\d+)/g, '""')
 
 const day = 86_400_000
 const window = `start_ms=${Date.now() - 6 * day}&end_ms=${Date.now() - day}`
