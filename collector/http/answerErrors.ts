@@ -63,7 +63,11 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
       body,
     ].join('\r\n'),
   )
+  // Closed at once, it could lose the answer; left to a client that goes on sending, it would stay for ever.
+  setTimeout(() => socket.destroy(), lingerMs).unref()
 }
+
+const lingerMs = 1_000
 
 const clientErrors: Readonly<Record<string, ApiError>> = {
   ERR_HTTP_REQUEST_TIMEOUT: new ApiError(408, 'request_timeout', 'The request did not arrive in time.'),

@@ -173,9 +173,12 @@ function matched(expected: Sent[], rows: Row[]): Found[] {
 /** What was accepted makes no event of its own where it names a person, or is the sound or the end of a video. */
 function isStored({ event, path, eventId }: Sent): boolean {
   if (eventId) return typeof event.event_id === 'string'
-  if (event.type === 'identify' || event.type === 'pause') return false
+  // An auxclick is an event where it is on a link alone.
+  if (event.type === 'identify' || event.type === 'pause' || event.type === 'auxclick') return false
   const tag = (event.element as { tag?: unknown } | undefined)?.tag
   if (event.element && tag !== 'video') return false
+  if (event.type === 'play' && (event.path as { tag?: unknown }[] | undefined)?.[0]?.tag !== 'video')
+    return false
   return event.url === `https://shop.example${path}`
 }
 

@@ -77,7 +77,7 @@ describe('npm start', () => {
       service.process.kill(signal)
       await waitFor('everything to be gone', () => processesOf('').length === 0, 30_000)
       expect(await service.answers()).toBe(false)
-      expect(isAlive(service.process.pid!)).toBe(false)
+      await waitFor('npm to be gone', () => !isAlive(service.process.pid!), 30_000)
     },
     180_000,
   )

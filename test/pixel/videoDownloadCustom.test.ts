@@ -28,14 +28,12 @@ it('a video reports play, pause, quarters and its end', async () => {
   await pixel.events('video', 2)
   await pixel.page.evaluate(`document.querySelector('video').play()`)
   const videos = await pixel.events('video', 7)
-  expect(videos.map(({ action, percent }) => (action === 'progress' ? percent : action))).toEqual([
-    'play',
-    'pause',
-    'play',
-    25,
-    50,
-    75,
-    'ended',
+  // On a slow machine a quarter has passed before the pause.
+  expect(videos.flatMap(({ action }) => (action === 'progress' ? [] : action))).toEqual([
+    ...['play', 'pause', 'play', 'ended'],
+  ])
+  expect(videos.flatMap(({ action, percent }) => (action === 'progress' ? percent : []))).toEqual([
+    25, 50, 75,
   ])
   expect(videos[6]).toMatchObject({ title: 'Film', percent: 100 })
   expect(videos[6]!.duration).toBeCloseTo(1.6, 1)

@@ -79,7 +79,7 @@ test('the sum of the ledger is the totals, whatever is charged, refused, repeate
     { numRuns: 15 },
   )
   const sums = await Promise.all(organizations.map((organization) => ledgerOf(accounts, organization)))
-  expect(sums.reduce((entries, sum) => entries + sum.entries, 0)).toBeGreaterThan(50)
+  expect(sums.reduce((entries, sum) => entries + sum.entries, 0)).toBeGreaterThan(20)
   accounts.clock.now = start
 })
 
