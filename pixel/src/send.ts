@@ -93,8 +93,9 @@ export const flush = async (): Promise<void> => {
       })
       isAnswered = true
       isRefused = answer.status > 428
-      // An answer of another kind names none.
-      if (level > 2) keepId(((await answer.json()) as BeaconReceipt).cookie_id || id)
+      // An answer of another kind names none. Consent may end while it arrives.
+      const { cookie_id } = (await answer.json()) as BeaconReceipt
+      if (level > 2) keepId(cookie_id || id)
     }
   } catch {}
   if (isRefused) putBack(batch)
