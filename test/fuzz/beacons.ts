@@ -177,8 +177,9 @@ function isStored({ event, path, eventId }: Sent): boolean {
   if (event.type === 'identify' || event.type === 'pause' || event.type === 'auxclick') return false
   const tag = (event.element as { tag?: unknown } | undefined)?.tag
   if (event.element && tag !== 'video') return false
-  if (event.type === 'play' && (event.path as { tag?: unknown }[] | undefined)?.[0]?.tag !== 'video')
-    return false
+  // Media are events where they are videos.
+  const isMedia = ['play', 'timeupdate', 'ended'].includes(event.type as string)
+  if (isMedia && (event.path as { tag?: unknown }[] | undefined)?.[0]?.tag !== 'video') return false
   return event.url === `https://shop.example${path}`
 }
 
