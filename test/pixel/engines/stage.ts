@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { snippet } from '../../../pixel/stub.mjs'
 import { type BeaconEvent, defaultPixelSettings, type PixelSettings } from '../../../schemas/beacon.ts'
 import { waitFor } from '../../harness/service.ts'
@@ -25,6 +26,8 @@ export interface Stage {
   settled(): Promise<void>
   /** Waits until the page answers true; a page that is being replaced answers nothing. */
   pageSays(condition: string): Promise<void>
+  /** Lets the page be, so that what must not happen has had its time. The clock is ours: WebKit's driver has lost a promise's answer. */
+  rest(ms: number): Promise<void>
   /** The same with a further tab, whose profile the caller disposes of. */
   another(): Promise<Stage>
 }
@@ -106,6 +109,7 @@ function stageOf(engine: Engine, tab: Tab, receiver: Receiver): Stage {
       )
     },
     pageSays,
+    rest: (ms) => pause(ms),
     another: async () => stageOf(engine, await engine.newTab(), receiver),
   }
 }

@@ -14,6 +14,6 @@ export function runTable(name: EngineName, start: () => Promise<Engine>): void {
   for (const { name: outcome, unsupported, isPrivate, run } of cases) {
     const reason = unsupported?.[name]
     if (reason) it.skip(`${outcome} (${name} ${reason})`)
-    else it(outcome, () => stage.perform(run, isPrivate), 20_000)
+    else it(outcome, () => stage.perform(run, isPrivate), 60_000)
   }
 }

@@ -76,7 +76,7 @@ export const delivery: Case[] = [
       await stage.tab.evaluate(
         `footfall('track', 'x', { get y() { throw new Error('no') } }); footfall('flush')`,
       )
-      await stage.tab.evaluate('new Promise((passed) => setTimeout(passed, 2000))')
+      await stage.rest(2000)
       expect(await stage.tab.evaluate('errors')).toEqual([])
     },
   },

@@ -16,15 +16,12 @@ async function open(stage: Stage, body: string) {
   await stage.pageSays(
     `performance.getEntriesByType('resource').some(({ name }) => name.endsWith('frustration.js'))`,
   )
-  await pass(stage, 300)
+  await stage.rest(300)
 }
-
-const pass = (stage: Stage, ms: number) =>
-  stage.tab.evaluate(`new Promise((passed) => setTimeout(passed, ${ms}))`)
 
 /** What is told of the clicks on the page: the name of the event and the clicked element. */
 async function told(stage: Stage): Promise<string[]> {
-  await pass(stage, judgedAfterMs)
+  await stage.rest(judgedAfterMs)
   await stage.settled()
   return stage.receiver
     .events('custom')
@@ -55,7 +52,7 @@ export const frustration: Case[] = [
       for (const id of ['late', 'pops', 'tracked', 'blocks', 'copies', 'host', 'canvas', 'editor', 'dead']) {
         await stage.tab.click(`#${id}`)
         // Each is alone: no answer is another's.
-        await pass(stage, id === 'late' ? 2600 : 1100)
+        await stage.rest(id === 'late' ? 2600 : 1100)
         await stage.tab.evaluate(`document.querySelector('#popped').hidePopover?.()`).catch(() => {})
       }
       expect(await told(stage)).toEqual(['dead_click #dead'])
@@ -90,7 +87,7 @@ export const frustration: Case[] = [
       for (const id of ['rage', 'plus', 'next', 'number'])
         for (let n = 0; n < 5; n++) await stage.tab.click(`#${id}`)
       for (let n = 0; n < 3; n++) {
-        await pass(stage, 1100)
+        await stage.rest(1100)
         await stage.tab.click('#slow')
       }
       await stage.tab.click('#words', 3)

@@ -7,9 +7,6 @@ import type { Stage } from '../stage.ts'
 const posts = (stage: Stage) =>
   stage.receiver.state.requests.filter((request) => request === 'POST /e').length
 const scriptUrl = (stage: Stage, id = pixelId) => `${stage.receiver.collectorOrigin}/p/${id}.js`
-const pass = (stage: Stage, ms: number) =>
-  stage.tab.evaluate(`new Promise((passed) => setTimeout(passed, ${ms}))`)
-
 /** As Prototype.js 1.6 has it. */
 const prototypeJs = `<script>
   Array.prototype.toJSON = function () { return '[' + this.map((part) => JSON.stringify(part)).join(', ') + ']' }
@@ -98,7 +95,7 @@ export const hostile: Case[] = [
       await stage.pageSays('asked === 2')
       for (let n = 0; n < 5; n++) {
         await stage.tab.evaluate(`footfall('track', 'blocked')`)
-        await pass(stage, 600)
+        await stage.rest(600)
       }
       expect(await stage.tab.evaluate('asked')).toBe(2)
       expect(posts(stage)).toBe(0)
@@ -116,7 +113,7 @@ export const hostile: Case[] = [
         head: `<script>original = fetch; fetch = () => Promise.reject(new TypeError('offline'))</script>`,
       })
       await stage.visit()
-      await pass(stage, 2500)
+      await stage.rest(2500)
       expect(posts(stage)).toBe(0)
       await stage.tab.evaluate(`fetch = original; dispatchEvent(new Event('online'))`)
       await waitFor('the events', () => stage.receiver.events('page_view').length === 1, 1000)

@@ -27,7 +27,7 @@ export const pages: Case[] = [
       for (const button of ['push', 'replace', 'same', 'back']) {
         await stage.tab.click(`#${button}`)
         // Longer than a router takes to get where it leads.
-        await stage.tab.evaluate('new Promise((passed) => setTimeout(passed, 200))')
+        await stage.rest(200)
       }
       await stage.pageSays(`location.pathname === '/page'`)
       expect(await viewedPaths(stage, 4)).toEqual(['/page', '/two', '/three', '/page'])
@@ -102,7 +102,7 @@ export const pages: Case[] = [
       await stage.events('page_view', 1)
       // What a pixel sends late is sent when it leaves; the next beacon would follow this one within a second.
       await stage.goto('/blank')
-      await stage.tab.evaluate('new Promise((passed) => setTimeout(passed, 1000))')
+      await stage.rest(1000)
       expect(stage.receiver.state.requests).toHaveLength(2)
     },
   },

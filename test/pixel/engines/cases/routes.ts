@@ -23,7 +23,7 @@ const typeIntoUrl = `async function typeIntoUrl(text) {
 }`
 
 /** Longer than a URL takes to rest. */
-const rest = (stage: Stage) => stage.tab.evaluate('new Promise((passed) => setTimeout(passed, 1300))')
+const rest = (stage: Stage) => stage.rest(1300)
 
 export const routes: Case[] = [
   {

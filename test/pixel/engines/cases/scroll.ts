@@ -7,7 +7,7 @@ async function depthsOnLeaving(stage: Stage): Promise<unknown[]> {
   await stage.settled()
   stage.put('/left', { pixel: false })
   await stage.goto('/left')
-  await stage.tab.evaluate('new Promise((passed) => setTimeout(passed, 700))')
+  await stage.rest(700)
   return stage.receiver.events('scroll_depth').map(({ event_data }) => event_data.threshold)
 }
 
@@ -18,16 +18,13 @@ const shell = (style: string, content: string, bodyStyle = 'margin:0') =>
 const inside = 'height:100%;overflow-y:auto'
 const tall = (height: number) => `<p style="margin:0;height:${height}px">tall</p>`
 
-const rest = (stage: Stage, ms = 1000) =>
-  stage.tab.evaluate(`new Promise((passed) => setTimeout(passed, ${ms}))`)
-
 export const scroll: Case[] = [
   {
     name: 'a container that scrolls in an application: nothing without scrolling, then its own depth',
     async run(stage) {
       stage.put('/page', { body: shell(inside, tall(20_000)) })
       await stage.visit()
-      await rest(stage)
+      await stage.rest(1000)
       expect(stage.receiver.events('scroll_depth')).toEqual([])
       await stage.tab.evaluate(
         `main = document.querySelector('main'); main.scrollTop = 10_500 - main.clientHeight`,
@@ -42,7 +39,7 @@ export const scroll: Case[] = [
       stage.put('/page', { body: shell(inside, tall(20_000)) })
       await stage.visit()
       await stage.tab.evaluate(`document.querySelector('nav').scrollTop = 9000`)
-      await rest(stage)
+      await stage.rest(1000)
       expect(await depthsOnLeaving(stage)).toEqual([])
     },
   },
@@ -54,7 +51,7 @@ export const scroll: Case[] = [
         body: tall(20_000),
       })
       await stage.visit()
-      await rest(stage)
+      await stage.rest(1000)
       expect(stage.receiver.events('scroll_depth')).toEqual([])
       await stage.tab.evaluate(`document.body.scrollTop = 5500 - document.body.clientHeight`)
       expect((await stage.events('scroll_depth', 1))[0]).toMatchObject({ threshold: 25 })
@@ -68,7 +65,7 @@ export const scroll: Case[] = [
         body: `<div id="app"></div><script>setTimeout(() => { app.style.height = '20000px' }, 1500)</script>`,
       })
       await stage.visit()
-      await rest(stage, 2000)
+      await stage.rest(2000)
       expect(await depthsOnLeaving(stage)).toEqual([])
     },
   },
@@ -81,7 +78,7 @@ export const scroll: Case[] = [
       await stage.events('scroll_depth', 1)
       await stage.tab.evaluate(`history.pushState({}, '', '/route'); app.style.height = 0; scrollTo(0, 0)
         setTimeout(() => { app.style.height = '20000px' }, 1000)`)
-      await rest(stage, 1500)
+      await stage.rest(1500)
       expect(await depthsOnLeaving(stage)).toEqual([25])
     },
   },
@@ -90,7 +87,7 @@ export const scroll: Case[] = [
     async run(stage) {
       stage.put('/page', { body: 'short' })
       await stage.visit()
-      await rest(stage)
+      await stage.rest(1000)
       expect(await depthsOnLeaving(stage)).toEqual([])
     },
   },

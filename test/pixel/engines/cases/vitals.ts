@@ -24,7 +24,7 @@ async function expectSame(stage: Stage, clicks: number): Promise<void> {
   await stage.visit()
   for (let n = 0; n < clicks; n++) await stage.tab.click('button')
   await stage.tab.evaluate(`import('${stage.receiver.collectorOrigin}/p/vitals.js').then(() => {})`)
-  await stage.tab.evaluate('new Promise((passed) => setTimeout(passed, 500))')
+  await stage.rest(500)
   await stage.tab.hide()
   await stage.pageSays('document.hidden')
   const reported = await stage.tab.evaluate<Record<string, number>>('({ ...reported })')
