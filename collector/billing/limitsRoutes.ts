@@ -51,7 +51,12 @@ export const limitsRoutes =
       {
         config,
         schema: {
-          ...{ tags, summary: 'Budgets and usage limits', description: forAdmins },
+          ...{
+            tags,
+            operationId: 'getUsageLimits',
+            summary: 'Get budgets and usage limits',
+            description: forAdmins,
+          },
           response: { 200: Limits },
         },
       },
@@ -66,7 +71,7 @@ export const limitsRoutes =
       {
         config,
         schema: {
-          ...{ tags, summary: 'Set all budgets and usage limits' },
+          ...{ tags, operationId: 'setUsageLimits', summary: 'Set all budgets and usage limits' },
           description: `What is not named has none any more. ${forAdmins}`,
           body: exactly({
             budgets: Type.Array(exactly(budget), { maxItems: 10_000 }),

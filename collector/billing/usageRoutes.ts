@@ -43,7 +43,7 @@ export const usageRoutes =
       {
         config,
         schema: {
-          ...{ tags, description, summary: 'Usage in all', querystring: Query },
+          ...{ tags, description, operationId: 'getUsage', summary: 'Get total usage', querystring: Query },
           response: { 200: Type.Object({ ...window, ...counts }) },
         },
       },
@@ -58,7 +58,13 @@ export const usageRoutes =
       {
         config,
         schema: {
-          ...{ tags, description, summary: 'Usage of each meter', querystring: Query },
+          ...{
+            tags,
+            description,
+            operationId: 'getUsageByMeter',
+            summary: 'Get usage by meter',
+            querystring: Query,
+          },
           response: {
             200: Type.Object({
               ...window,
@@ -78,7 +84,12 @@ export const usageRoutes =
       {
         config,
         schema: {
-          ...{ tags, summary: 'Usage of each meter on each day', querystring: Query },
+          ...{
+            tags,
+            operationId: 'getDailyUsageByMeter',
+            summary: 'Get daily usage by meter',
+            querystring: Query,
+          },
           description: `${description} Days without usage are left out.`,
           response: {
             200: Type.Object({

@@ -52,7 +52,12 @@ export const deliveryRoutes =
         bodyLimit: bodyBytesMax,
         validatorCompiler: (route) => validatorCompiler({ ...route, schema: Envelope }),
         schema: {
-          ...{ tags, summary: 'Deliver impressions and clicks', body: Body },
+          ...{
+            tags,
+            operationId: 'deliverCampaignEvents',
+            summary: 'Deliver impressions and clicks',
+            body: Body,
+          },
           description:
             `Up to ${deliveryEventsMax} events and 8 MiB. Answered when the accepted ones are on disk. A bad event ` +
             'never costs its neighbours theirs. The same event_id sent again is stored once, so after an error or ' +

@@ -35,7 +35,12 @@ export const recordRoutes =
       {
         config,
         schema: {
-          ...{ tags, summary: 'Campaigns, newest first', querystring: ListQuery },
+          ...{
+            tags,
+            operationId: 'listCampaigns',
+            summary: 'List campaigns, newest first',
+            querystring: ListQuery,
+          },
           description: 'Of one project, else of the key’s, else of all that the caller may see.',
           response: { 200: Type.Object({ campaigns: Type.Array(Campaign), next_cursor: nextCursor }) },
         },
@@ -53,7 +58,13 @@ export const recordRoutes =
       {
         config,
         schema: {
-          ...{ tags, summary: 'One campaign', params: ById, querystring: ProjectQuery },
+          ...{
+            tags,
+            operationId: 'getCampaign',
+            summary: 'Get a campaign',
+            params: ById,
+            querystring: ProjectQuery,
+          },
           response: { 200: One },
         },
       },
@@ -68,7 +79,7 @@ export const recordRoutes =
       {
         config: { access: writeAccess },
         schema: {
-          ...{ tags, summary: 'Create a campaign', body: NewCampaign },
+          ...{ tags, operationId: 'createCampaign', summary: 'Create a campaign', body: NewCampaign },
           description: 'project_id may be left out with a key of one project. Takes an admin of the project.',
           response: { 201: One },
         },
@@ -93,7 +104,13 @@ export const recordRoutes =
       {
         config: { access: writeAccess },
         schema: {
-          ...{ tags, summary: 'Change a campaign', params: ById, body: CampaignChange },
+          ...{
+            tags,
+            operationId: 'updateCampaign',
+            summary: 'Update a campaign',
+            params: ById,
+            body: CampaignChange,
+          },
           description: 'What is not named stays. Takes an admin of the project.',
           response: { 200: One },
         },

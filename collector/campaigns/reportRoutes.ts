@@ -42,7 +42,13 @@ export const reportRoutes =
       {
         config,
         schema: {
-          ...{ tags, summary: 'What a campaign did', params: ById, querystring: PerformanceQuery },
+          ...{
+            tags,
+            operationId: 'getCampaignPerformance',
+            summary: 'Get the performance of a campaign',
+            params: ById,
+            querystring: PerformanceQuery,
+          },
           description: 'Over its whole life, or the days that are named. Days without events are left out.',
           response: { 200: Type.Object({ campaign_id, metrics: Metrics, daily: Daily }) },
         },
@@ -70,7 +76,8 @@ export const reportRoutes =
         schema: {
           ...{
             tags,
-            summary: 'What is left of a campaign’s budget',
+            operationId: 'getCampaignBudgetStatus',
+            summary: 'Get the budget status of a campaign',
             params: ById,
             querystring: ProjectQuery,
           },
@@ -91,7 +98,12 @@ export const reportRoutes =
       {
         config,
         schema: {
-          ...{ tags, summary: 'What the campaigns of a project did', querystring: SummaryQuery },
+          ...{
+            tags,
+            operationId: 'getPerformanceSummary',
+            summary: 'Get the performance of the campaigns of a project',
+            querystring: SummaryQuery,
+          },
           description: 'The page’s campaigns one by one, newest first; totals are of all pages.',
           response: {
             200: Type.Object({
@@ -134,7 +146,8 @@ export const reportRoutes =
         schema: {
           ...{
             tags,
-            summary: 'What is left of the budgets of a project’s campaigns',
+            operationId: 'getBudgetSummary',
+            summary: 'Get the budget status of the campaigns of a project',
             querystring: ListQuery,
           },
           description:

@@ -47,7 +47,8 @@ export const QueryBody = exactly({
 /** POST /api/v1/contact/query. */
 export const describeContact = {
   tags: ['Identity'],
-  summary: 'People by what is known of them',
+  operationId: 'queryContacts',
+  summary: 'Query people by the fields of their profiles',
   description:
     'One result for each person (pte_person_id where it is known), in an order that does not change. Only people ' +
     'with a business e-mail are charged, on the meter contact: an address in business_email, else one in email at ' +

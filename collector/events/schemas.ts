@@ -158,6 +158,14 @@ export const headers = {
   properties: { 'X-Project-Id': { type: 'string', format: 'uuid', description: 'The same as project_id.' } },
 }
 
+/** What tiers add to the names of operations and types. */
+export const tierNames: Record<Tier, string> = {
+  web_event: '',
+  resolution_hem: 'WithHem',
+  resolution_hem_pte: 'WithPte',
+  resolution_full_profile: 'WithFullProfile',
+}
+
 const windowMeta = {
   start_ms: { type: 'integer', description: 'Start of the window, inclusive.' },
   end_ms: { type: 'integer', description: 'End of the window, exclusive.' },
@@ -168,7 +176,8 @@ const windowMeta = {
 /** GET /api/v3/events/{tier}. */
 export const describeEvents = (tier: Tier): FastifySchema => ({
   tags: ['Events'],
-  summary: `Events, one row each (${tier})`,
+  operationId: `listEvents${tierNames[tier]}`,
+  summary: `List events (${tier})`,
   description:
     'Newest first, unless order says else. Accept: application/x-ndjson and text/csv give the same rows as ' +
     'lines; what meta says stands in the headers X-Footfall-Records, X-Footfall-Has-More, X-Footfall-Complete-Until and X-Footfall-Next-Cursor ' +
@@ -236,7 +245,8 @@ export const describeEvents = (tier: Tier): FastifySchema => ({
 /** GET /api/v3/events/{tier}/counts. */
 export const describeCounts = (tier: Tier): FastifySchema => ({
   tags: ['Events'],
-  summary: `Counts of events (${tier}), not billed`,
+  operationId: 'countEvents',
+  summary: `Count events (${tier}), not billed`,
   description:
     'The number of events that the tier route would return with the same scope, window and filter.',
   headers,
@@ -297,7 +307,10 @@ export const eventTypesSchema = {
 /** GET /api/v3/events/{tier}/schema; null describes /api/v3/events_schema, the fields of every tier. */
 export const describeSchema = (tier: Tier | null): FastifySchema => ({
   tags: ['Events'],
-  summary: tier ? `Fields of an event (${tier}), not billed` : 'Fields of an event at every tier, not billed',
+  operationId: tier ? `getEvent${tierNames[tier]}Schema` : 'getEventsSchema',
+  summary: tier
+    ? `Get the fields of an event (${tier}), not billed`
+    : 'Get the fields of an event at every tier, not billed',
   description: 'Both sources have the same fields; event_types are those of the source, or of both.',
   headers,
   querystring: described(schemaParameters, parameters),

@@ -5,14 +5,16 @@ import { ApiError } from '../http/errors.ts'
 export const healthRoutes =
   (notReady: () => string | null): FastifyPluginAsync =>
   async (app) => {
-    const schema = (summary: string) => ({
-      schema: { tags: ['Health'], summary },
+    const schema = (operationId: string, summary: string) => ({
+      schema: { tags: ['Health'], operationId, summary },
       config: { access: { to: 'anyone' as const } },
     })
 
-    app.get('/healthz', schema('The process lives'), async () => ({ status: 'ok' }))
+    app.get('/healthz', schema('checkHealth', 'Check that the process is alive'), async () => ({
+      status: 'ok',
+    }))
 
-    app.get('/readyz', schema('The process takes requests'), async () => {
+    app.get('/readyz', schema('checkReadiness', 'Check that the process accepts requests'), async () => {
       const reason = notReady()
       if (reason !== null) throw new ApiError(503, 'not_ready', reason)
       return { status: 'ok' }

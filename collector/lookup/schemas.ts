@@ -36,12 +36,18 @@ const about = {
 }
 
 /** GET /api/v1/lookup. */
-export const describeGet = { ...about, summary: 'Who has this address', querystring: SubjectQuery }
+export const describeGet = {
+  ...about,
+  operationId: 'lookUpPerson',
+  summary: 'Look up a person by e-mail address',
+  querystring: SubjectQuery,
+}
 
 /** POST /api/v1/lookup: the same with the address kept out of logs of addresses. */
 export const describePost = {
   ...about,
-  summary: 'Who has this address, asked in a body',
+  operationId: 'lookUpPersonByBody',
+  summary: 'Look up a person by e-mail address, sent in a body',
   body: SubjectQuery,
 }
 
@@ -59,7 +65,8 @@ export const BatchBody = exactly({
 /** POST /api/v1/lookup/batch. */
 export const describeBatch = {
   tags,
-  summary: `Who has these addresses, up to ${itemsMax.toLocaleString('en')}`,
+  operationId: 'lookUpPeople',
+  summary: `Look up people by e-mail address, up to ${itemsMax.toLocaleString('en')}`,
   description:
     'Results stand in the order of the items. Each person returned is charged on the meter lookup, so two items of ' +
     'one person are two; misses and items with an error are free.',
@@ -101,7 +108,8 @@ const company = { ...rowOf(companyFields), required: companyFields.map(({ name }
 /** GET /api/v1/lookup/company: an addition. */
 export const describeCompany = {
   tags,
-  summary: 'Which company this address, domain or e-mail address belongs to',
+  operationId: 'lookUpCompany',
+  summary: 'Look up a company by IP address, domain or e-mail address',
   description:
     'Give one of the three. An address belongs to the smallest network around it. A company is charged as one record on ' +
     'the meter lookup, a miss is free.',

@@ -38,7 +38,8 @@ export const rejectedRoutes =
       {
         schema: {
           tags: ['Ingest'],
-          summary: 'Events turned away in the last thirty days',
+          operationId: 'listRejectedEvents',
+          summary: 'List the rejected events of the last thirty days',
           querystring: Query,
           response: { 200: Type.Object({ rejected_events: Type.Array(RejectedEvent) }) },
         },

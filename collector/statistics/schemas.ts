@@ -21,7 +21,8 @@ const counts = {
 /** GET /api/v1/resolution/statistics. */
 export const describeStatistics: FastifySchema = {
   tags: ['Identity'],
-  summary: 'How many events and visitors are identified, not billed',
+  operationId: 'getResolutionStatistics',
+  summary: 'Get identity resolution statistics, not billed',
   description:
     `Of all projects, one project or one pixel, over ${daysDefault} days unless the request says otherwise, at most ` +
     `${daysMax}. Events are counted by who their visitors are now known to be. Groups without events are left out.`,

@@ -58,7 +58,8 @@ export const fieldCatalogRoutes: FastifyPluginAsync = async (app) => {
       config,
       schema: {
         tags: ['Taxonomy'],
-        summary: 'The fields of events and profiles',
+        operationId: 'listFields',
+        summary: 'List the fields of events and profiles',
         querystring: catalogQuery,
         response: { 200: Type.Object({ fields: Type.Array(shownField) }) },
       },
@@ -76,7 +77,8 @@ export const fieldCatalogRoutes: FastifyPluginAsync = async (app) => {
       config,
       schema: {
         tags: ['Taxonomy'],
-        summary: 'One field',
+        operationId: 'getField',
+        summary: 'Get a field',
         params: Type.Object({ name: Type.String() }),
         response: { 200: Type.Object({ field: shownField }) },
       },

@@ -29,7 +29,7 @@ export const taxonomyRoutes: FastifyPluginAsync = async (app) => {
     {
       config,
       schema: {
-        ...{ tags, summary: 'The lists of values that fields choose from', querystring: exactly({}) },
+        ...{ tags, operationId: 'listTaxonomies', summary: 'List taxonomies', querystring: exactly({}) },
         response: { 200: Type.Object({ taxonomies: Type.Array(Type.Object(summary)) }) },
       },
     },
@@ -41,7 +41,12 @@ export const taxonomyRoutes: FastifyPluginAsync = async (app) => {
     {
       config,
       schema: {
-        ...{ tags, summary: 'One list of values, in its natural order', querystring: exactly({}) },
+        ...{
+          tags,
+          operationId: 'getTaxonomy',
+          summary: 'Get a taxonomy with its values',
+          querystring: exactly({}),
+        },
         params: Type.Object({ name: Type.String() }),
         response: { 200: Type.Object({ ...summary, values: Type.Array(Term) }) },
       },

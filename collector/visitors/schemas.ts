@@ -1,8 +1,8 @@
 import type { FastifySchema } from 'fastify'
 import { selectableAt } from '../../schemas/fields.ts'
-import { described, eventRowOf, headers, parameters } from '../events/schemas.ts'
+import { described, eventRowOf, headers, parameters, tierNames } from '../events/schemas.ts'
 import { formats } from '../http/negotiateFormat.ts'
-import { kinds, type VisitorTier, visitorsMax, visitorsParameters } from './plan.ts'
+import { kinds, type VisitorTier, visitorsMax, visitorsParameters, visitorTiers } from './plan.ts'
 
 /** What the parameters mean here; those of the tier routes mean the same. */
 const ofVisitors = {
@@ -48,7 +48,9 @@ const ofVisitors = {
 /** GET /api/v3/events/{tier}/visitors. */
 export const describeVisitors = (tier: VisitorTier): FastifySchema => ({
   tags: ['Events'],
-  summary: `Identified visitors, one row each (${tier})`,
+  // The cheapest tier has the plain name, as with events.
+  operationId: `listVisitors${tier === visitorTiers[0] ? '' : tierNames[tier]}`,
+  summary: `List identified visitors (${tier})`,
   description:
     'Each with the fields of its newest event in the window, most recent first. There is no paging: for earlier ' +
     'visitors take an earlier window. Each visitor is charged once a request, on the meter of the tier. ' +

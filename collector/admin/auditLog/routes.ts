@@ -46,7 +46,8 @@ export const auditRoutes =
         config: { access: access.session },
         schema: {
           tags: ['Dashboard'],
-          summary: 'Who changed what, newest first',
+          operationId: 'listAuditLog',
+          summary: 'List the audit log, newest first',
           description: 'For owners and admins.',
           querystring: exactly(pageQuery),
           response: { 200: Type.Object({ entries: Type.Array(AuditEntry), next_cursor: NextCursor }) },

@@ -100,7 +100,8 @@ export const keyRoutes =
         config,
         schema: {
           tags,
-          summary: 'The API keys, without those revoked',
+          operationId: 'listApiKeys',
+          summary: 'List the API keys that are not revoked',
           description: 'A plain member gets those of the projects they belong to.',
           querystring: exactly({ project_id: Type.Optional(Id) }),
           response: { 200: Type.Object({ keys: Type.Array(Key) }) },
@@ -122,7 +123,8 @@ export const keyRoutes =
         config,
         schema: {
           tags,
-          summary: 'Make an API key',
+          operationId: 'createApiKey',
+          summary: 'Create an API key',
           description:
             'Of one project, also by its admins, or of the whole organization. It may no more than who makes it; say a ' +
             '`role` for less. The secret is shown in this answer and never again.',
@@ -167,6 +169,7 @@ export const keyRoutes =
         config,
         schema: {
           tags,
+          operationId: 'revokeApiKey',
           summary: 'Revoke an API key',
           description: 'It serves nowhere any more within a second.',
           params: exactly({ key_id: Id }),

@@ -43,7 +43,8 @@ export const invitationRoutes =
         config,
         schema: {
           tags,
-          summary: 'Whom an invitation is for',
+          operationId: 'getInvitation',
+          summary: 'Get an invitation',
           description: 'Whether they have an account here already is not told.',
           params,
           response: {
@@ -63,7 +64,8 @@ export const invitationRoutes =
         config,
         schema: {
           tags,
-          summary: 'Accept an invitation, and be signed in',
+          operationId: 'acceptInvitation',
+          summary: 'Accept an invitation and sign in',
           description:
             'Whoever is signed in with the invited e-mail address needs nothing more. Else `password` is the one ' +
             'that they have here already, or the one that they choose, with a `name`. A try with another password than ' +

@@ -55,6 +55,7 @@ export const memberRoutes =
         config,
         schema: {
           tags,
+          operationId: 'inviteMember',
           summary: 'Invite a member',
           description: 'For owners, admins and organization keys; only owners make owners.',
           body: exactly({
@@ -104,7 +105,8 @@ export const memberRoutes =
         config,
         schema: {
           tags,
-          summary: 'The members',
+          operationId: 'listMembers',
+          summary: 'List members',
           querystring: exactly(pageQuery),
           response: { 200: Type.Object({ members: Type.Array(Member), next_cursor: NextCursor }) },
         },
@@ -125,7 +127,8 @@ export const memberRoutes =
         config,
         schema: {
           tags,
-          summary: 'A member',
+          operationId: 'getMember',
+          summary: 'Get a member',
           params: exactly({ member_id: Id }),
           response: { 200: Type.Object({ member: Member }) },
         },
@@ -139,7 +142,8 @@ export const memberRoutes =
         config,
         schema: {
           tags,
-          summary: 'Change a member, or renew their invitation',
+          operationId: 'updateMember',
+          summary: 'Update a member, or renew their invitation',
           description:
             'For owners, admins and organization keys; only owners make or change owners. Renewing ends the invitation ' +
             'before. Where they have made API keys that may more than their new role, say what becomes of these: ' +
@@ -198,6 +202,7 @@ export const memberRoutes =
         config,
         schema: {
           tags,
+          operationId: 'removeMember',
           summary: 'Remove a member',
           description:
             'For owners, admins and organization keys; only owners remove owners. Where they have made API keys ' +

@@ -41,7 +41,8 @@ export const projectMemberRoutes =
         config,
         schema: {
           tags,
-          summary: 'Add a member of the organization to a project',
+          operationId: 'addProjectMember',
+          summary: 'Add a member to a project',
           description: 'Say who by `member_id` or by `email`. For admins of the project too.',
           body: exactly({
             project_id: Id,
@@ -86,7 +87,8 @@ export const projectMemberRoutes =
         config,
         schema: {
           tags,
-          summary: 'The members of a project',
+          operationId: 'listProjectMembers',
+          summary: 'List the members of a project',
           querystring: exactly({ project_id: Id, ...pageQuery }),
           response: {
             200: Type.Object({ project_members: Type.Array(ProjectMember), next_cursor: NextCursor }),
@@ -110,7 +112,8 @@ export const projectMemberRoutes =
         config,
         schema: {
           tags,
-          summary: 'A member of a project',
+          operationId: 'getProjectMember',
+          summary: 'Get a member of a project',
           params: exactly({ member_id: Id }),
           querystring: exactly({ project_id: Id }),
           response: { 200: Answer },
@@ -128,7 +131,8 @@ export const projectMemberRoutes =
         config,
         schema: {
           tags,
-          summary: 'Change what a member may do in a project',
+          operationId: 'updateProjectMember',
+          summary: 'Update the role of a member in a project',
           description: `For admins of the project too. ${asksAboutKeys}`,
           body: exactly({
             ...{ project_id: Id, member_id: Id, role: ProjectRole },
@@ -167,7 +171,8 @@ export const projectMemberRoutes =
         config,
         schema: {
           tags,
-          summary: 'Take a member out of a project',
+          operationId: 'removeProjectMember',
+          summary: 'Remove a member from a project',
           description: `For admins of the project too. ${asksAboutKeys}`,
           body: exactly({ project_id: Id, member_id: Id, api_keys: Type.Optional(KeysChoice) }),
           response: { 200: Deleted },

@@ -38,7 +38,12 @@ export const organizationRoutes =
       '/api/v1/organization',
       {
         config: { access: access.organizationRead },
-        schema: { tags, summary: 'The organization', response: { 200: Answer } },
+        schema: {
+          tags,
+          operationId: 'getOrganization',
+          summary: 'Get the organization',
+          response: { 200: Answer },
+        },
       },
       async ({ principal }) => ({ organization: await readOrganization(postgres, principal.organizationId) }),
     )
@@ -49,7 +54,8 @@ export const organizationRoutes =
         config,
         schema: {
           tags,
-          summary: 'Change the organization',
+          operationId: 'updateOrganization',
+          summary: 'Update the organization',
           description: 'For owners, admins and organization keys.',
           body: exactly({
             name: Type.Optional(Name),
@@ -91,7 +97,8 @@ export const organizationRoutes =
         config,
         schema: {
           tags,
-          summary: 'Delete the organization and all that is in it',
+          operationId: 'deleteOrganization',
+          summary: 'Delete the organization and everything in it',
           description: 'For owners and organization keys. Members, projects, pixels and keys go with it.',
           body: exactly({
             confirm: Type.String({ maxLength: 200, description: 'The name of the organization.' }),

@@ -51,7 +51,8 @@ export const whoamiRoutes =
         config: { access: access.projectRead },
         schema: {
           tags: ['Administration'],
-          summary: 'Who is asking, and which projects are theirs',
+          operationId: 'whoAmI',
+          summary: 'Get the caller and their projects',
           response: { 200: Whoami },
         },
       },

@@ -61,7 +61,8 @@ export const identifySecretRoutes =
         config,
         schema: {
           tags,
-          summary: 'Retrieve the identify secrets of a pixel',
+          operationId: 'getIdentifySecrets',
+          summary: 'Get the identify secrets of a pixel',
           description: `For admins of the project too. ${signing}`,
           params: exactly({ pixel_id: Id }),
           querystring: exactly({ project_id: Type.Optional(Id) }),
@@ -86,6 +87,7 @@ export const identifySecretRoutes =
         config,
         schema: {
           tags,
+          operationId: 'rotateIdentifySecret',
           summary: 'Rotate the identify secret of a pixel',
           description:
             'Adds a new secret; signatures by the one before stay valid until it is retired. While two are valid: 409 `conflict`.',
@@ -119,6 +121,7 @@ export const identifySecretRoutes =
         config,
         schema: {
           tags,
+          operationId: 'retireIdentifySecret',
           summary: 'Retire the old identify secret of a pixel',
           description:
             'From now on only signatures by the newest secret are valid; done again, it changes nothing.',

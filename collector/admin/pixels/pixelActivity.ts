@@ -42,7 +42,8 @@ export const pixelActivityRoutes =
         config: { access: access.projectRead },
         schema: {
           tags: ['Administration'],
-          summary: 'Whether a pixel works',
+          operationId: 'getPixelActivity',
+          summary: 'Get the activity of a pixel',
           description: 'Its first and last event, and what was turned away. Never billed.',
           params: exactly({ pixel_id: Id }),
           response: { 200: Activity },

@@ -73,6 +73,7 @@ export const pixelRoutes =
         config,
         schema: {
           tags,
+          operationId: 'createPixel',
           summary: 'Create a pixel',
           description: 'For admins of the project too.',
           body: exactly({
@@ -116,7 +117,8 @@ export const pixelRoutes =
         config: { access: access.projectRead },
         schema: {
           tags,
-          summary: 'The pixels of a project',
+          operationId: 'listPixels',
+          summary: 'List the pixels of a project',
           description: 'A project key need not say which project.',
           querystring: exactly({ project_id: Type.Optional(Id), ...pageQuery }),
           response: { 200: Type.Object({ pixels: Type.Array(Pixel), next_cursor: NextCursor }) },
@@ -139,7 +141,8 @@ export const pixelRoutes =
         config: { access: access.projectRead },
         schema: {
           tags,
-          summary: 'A pixel',
+          operationId: 'getPixel',
+          summary: 'Get a pixel',
           params: exactly({ pixel_id: Id }),
           querystring: exactly({ project_id: Type.Optional(Id) }),
           response: { 200: Answer },
@@ -157,7 +160,8 @@ export const pixelRoutes =
         config,
         schema: {
           tags,
-          summary: 'Change a pixel',
+          operationId: 'updatePixel',
+          summary: 'Update a pixel',
           description: 'For admins of the project too. Pages get new settings within minutes.',
           body: exactly({
             pixel_id: Id,
@@ -198,6 +202,7 @@ export const pixelRoutes =
         config,
         schema: {
           tags,
+          operationId: 'deletePixel',
           summary: 'Delete a pixel',
           description: 'For admins of the project too.',
           body: exactly({ pixel_id: Id, project_id: Type.Optional(Id), events: EventsChoice }),

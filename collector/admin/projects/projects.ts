@@ -39,6 +39,7 @@ export const projectRoutes =
         config: { access: access.organization },
         schema: {
           tags,
+          operationId: 'createProject',
           summary: 'Create a project',
           description: 'For owners, admins and organization keys.',
           body: exactly({ name: Name }),
@@ -65,7 +66,8 @@ export const projectRoutes =
         config: { access: access.organizationRead },
         schema: {
           tags,
-          summary: 'The projects',
+          operationId: 'listProjects',
+          summary: 'List projects',
           description: 'A plain member gets those they belong to.',
           querystring: exactly(pageQuery),
           response: { 200: Type.Object({ projects: Type.Array(Project), next_cursor: NextCursor }) },
@@ -87,7 +89,8 @@ export const projectRoutes =
         config: { access: access.projectRead },
         schema: {
           tags,
-          summary: 'A project',
+          operationId: 'getProject',
+          summary: 'Get a project',
           params: exactly({ project_id: Id }),
           response: { 200: Answer },
         },
@@ -104,7 +107,8 @@ export const projectRoutes =
         config: { access: access.project },
         schema: {
           tags,
-          summary: 'Change a project',
+          operationId: 'updateProject',
+          summary: 'Update a project',
           description: 'For its admins too.',
           body: exactly({ project_id: Id, name: Type.Optional(Name), version: SeenVersion }),
           response: { 200: Answer },
@@ -139,6 +143,7 @@ export const projectRoutes =
         config: { access: access.organization },
         schema: {
           tags,
+          operationId: 'deleteProject',
           summary: 'Delete a project with its pixels and keys',
           description: 'For owners, admins and organization keys.',
           body: exactly({ project_id: Id, events: EventsChoice }),

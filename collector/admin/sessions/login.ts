@@ -20,7 +20,8 @@ export const loginRoutes =
         config: { access: access.anyone },
         schema: {
           tags: ['Authentication'],
-          summary: 'A token for an e-mail address and a password',
+          operationId: 'logIn',
+          summary: 'Get a token for an e-mail address and a password',
           description: 'Deprecated: use an API key. The token goes into `Authorization: Bearer …`.',
           deprecated: true,
           body: Credentials,

@@ -24,6 +24,7 @@ export const ownPasswordRoutes =
         config: { access: access.session },
         schema: {
           tags: ['Dashboard'],
+          operationId: 'changePassword',
           summary: 'Change one’s own password',
           description: 'Ends every other session. Tries are limited like those to sign in.',
           body: exactly({

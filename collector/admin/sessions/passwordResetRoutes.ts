@@ -29,7 +29,8 @@ export const passwordResetRoutes =
         config,
         schema: {
           tags,
-          summary: 'Ask for a link to choose a new password',
+          operationId: 'requestPasswordReset',
+          summary: 'Request a password reset',
           description:
             'The answer is the same whether or not somebody has this address, and comes as soon. The link goes by ' +
             'mail and is good for an hour; `by_mail` is false where the service sends no mail, and whoever runs it ' +
@@ -62,7 +63,7 @@ export const passwordResetRoutes =
       {
         config,
         schema: {
-          ...{ tags, summary: 'Whom a link for a new password is for', params },
+          ...{ tags, operationId: 'getPasswordReset', summary: 'Get a password reset', params },
           response: { 200: Type.Object({ email: Type.String() }) },
         },
       },
@@ -74,7 +75,7 @@ export const passwordResetRoutes =
       {
         config,
         schema: {
-          ...{ tags, summary: 'Choose a new password', params },
+          ...{ tags, operationId: 'resetPassword', summary: 'Reset a password', params },
           description: 'Uses the link up, and ends every session and token.',
           body: exactly({ password: Password }),
           response: { 204: Type.Null() },

@@ -48,6 +48,7 @@ export const sessionRoutes =
         config: { access: access.anyone },
         schema: {
           tags,
+          operationId: 'signIn',
           summary: 'Sign in',
           description:
             'Sets the session’s cookie, good for thirty days. Tries are limited by address and e-mail address together; whoever signs in ' +
@@ -69,7 +70,12 @@ export const sessionRoutes =
       {
         config: { access: access.session },
         schema: {
-          ...{ tags, summary: 'Who is signed in', response: { 200: SignedIn } },
+          ...{
+            tags,
+            operationId: 'getSession',
+            summary: 'Get the current session',
+            response: { 200: SignedIn },
+          },
           description:
             'The header `X-Organization-Id` says as a member of which of their organizations, here and on every ' +
             'route that a session serves; without it of the one last used.',
@@ -83,7 +89,7 @@ export const sessionRoutes =
       {
         config: { access: access.session },
         schema: {
-          ...{ tags, summary: 'Turn to another organization' },
+          ...{ tags, operationId: 'switchOrganization', summary: 'Switch to another organization' },
           body: exactly({ organization_id: Id }),
           response: { 200: SignedIn },
         },
@@ -104,7 +110,7 @@ export const sessionRoutes =
       '/dashboard/session',
       {
         config: { access: access.session },
-        schema: { tags, summary: 'Sign out', response: { 204: Type.Null() } },
+        schema: { tags, operationId: 'signOut', summary: 'Sign out', response: { 204: Type.Null() } },
       },
       async (request, reply) => {
         await postgres.query('DELETE FROM sessions WHERE session_sha256 = $1', [

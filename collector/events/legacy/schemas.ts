@@ -70,7 +70,8 @@ export const describeLegacyEvents = (version: LegacyVersion): FastifySchema => {
   const isV1 = version === v1
   return {
     tags: ['Events'],
-    summary: `Events, one row each (version ${isV1 ? 1 : 2})`,
+    operationId: isV1 ? 'listEventsV1' : 'listEventsV2',
+    summary: `List events (version ${isV1 ? 1 : 2})`,
     description:
       `Newest first. ${scopeText}${windowText}` +
       (version.windowMsMax === null
@@ -103,7 +104,8 @@ export const describeLegacyEvents = (version: LegacyVersion): FastifySchema => {
 /** GET /api/v1/events/scan_estimate. */
 export const describeScanEstimate = (): FastifySchema => ({
   tags: ['Events'],
-  summary: 'What a page of events would read, not billed',
+  operationId: 'estimateEventScan',
+  summary: 'Estimate what a page of events reads, not billed',
   description:
     'Takes the parameters of GET /api/v1/events, with a window of any length, and reads no events: this is what the ' +
     'index cannot rule out. A page that fills early needs less.',
@@ -138,7 +140,8 @@ const total = { type: 'integer', description: 'Events in all groups.' }
 /** GET /api/v1/event_counts. */
 export const describeV1Counts = (): FastifySchema => ({
   tags: ['Events'],
-  summary: 'Counts of events (version 1), not billed',
+  operationId: 'countEventsV1',
+  summary: 'Count events (version 1), not billed',
   description: `${scopeText}${windowText}Its end is exclusive, and it may be of any length.`,
   headers,
   querystring: described(legacyCountsParameters, { ...own, ...countsOnly }),
@@ -169,7 +172,8 @@ export const describeV1Counts = (): FastifySchema => ({
 /** GET /api/v1/event_counts_index. */
 export const describeV1Index = (): FastifySchema => ({
   tags: ['Events'],
-  summary: 'Which hours or days have events, and how many of each type; not billed',
+  operationId: 'getEventCountsIndex',
+  summary: 'Get the index of event counts by hour or day, not billed',
   description: `${scopeText}${windowText}Intervals without events are left out.`,
   headers,
   querystring: described(indexParameters, { ...own, filter: countsOnly.filter }),
@@ -195,7 +199,8 @@ export const describeV1Index = (): FastifySchema => ({
 /** GET /api/v1/events_schema. */
 export const describeV1Schema = (): FastifySchema => ({
   tags: ['Events'],
-  summary: 'Fields of an event (version 1), not billed',
+  operationId: 'getEventsSchemaV1',
+  summary: 'Get the fields of an event (version 1), not billed',
   headers,
   querystring: described(v1SchemaParameters, own),
   response: answer('The fields, in the order in which rows have them.', {

@@ -43,7 +43,12 @@ export const ingestRoutes =
           done()
         },
         onError: noteRefusal,
-        schema: { tags: ['Ingest'], summary: 'Take a batch of events', description: beaconDescription },
+        schema: {
+          tags: ['Ingest'],
+          operationId: 'sendEvents',
+          summary: 'Send a batch of events',
+          description: beaconDescription,
+        },
       },
       async (request, reply) => {
         if (!(request.body instanceof Buffer))
@@ -61,7 +66,8 @@ export const ingestRoutes =
         onError: noteRefusal,
         schema: {
           tags: ['Ingest'],
-          summary: 'Page view of a browser without scripts',
+          operationId: 'sendPageView',
+          summary: 'Send the page view of a browser without scripts',
           description: gifDescription,
         },
       },

@@ -25,7 +25,14 @@ export async function scriptRoutes(app: FastifyInstance, deps: IngestDeps, publi
 
   app.get<{ Params: { file: string } }>(
     '/p/:file',
-    { schema: { tags: ['Ingest'], summary: 'The pixel, with one pixel’s settings baked in', description } },
+    {
+      schema: {
+        tags: ['Ingest'],
+        operationId: 'getPixelScript',
+        summary: 'Get the script of a pixel',
+        description,
+      },
+    },
     async (request, reply) => {
       const [, name, version, type] =
         /^([^.]+)(?:\.([0-9a-f]{16}))?\.(js|json)$/.exec(request.params.file) ?? []

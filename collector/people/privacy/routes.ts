@@ -66,7 +66,7 @@ export const privacyRoutes =
       {
         config,
         schema: {
-          ...{ tags, summary: 'Erase a person or a browser' },
+          ...{ tags, operationId: 'eraseSubject', summary: 'Erase a person or a browser' },
           description:
             'Events, rejected events and links of the organization go, those on their way too. The subject also ' +
             `opts out, unless opt_out is false. Ask for the erasure until it is complete. ${oneOf}`,
@@ -95,7 +95,12 @@ export const privacyRoutes =
       {
         config,
         schema: {
-          ...{ tags, summary: 'What was asked to be erased', querystring: exactly(pageQuery) },
+          ...{
+            tags,
+            operationId: 'listErasures',
+            summary: 'List erasure requests',
+            querystring: exactly(pageQuery),
+          },
           response: { 200: Type.Object({ erasures: Type.Array(PublicErasure), next_cursor: NextCursor }) },
         },
       },
@@ -113,7 +118,12 @@ export const privacyRoutes =
       {
         config,
         schema: {
-          ...{ tags, summary: 'Whether an erasure is complete', params: exactly({ erasure_id: Id }) },
+          ...{
+            tags,
+            operationId: 'getErasure',
+            summary: 'Get an erasure request',
+            params: exactly({ erasure_id: Id }),
+          },
           response: { 200: Type.Object({ erasure: PublicErasure }) },
         },
       },
@@ -130,7 +140,12 @@ export const privacyRoutes =
       {
         config,
         schema: {
-          ...{ tags, summary: 'Export what is kept of a person or a browser', querystring: exactly(subject) },
+          ...{
+            tags,
+            operationId: 'exportSubject',
+            summary: 'Export the data of a person or a browser',
+            querystring: exactly(subject),
+          },
           description:
             'JSON lines `{ "kind": "link" | "event" | "rejected_event", "data": {…} }`: what the ' +
             `organization’s sites observed. Not charged; in the audit log; at most ${exportsPerDay} in 24 hours. ${oneOf}`,
@@ -161,7 +176,7 @@ export const privacyRoutes =
       {
         config,
         schema: {
-          ...{ tags, summary: 'Who has opted out', querystring: exactly(pageQuery) },
+          ...{ tags, operationId: 'listOptOuts', summary: 'List opt-outs', querystring: exactly(pageQuery) },
           response: { 200: Type.Object({ opt_outs: Type.Array(PublicOptOut), next_cursor: NextCursor }) },
         },
       },
@@ -179,7 +194,12 @@ export const privacyRoutes =
       {
         config,
         schema: {
-          ...{ tags, summary: 'Opt a person or a browser out', body: exactly(subject) },
+          ...{
+            tags,
+            operationId: 'createOptOut',
+            summary: 'Opt a person or a browser out',
+            body: exactly(subject),
+          },
           description: `Nothing of theirs is taken in any more, and no read says who they are. ${oneOf}`,
           response: { 201: Type.Object({ opt_out: PublicOptOut }) },
         },
@@ -201,7 +221,12 @@ export const privacyRoutes =
       {
         config,
         schema: {
-          ...{ tags, summary: 'Take a person or a browser off the list', body: exactly(subject) },
+          ...{
+            tags,
+            operationId: 'deleteOptOut',
+            summary: 'Delete the opt-out of a person or a browser',
+            body: exactly(subject),
+          },
           description: oneOf,
           response: { 200: Type.Object({ deleted: Type.Literal(true) }) },
         },
