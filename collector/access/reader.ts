@@ -52,6 +52,12 @@ const gateLimits: Record<Effort, GateLimits> = {
   scan: { atOnce: 2, waitingMax: 32, waitMs: 10_000 },
 }
 
+/**
+ * The nice value of a scan's threads: a page that comes meanwhile has the cores first. ClickHouse may set it where it
+ * has CAP_SYS_NICE, and otherwise leaves it. (Named os_threads_nice_value_query today; every version knows this alias.)
+ */
+const scanNiceness = 19
+
 const busyRetrySeconds = 2
 
 export const readLimitsOf = ({
@@ -103,7 +109,7 @@ function openReader(
         // Less than nothing would be no limit.
         max_execution_time: Math.max(secondsLeft, 0.1),
         max_memory_usage: limits.memoryBytesMax,
-        ...(effort === 'scan' && { max_threads: limits.scanThreads }),
+        ...(effort === 'scan' && { max_threads: limits.scanThreads, os_thread_priority: scanNiceness }),
       })
       signal.addEventListener('abort', () => answer.body.destroy(), { once: true })
       return answer
