@@ -3,6 +3,7 @@ export interface Document {
   info: { title: string; version: string; description?: string }
   tags?: { name: string; description?: string }[]
   paths: Record<string, Record<string, Operation>>
+  components?: { schemas?: Record<string, unknown> }
 }
 
 export interface Operation {
@@ -27,6 +28,7 @@ export interface Parameter {
 export type Content = Record<string, { schema?: Schema; example?: unknown }>
 
 export interface Schema {
+  title?: string
   type?: string | string[]
   format?: string
   description?: string

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageRoot } from '../platform/paths.ts'
-import { type Document, publicOperations } from './document.ts'
+import { type Document, publicOperations, type Schema } from './document.ts'
 
 /** A request, and what was answered to it. */
 export interface Example {
@@ -25,8 +25,8 @@ export function addExamples(document: Document, examples: Record<string, Example
     for (const parameter of parameters) {
       // An address has examples of what else may be asked; the one below goes with the answer.
       const { example: _, ...others } = parameter
-      const value = { ...example.params, ...example.query }[parameter.name]
-      Object.assign(parameter, others, { example: value })
+      const text = { ...example.params, ...example.query }[parameter.name]
+      Object.assign(parameter, others, { example: valueFor(text, parameter.schema) })
     }
     const body = requestBody?.content['application/json']
     if (body && example.body !== undefined) body.example = example.body
@@ -34,3 +34,7 @@ export function addExamples(document: Document, examples: Record<string, Example
     if (answer) answer.example = example.answer
   }
 }
+
+/** What a text in an address stands for. */
+const valueFor = (text: string | undefined, schema: Schema | undefined): unknown =>
+  text !== undefined && schema?.type === 'integer' ? Number(text) : text

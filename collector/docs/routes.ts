@@ -7,6 +7,7 @@ import { packageRoot } from '../platform/paths.ts'
 import type { Document } from './document.ts'
 import { addExamples, readExamples } from './examples.ts'
 import { renderPage } from './page.ts'
+import { shareSchemas } from './sharedSchemas.ts'
 
 /** The page has no script, and its style is a file: nothing in a description can ever become code. */
 const headers = {
@@ -28,7 +29,7 @@ export const docsRoutes =
     const write = () => {
       const document = app.swagger() as unknown as Document
       addExamples(document, readExamples())
-      return { json: JSON.stringify(document), page: renderPage(document, publicUrl) }
+      return { json: JSON.stringify(shareSchemas(document)), page: renderPage(document, publicUrl) }
     }
 
     app.get('/openapi.json', open, async (_request, reply) => {

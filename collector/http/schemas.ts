@@ -1,6 +1,9 @@
 import { type TSchema, Type } from 'typebox'
 
-/** The parts that queries, bodies and answers are declared with. */
+/**
+ * The parts that queries, bodies and answers are declared with. A schema whose `title` is a name (`Project`) is shared:
+ * the OpenAPI document has it once, under that name (docs/sharedSchemas.ts).
+ */
 export const Id = Type.String({ format: 'uuid' })
 export const Day = Type.String({ format: 'date', description: 'YYYY-MM-DD, UTC.' })
 export const Timestamp = Type.String({ format: 'date-time', description: 'RFC 3339, UTC.' })
@@ -27,3 +30,14 @@ export const Name = Type.String({
   maxLength: 200,
   pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f]*$',
 })
+
+/** What every answer other than 2xx says (answerErrors.ts); some say more. */
+export const ErrorBody = Type.Object(
+  {
+    error: Type.String({ description: 'For programs; never changes.' }),
+    message: Type.String({ description: 'For people.' }),
+    request_id: Type.String({ format: 'uuid' }),
+    parameter: Type.Optional(Type.String({ description: 'What is wrong, with 400.' })),
+  },
+  { title: 'Error' },
+)

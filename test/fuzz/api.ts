@@ -1,6 +1,7 @@
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { type Random, seededRandom } from '../../collector/platform/seededRandom.ts'
+import { resolveRefs } from '../harness/openapi.ts'
 import { type Fuzzer, hangMs } from './fuzzer.ts'
 import { hostileValue, jsonOf } from './hostile.ts'
 
@@ -104,9 +105,10 @@ const tableOf = (statuses: Map<string, number>) =>
     .join(', ')
 
 async function describedRoutes(url: string): Promise<Route[]> {
-  const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, Operation>>
   }
+  const { paths } = resolveRefs(document)
   const ajv = new Ajv2020({ strict: false, validateFormats: true })
   addFormats(ajv)
   ajv.addFormat('int64', true)

@@ -6,6 +6,7 @@ import addFormats from 'ajv-formats'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Document, publicOperations } from '../../collector/docs/document.ts'
 import { type Example, examplesFile, readExamples } from '../../collector/docs/examples.ts'
+import { resolveRefs } from '../harness/openapi.ts'
 import { samples } from './samples.ts'
 import { openTenants, type Tenant, withKey } from './tenants.ts'
 
@@ -13,7 +14,7 @@ let service: Awaited<ReturnType<typeof openTenants>>
 let document: Document
 beforeAll(async () => {
   service = await openTenants()
-  document = (await service.app.inject('/openapi.json')).json()
+  document = resolveRefs((await service.app.inject('/openapi.json')).json())
 })
 afterAll(() => service.close())
 

@@ -3,6 +3,7 @@ import Ajv2020 from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { visitorTiers } from '../../collector/visitors/plan.ts'
+import { resolveRefs } from '../harness/openapi.ts'
 import { samples } from './samples.ts'
 import { openTenants, withKey } from './tenants.ts'
 
@@ -31,7 +32,7 @@ let service: Awaited<ReturnType<typeof openTenants>>
 let document: OpenApi
 beforeAll(async () => {
   service = await openTenants()
-  document = (await service.app.inject('/openapi.json')).json()
+  document = resolveRefs((await service.app.inject('/openapi.json')).json())
 })
 afterAll(() => service.close())
 

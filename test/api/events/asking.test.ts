@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { resolveRefs } from '../../harness/openapi.ts'
 import { eventOf, linkOf, openEvents } from './harness.ts'
 
 let events: Awaited<ReturnType<typeof openEvents>>
@@ -54,7 +55,7 @@ test('has_profile finds visitors of whom more than the hem is known, where that 
 })
 
 test('the schema of a row says which members are always there', async () => {
-  const description = (await events.app.inject('/openapi.json')).json()
+  const description = resolveRefs((await events.app.inject('/openapi.json')).json())
   const answer = description.paths['/api/v3/events/resolution_full_profile'].get.responses['200']
   const [whole] = answer.content['application/json'].schema.properties.rows.items.anyOf
   const { rows } = await events.page({}, {}, 'resolution_full_profile')

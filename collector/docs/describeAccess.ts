@@ -1,0 +1,95 @@
+import type { SwaggerTransform } from '@fastify/swagger'
+import type { Access } from '../access/access.ts'
+import { describeRateLimit } from '../access/rateLimits.ts'
+import { ErrorBody } from '../http/schemas.ts'
+
+/** Writes into each operation what follows from its `config.access` and `config.charged`: security, and refusals. */
+export const describeAccess: SwaggerTransform = ({ schema, url, route }) => {
+  const access = route.config?.access
+  if (!access || schema?.hide) return { schema, url }
+  const answers = schema?.response as Record<string, object> | undefined
+  if (access.to === 'anyone') {
+    return { url, schema: { ...schema, security: [], response: { '4xx': refused, ...answers } } }
+  }
+  return {
+    url,
+    schema: {
+      ...schema,
+      ...(route.config?.charged && { headers: withIdempotencyKey(schema?.headers) }),
+      security: securityOf(access),
+      response: {
+        ...answers,
+        400: problem(
+          'A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it. Or ' +
+            '`query_too_heavy`: there is no answer within the time and memory that one request has; take a shorter ' +
+            'window.',
+        ),
+        ...refusalsOf(access),
+        ...(route.config?.charged && access.to === 'key' && chargeRefusals(access)),
+        503: problem(
+          '`busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait.',
+        ),
+      },
+    },
+  }
+}
+
+function securityOf(access: Exclude<Access, { to: 'anyone' }>) {
+  if (access.to === 'session') return [{ session: [] }]
+  return [{ key: [], secret: [] }, { token: [] }, ...(access.members ? [{ session: [] }] : [])]
+}
+
+function refusalsOf(access: Exclude<Access, { to: 'anyone' }>): Record<string, object> {
+  if (access.to === 'session') {
+    return {
+      401: problem('`unauthenticated`: nobody is signed in.'),
+      403: problem('`forbidden`, or `cross_origin` for what a page of another site sends.'),
+      404: problem(notThere),
+    }
+  }
+  return {
+    401: problem('`Invalid API key`, `Invalid API secret` or `API secret is required`.'),
+    403: problem(
+      access.projectKeys === 'refused'
+        ? '`forbidden`: not available to a project-scoped API key, or the role does not allow it.'
+        : '`forbidden`: the role does not allow it.',
+    ),
+    404: problem(notThere),
+    429: problem(`\`rate_limited\`: ${describeRateLimit(access.limit)}`),
+  }
+}
+
+const notThere = 'What is named does not exist, or is somebody else’s; `error` says what.'
+
+/** What billing adds to the answers of a route whose records are charged. */
+const chargeRefusals = ({ limit }: Extract<Access, { to: 'key' }>) => ({
+  402: problem(
+    '`budget_exceeded`: the budget of the organization, or of the key’s project, does not cover it.',
+  ),
+  429: problem(
+    `\`rate_limited\`: ${describeRateLimit(limit)} Or \`platform_cap_exceeded\`, a usage limit: \`kind\` is ` +
+      '`limit_reached` (it succeeds after `resets_at`), `request_too_large` or `shut_off`.',
+  ),
+})
+
+const withIdempotencyKey = (headers: unknown) => ({
+  type: 'object',
+  properties: {
+    ...(headers as { properties?: object } | undefined)?.properties,
+    'Idempotency-Key': {
+      type: 'string',
+      maxLength: 255,
+      description:
+        'Makes a repeat of the same request free for 24 hours, for exactly the records that were charged with this ' +
+        'key. The repeat reads the window of the first; records that came since, and those on another meter, are ' +
+        'charged.',
+    },
+  },
+})
+
+const problem = (description: string) => ({
+  description,
+  content: { 'application/json': { schema: ErrorBody } },
+})
+
+const refused = problem('The request cannot be read, or is refused: `error` says why.')
