@@ -1,10 +1,9 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { requireOrganizationAdmin } from '../access/permissions.ts'
 import type { Principal } from '../access/principal.ts'
 import { forbidden } from '../http/errors.ts'
 import { exactly, Id, Nullable } from '../http/schemas.ts'
-import type { TypeBox } from '../http/typeProvider.ts'
 import type { BillingDeps } from './deps.ts'
 import { readLimits, replaceLimits } from './limits.ts'
 import { Currency, MeterName, Micros, tags } from './schemas.ts'
@@ -22,24 +21,26 @@ const limit = {
   monthly_records: Nullable(Records('Most records a calendar month, UTC; null: any number.')),
 }
 
-const Limits = Type.Object({
-  currency: Currency,
-  shut_off: Type.Boolean({ description: 'Usage is paused by whoever runs the service.' }),
-  budgets: Type.Array(Type.Object({ ...budget, spent_micros: Micros('Spent this month.') })),
-  limits: Type.Array(
-    Type.Object({
-      ...limit,
-      used_today: Records('Records charged today.'),
-      used_this_month: Records('Records charged this month.'),
-    }),
-  ),
-})
+const Limits = Type.Object(
+  {
+    currency: Currency,
+    shut_off: Type.Boolean({ description: 'Usage is paused by whoever runs the service.' }),
+    budgets: Type.Array(Type.Object({ ...budget, spent_micros: Micros('Spent this month.') })),
+    limits: Type.Array(
+      Type.Object({
+        ...limit,
+        used_today: Records('Records charged today.'),
+        used_this_month: Records('Records charged this month.'),
+      }),
+    ),
+  },
+  { title: 'UsageLimits' },
+)
 
 /** GET and PUT /api/v1/billing/limits: budgets of the organization and its projects, limits of meters. */
 export const limitsRoutes =
-  ({ postgres, now }: BillingDeps): FastifyPluginAsync =>
-  async (plain) => {
-    const app = plain.withTypeProvider<TypeBox>()
+  ({ postgres, now }: BillingDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
     const config = {
       access: { to: 'key', projectKeys: 'refused', keyRole: 'admin', limit: 'data', members: true },
     } as const

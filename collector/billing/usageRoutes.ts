@@ -1,10 +1,9 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { projectFor, requireOrganizationAdmin } from '../access/permissions.ts'
 import type { Principal } from '../access/principal.ts'
 import { invalidParameter, projectMismatch } from '../http/errors.ts'
 import { Day, exactly, Id, Nullable } from '../http/schemas.ts'
-import type { TypeBox } from '../http/typeProvider.ts'
 import type { BillingDeps } from './deps.ts'
 import { currency } from './prices.ts'
 import { Currency, MeterName, tags } from './schemas.ts'
@@ -28,9 +27,8 @@ const window = { project_id: Nullable(Id), start_date: Day, end_date: Day, curre
 
 /** GET /api/v1/billing/usage*: what was charged, for the organization or one project. */
 export const usageRoutes =
-  (deps: BillingDeps): FastifyPluginAsync =>
-  async (plain) => {
-    const app = plain.withTypeProvider<TypeBox>()
+  (deps: BillingDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
     const config = {
       access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'data', members: true },
     } as const

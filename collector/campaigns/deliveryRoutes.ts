@@ -1,9 +1,8 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { isUuid } from '../../schemas/uuid.ts'
 import type { Principal } from '../access/principal.ts'
 import { exactly, Nullable } from '../http/schemas.ts'
-import type { TypeBox } from '../http/typeProvider.ts'
 import { validatorCompiler } from '../http/validation.ts'
 import { toServiceUnavailable } from '../ingest/spool/toServiceUnavailable.ts'
 import { acceptedEvents } from '../platform/metrics.ts'
@@ -28,23 +27,25 @@ const Body = exactly({ events: Type.Array(Delivery, bounds) })
 /** What is checked of a whole body: its events are checked one by one, so that a bad one costs only itself. */
 const Envelope = exactly({ events: Type.Array(Type.Unknown(), bounds) })
 
-const Receipt = Type.Object({
-  accepted: Type.Integer(),
-  rejected: Type.Array(
-    Type.Object({
-      index: Type.Integer({ description: 'The place in events.' }),
-      event_id: Nullable(Type.String()),
-      path: Type.String({ description: 'JSON pointer to what is wrong.' }),
-      message: Type.String(),
-    }),
-  ),
-})
+const Receipt = Type.Object(
+  {
+    accepted: Type.Integer(),
+    rejected: Type.Array(
+      Type.Object({
+        index: Type.Integer({ description: 'The place in events.' }),
+        event_id: Nullable(Type.String()),
+        path: Type.String({ description: 'JSON pointer to what is wrong.' }),
+        message: Type.String(),
+      }),
+    ),
+  },
+  { title: 'DeliveryReceipt' },
+)
 
 /** POST /api/v1/campaigns/events: how the DSP delivers what its campaigns did. */
 export const deliveryRoutes =
-  (deps: DeliveryDeps): FastifyPluginAsync =>
-  async (plain) => {
-    const app = plain.withTypeProvider<TypeBox>()
+  (deps: DeliveryDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
     app.post(
       '/api/v1/campaigns/events',
       {

@@ -1,10 +1,9 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../access/audit.ts'
 import { projectFor } from '../access/permissions.ts'
 import { requireKeyProject } from '../access/recordScope.ts'
 import { changesOf } from '../http/optimisticLock.ts'
-import type { TypeBox } from '../http/typeProvider.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import { access, requireFiltersAllowed, requireLive, writeAccess } from './access.ts'
 import type { CampaignsDeps } from './deps.ts'
@@ -25,9 +24,8 @@ const One = Type.Object({ campaign: Campaign })
 
 /** Campaigns as records: list, read, create, change. */
 export const recordRoutes =
-  ({ postgres, recordScopeOf }: CampaignsDeps): FastifyPluginAsync =>
-  async (plain) => {
-    const app = plain.withTypeProvider<TypeBox>()
+  ({ postgres, recordScopeOf }: CampaignsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
     const config = { access }
 
     app.get(

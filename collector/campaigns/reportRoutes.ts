@@ -1,8 +1,8 @@
-import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { Principal } from '../access/principal.ts'
 import { untilClosed } from '../http/streaming.ts'
-import type { TypeBox } from '../http/typeProvider.ts'
 import { access, requireFiltersAllowed } from './access.ts'
 import type { CampaignsDeps } from './deps.ts'
 import { budgetFigures, budgetStatusOf } from './pacing.ts'
@@ -29,9 +29,8 @@ const count = Type.Integer({ description: 'Campaigns on all pages.' })
 
 /** What campaigns did (spec: Campaign performance) and what is left of their budgets, from the DSP's events. */
 export const reportRoutes =
-  ({ postgres, openReader, recordScopeOf, now }: CampaignsDeps): FastifyPluginAsync =>
-  async (plain) => {
-    const app = plain.withTypeProvider<TypeBox>()
+  ({ postgres, openReader, recordScopeOf, now }: CampaignsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
     const config = { access }
     // The projection has sums of whole days: little is read.
     const readerOf = (principal: Principal, reply: FastifyReply) =>

@@ -23,14 +23,17 @@ const settings = {
   audience_id: Nullable(Type.String({ format: 'uuid', description: 'Whom it is shown to.' })),
 }
 
-export const Campaign = Type.Object({
-  campaign_id: Id,
-  project_id: Id,
-  ...settings,
-  version: Version,
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+export const Campaign = Type.Object(
+  {
+    campaign_id: Id,
+    project_id: Id,
+    ...settings,
+    version: Version,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Campaign' },
+)
 
 const { name, start_date, ...optional } = Type.Partial(Type.Object(settings)).properties
 
@@ -94,11 +97,14 @@ const counts = {
 }
 
 /** Spec: Campaign performance. */
-export const Metrics = Type.Object({
-  ...counts,
-  ctr: Type.Number({ description: 'Clicks ÷ impressions, to six decimals; 0 without impressions.' }),
-  cpm: Type.Number({ description: 'Spend for 1,000 impressions, to six decimals; 0 without impressions.' }),
-})
+export const Metrics = Type.Object(
+  {
+    ...counts,
+    ctr: Type.Number({ description: 'Clicks ÷ impressions, to six decimals; 0 without impressions.' }),
+    cpm: Type.Number({ description: 'Spend for 1,000 impressions, to six decimals; 0 without impressions.' }),
+  },
+  { title: 'CampaignMetrics' },
+)
 export const Daily = Type.Array(Type.Object({ date: Day, ...counts }))
 
 export const BudgetFigures = {
@@ -126,18 +132,21 @@ export const Pace = Type.Union(
   },
 )
 
-export const BudgetStatus = Type.Object({
-  campaign_id: Id,
-  ...{ project_id: Id, name: settings.name, status: Status },
-  ...BudgetFigures,
-  pacing: Type.Object({
-    health: Pace,
-    start_date: settings.start_date,
-    end_date: settings.end_date,
-    elapsed: Nullable(Type.Number({ description: 'Share of the flight that has passed, 0 to 1.' })),
-    expected_spend: Nullable(Type.Number({ description: 'What would be spent by now.' })),
-    ratio: Nullable(Type.Number({ description: 'Spend ÷ expected_spend.' })),
-  }),
-})
+export const BudgetStatus = Type.Object(
+  {
+    campaign_id: Id,
+    ...{ project_id: Id, name: settings.name, status: Status },
+    ...BudgetFigures,
+    pacing: Type.Object({
+      health: Pace,
+      start_date: settings.start_date,
+      end_date: settings.end_date,
+      elapsed: Nullable(Type.Number({ description: 'Share of the flight that has passed, 0 to 1.' })),
+      expected_spend: Nullable(Type.Number({ description: 'What would be spent by now.' })),
+      ratio: Nullable(Type.Number({ description: 'Spend ÷ expected_spend.' })),
+    }),
+  },
+  { title: 'BudgetStatus' },
+)
 
 export const tags = ['Campaigns']

@@ -10,8 +10,8 @@ export const Timestamp = Type.String({ format: 'date-time', description: 'RFC 33
 export const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 
 /** A body, query or set of path parameters that takes these and nothing else. */
-export const exactly = <P extends Record<string, TSchema>>(properties: P) =>
-  Type.Object(properties, { additionalProperties: false })
+export const exactly = <P extends Record<string, TSchema>>(properties: P, options: { title?: string } = {}) =>
+  Type.Object(properties, { ...options, additionalProperties: false })
 
 export const Version = Type.Integer({ description: 'Grows with every change.' })
 

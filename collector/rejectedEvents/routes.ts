@@ -1,24 +1,26 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { untilClosed } from '../http/streaming.ts'
-import type { TypeBox } from '../http/typeProvider.ts'
 import type { ReadDeps } from '../query/deps.ts'
 
 const Text = Type.Union([Type.String(), Type.Null()])
-const RejectedEvent = Type.Object({
-  received_at: Type.String(),
-  project_id: Type.String({ format: 'uuid' }),
-  pixel_id: Type.String({ format: 'uuid' }),
-  event_id: Text,
-  event_type: Text,
-  refusal: Type.Union([Type.String(), Type.Null()], {
-    description:
-      'Of a whole beacon that was refused: the error that was answered, such as `origin not allowed`. A few a minute are kept of each, without what they held.',
-  }),
-  path: Type.String({ description: 'JSON pointer to what is wrong with the event.' }),
-  message: Type.String(),
-  event: Type.String({ description: 'The event as JSON, cut to 4,096 characters.' }),
-})
+const RejectedEvent = Type.Object(
+  {
+    received_at: Type.String(),
+    project_id: Type.String({ format: 'uuid' }),
+    pixel_id: Type.String({ format: 'uuid' }),
+    event_id: Text,
+    event_type: Text,
+    refusal: Type.Union([Type.String(), Type.Null()], {
+      description:
+        'Of a whole beacon that was refused: the error that was answered, such as `origin not allowed`. A few a minute are kept of each, without what they held.',
+    }),
+    path: Type.String({ description: 'JSON pointer to what is wrong with the event.' }),
+    message: Type.String(),
+    event: Type.String({ description: 'The event as JSON, cut to 4,096 characters.' }),
+  },
+  { title: 'RejectedEvent' },
+)
 
 const Query = Type.Object(
   {
@@ -31,9 +33,9 @@ const Query = Type.Object(
 
 /** GET /api/v1/rejected_events: what the collector turned away and why, newest first. Never billed. */
 export const rejectedRoutes =
-  (deps: ReadDeps): FastifyPluginAsync =>
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    app.withTypeProvider<TypeBox>().get(
+    app.get(
       '/api/v1/rejected_events',
       {
         schema: {

@@ -28,23 +28,26 @@ const catalogQuery = Type.Object(
   { additionalProperties: false },
 )
 
-const shownField = Type.Object({
-  name: Type.String(),
-  data_type: Type.String({ description: 'Utf8, Int64, Float64, Boolean or Timestamp.' }),
-  nullable: Type.Boolean(),
-  tier: Type.String({ description: 'The cheapest tier whose routes return it.' }),
-  group: Type.String(),
-  description: Type.String(),
-  only_when_named: Type.Optional(
-    Type.Boolean({
-      description:
-        'True of fields that are computed where a request names them, in select, filter or distinct.',
-    }),
-  ),
-  values: Type.Optional(
-    Type.Array(Type.String(), { description: 'All that it may hold, where that is a fixed list.' }),
-  ),
-})
+const shownField = Type.Object(
+  {
+    name: Type.String(),
+    data_type: Type.String({ description: 'Utf8, Int64, Float64, Boolean or Timestamp.' }),
+    nullable: Type.Boolean(),
+    tier: Type.String({ description: 'The cheapest tier whose routes return it.' }),
+    group: Type.String(),
+    description: Type.String(),
+    only_when_named: Type.Optional(
+      Type.Boolean({
+        description:
+          'True of fields that are computed where a request names them, in select, filter or distinct.',
+      }),
+    ),
+    values: Type.Optional(
+      Type.Array(Type.String(), { description: 'All that it may hold, where that is a fixed list.' }),
+    ),
+  },
+  { title: 'Field' },
+)
 
 const config = {
   access: { to: 'key', projectKeys: 'as organization', keyRole: 'read', limit: 'data' },

@@ -11,11 +11,16 @@ const summary = {
   count: Type.Integer({ description: 'How many values it has.' }),
 }
 
-const Term = Type.Object({
-  value: Type.String({ description: 'As fields hold it and filters compare it.' }),
-  label: Type.String({ description: 'For people.' }),
-  parent: Type.Optional(Type.String({ description: 'The value of the coarser list that it is a part of.' })),
-})
+const Term = Type.Object(
+  {
+    value: Type.String({ description: 'As fields hold it and filters compare it.' }),
+    label: Type.String({ description: 'For people.' }),
+    parent: Type.Optional(
+      Type.String({ description: 'The value of the coarser list that it is a part of.' }),
+    ),
+  },
+  { title: 'TaxonomyTerm' },
+)
 
 const config = {
   access: { to: 'key', projectKeys: 'as organization', keyRole: 'read', limit: 'data' },

@@ -1,28 +1,30 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { requireOrganizationAdmin } from '../../access/permissions.ts'
 import { invalidParameter } from '../../http/errors.ts'
 import { NextCursor, pageQuery } from '../../http/pagination.ts'
 import { exactly, Id, Timestamp } from '../../http/schemas.ts'
-import type { TypeBox } from '../../http/typeProvider.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { access } from '../schemas.ts'
 
-const AuditEntry = Type.Object({
-  entry_id: Type.String(),
-  at: Timestamp,
-  actor: Type.Object({
-    kind: Type.Union([Type.Literal('key'), Type.Literal('member')]),
-    id: Id,
-    name: Type.String({ description: 'As it was then.' }),
-  }),
-  action: Type.String({ description: 'The kind of object and what was done to it: `pixel.update`.' }),
-  object_kind: Type.String(),
-  object_id: Type.String(),
-  details: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'Of updates, `{ field: { from, to } }`.',
-  }),
-})
+const AuditEntry = Type.Object(
+  {
+    entry_id: Type.String(),
+    at: Timestamp,
+    actor: Type.Object({
+      kind: Type.Union([Type.Literal('key'), Type.Literal('member')]),
+      id: Id,
+      name: Type.String({ description: 'As it was then.' }),
+    }),
+    action: Type.String({ description: 'The kind of object and what was done to it: `pixel.update`.' }),
+    object_kind: Type.String(),
+    object_id: Type.String(),
+    details: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Of updates, `{ field: { from, to } }`.',
+    }),
+  },
+  { title: 'AuditEntry' },
+)
 
 interface AuditRow {
   entry_id: string
@@ -36,10 +38,8 @@ interface AuditRow {
 
 /** GET /dashboard/audit: who changed what, newest first. */
 export const auditRoutes =
-  ({ postgres }: AccountsDeps): FastifyPluginAsync =>
-  async (plain) => {
-    const app = plain.withTypeProvider<TypeBox>()
-
+  ({ postgres }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
     app.get(
       '/dashboard/audit',
       {

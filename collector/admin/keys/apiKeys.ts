@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../access/audit.ts'
 import { apiKeyPrefix, sha256 } from '../../access/authenticate.ts'
@@ -8,7 +8,6 @@ import { callerId, type KeyRole, type Principal } from '../../access/principal.t
 import { isVisibleProject, plainMemberId } from '../../access/visibility.ts'
 import { ApiError, forbidden, notFound, unauthorized } from '../../http/errors.ts'
 import { exactly, Id, Name, Nullable, Timestamp } from '../../http/schemas.ts'
-import type { TypeBox } from '../../http/typeProvider.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { access } from '../schemas.ts'
@@ -70,28 +69,30 @@ const Role = Type.Union(
       'these members may administer; of one project `admin` is the most there is.',
   },
 )
-export const Key = Type.Object({
-  key_id: Id,
-  name: Type.String(),
-  key_prefix: Type.String({ description: 'All of the key that is ever shown again.' }),
-  scope: Type.Union([Type.Literal('organization'), Type.Literal('project')]),
-  project_id: Nullable(Id),
-  mode: Mode,
-  role: Role,
-  created_at: Timestamp,
-  created_by: Nullable(Type.String({ description: 'The e-mail address of who made it.' })),
-  created_by_member_id: Nullable(Id),
-  last_used_at: Nullable(Timestamp),
-})
+export const Key = Type.Object(
+  {
+    key_id: Id,
+    name: Type.String(),
+    key_prefix: Type.String({ description: 'All of the key that is ever shown again.' }),
+    scope: Type.Union([Type.Literal('organization'), Type.Literal('project')]),
+    project_id: Nullable(Id),
+    mode: Mode,
+    role: Role,
+    created_at: Timestamp,
+    created_by: Nullable(Type.String({ description: 'The e-mail address of who made it.' })),
+    created_by_member_id: Nullable(Id),
+    last_used_at: Nullable(Timestamp),
+  },
+  { title: 'Key' },
+)
 export type Key = Static<typeof Key>
 
 const tags = ['Dashboard']
 
 /** /dashboard/keys: the only place where keys are made (spec: Authentication, 2), and where they end. */
 export const keyRoutes =
-  ({ postgres }: AccountsDeps): FastifyPluginAsync =>
-  async (plain) => {
-    const app = plain.withTypeProvider<TypeBox>()
+  ({ postgres }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
     const config = { access: access.session }
 
     app.get(

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { audit } from '../../access/audit.ts'
 import { sha256 } from '../../access/authenticate.ts'
@@ -8,7 +9,6 @@ import { requireSameOrigin } from '../../access/sameOrigin.ts'
 import { sessionOf } from '../../access/session.ts'
 import { conflict, invalidParameter, notFound, unauthorized } from '../../http/errors.ts'
 import { exactly, Name } from '../../http/schemas.ts'
-import type { TypeBox } from '../../http/typeProvider.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import type { AccountsDeps } from '../deps.ts'
@@ -32,9 +32,8 @@ const params = exactly({ token: Type.String({ maxLength: 200 }) })
 
 /** /dashboard/invitation/{token}: whom it is for; accept it. */
 export const invitationRoutes =
-  ({ postgres, publicUrl }: AccountsDeps): FastifyPluginAsync =>
-  async (plain) => {
-    const app = plain.withTypeProvider<TypeBox>()
+  ({ postgres, publicUrl }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
     const config = { access: access.anyone }
 
     app.get(

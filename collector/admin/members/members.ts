@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../access/audit.ts'
 import { lockOrganization } from '../../access/organizationLock.ts'
@@ -10,7 +10,6 @@ import { conflict, invalidParameter, lastOwner, notFound } from '../../http/erro
 import { changesOf, requireVersion } from '../../http/optimisticLock.ts'
 import { NextCursor, pageQuery, readPage } from '../../http/pagination.ts'
 import { exactly, Id, Name, Nullable, SeenVersion, Timestamp, Version } from '../../http/schemas.ts'
-import type { TypeBox } from '../../http/typeProvider.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { KeysChoice, settleKeys } from '../keys/keysOfMember.ts'
@@ -19,21 +18,24 @@ import { newInvitation } from './invitations.ts'
 
 const ProjectOfMember = exactly({ project_id: Id, role: ProjectRole })
 
-const Member = Type.Object({
-  member_id: Id,
-  email: Type.String(),
-  name: Nullable(Type.String()),
-  role: OrganizationRole,
-  status: Type.Union([Type.Literal('active'), Type.Literal('invited')], {
-    description: '`invited` until the invitation is accepted.',
-  }),
-  projects: Type.Array(ProjectOfMember, {
-    description: 'What a plain member belongs to; owners and admins may use every project.',
-  }),
-  version: Version,
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+const Member = Type.Object(
+  {
+    member_id: Id,
+    email: Type.String(),
+    name: Nullable(Type.String()),
+    role: OrganizationRole,
+    status: Type.Union([Type.Literal('active'), Type.Literal('invited')], {
+      description: '`invited` until the invitation is accepted.',
+    }),
+    projects: Type.Array(ProjectOfMember, {
+      description: 'What a plain member belongs to; owners and admins may use every project.',
+    }),
+    version: Version,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Member' },
+)
 type Member = Static<typeof Member>
 
 const InvitationUrl = Type.String({
@@ -43,9 +45,8 @@ const tags = ['Administration']
 
 /** /api/v1/organization/user*: the members of the caller's organization. */
 export const memberRoutes =
-  ({ postgres, publicUrl }: AccountsDeps): FastifyPluginAsync =>
-  async (plain) => {
-    const app = plain.withTypeProvider<TypeBox>()
+  ({ postgres, publicUrl }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
     const config = { access: access.organization }
     const invitationUrl = (token: string) => `${publicUrl}/invitation/${token}`
 

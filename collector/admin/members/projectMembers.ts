@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../access/audit.ts'
 import { projectFor } from '../../access/permissions.ts'
@@ -6,20 +6,22 @@ import { conflict, invalidParameter, notFound } from '../../http/errors.ts'
 import { changesOf } from '../../http/optimisticLock.ts'
 import { NextCursor, pageQuery, readPage } from '../../http/pagination.ts'
 import { exactly, Id, Nullable, Timestamp } from '../../http/schemas.ts'
-import type { TypeBox } from '../../http/typeProvider.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { KeysChoice, settleKeys } from '../keys/keysOfMember.ts'
 import { access, Deleted, Email, ProjectRole } from '../schemas.ts'
 
-const ProjectMember = Type.Object({
-  project_id: Id,
-  member_id: Id,
-  email: Type.String(),
-  name: Nullable(Type.String()),
-  role: ProjectRole,
-  created_at: Timestamp,
-})
+const ProjectMember = Type.Object(
+  {
+    project_id: Id,
+    member_id: Id,
+    email: Type.String(),
+    name: Nullable(Type.String()),
+    role: ProjectRole,
+    created_at: Timestamp,
+  },
+  { title: 'ProjectMember' },
+)
 type ProjectMember = Static<typeof ProjectMember>
 
 const Answer = Type.Object({ project_member: ProjectMember })
@@ -30,9 +32,8 @@ const asksAboutKeys =
 
 /** /api/v1/project/user*: who of the organization's plain members belongs to a project. */
 export const projectMemberRoutes =
-  ({ postgres }: AccountsDeps): FastifyPluginAsync =>
-  async (plain) => {
-    const app = plain.withTypeProvider<TypeBox>()
+  ({ postgres }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
     const config = { access: access.organization }
 
     app.post(

@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../access/audit.ts'
 import { lockOrganization } from '../../access/organizationLock.ts'
@@ -6,22 +6,24 @@ import { requireOrganizationAdmin, requireOwner } from '../../access/permissions
 import { invalidParameter, unauthorized } from '../../http/errors.ts'
 import { changesOf, requireVersion } from '../../http/optimisticLock.ts'
 import { exactly, Id, Name, SeenVersion, Timestamp, Version } from '../../http/schemas.ts'
-import type { TypeBox } from '../../http/typeProvider.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { requestDeletion } from '../projects/eventDeletions.ts'
 import { access, DeletedWithEvents, EventsChoice } from '../schemas.ts'
 
-const Organization = Type.Object({
-  organization_id: Id,
-  name: Type.String(),
-  secret_required: Type.Boolean({
-    description: 'Whether requests with an API key must carry its secret too.',
-  }),
-  version: Version,
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+const Organization = Type.Object(
+  {
+    organization_id: Id,
+    name: Type.String(),
+    secret_required: Type.Boolean({
+      description: 'Whether requests with an API key must carry its secret too.',
+    }),
+    version: Version,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Organization' },
+)
 type Organization = Static<typeof Organization>
 
 const Answer = Type.Object({ organization: Organization })
@@ -29,9 +31,8 @@ const tags = ['Administration']
 
 /** /api/v1/organization: the caller's own, for nobody can name another. */
 export const organizationRoutes =
-  ({ postgres }: AccountsDeps): FastifyPluginAsync =>
-  async (plain) => {
-    const app = plain.withTypeProvider<TypeBox>()
+  ({ postgres }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
     const config = { access: access.organization }
 
     app.get(

@@ -1,11 +1,10 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { isOrganizationAdmin } from '../../access/permissions.ts'
 import type { Principal } from '../../access/principal.ts'
 import { isVisibleProject, plainMemberId } from '../../access/visibility.ts'
 import { unauthorized } from '../../http/errors.ts'
 import { Id, Nullable } from '../../http/schemas.ts'
-import type { TypeBox } from '../../http/typeProvider.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { access, OrganizationRole, ProjectRole } from '../schemas.ts'
@@ -26,26 +25,29 @@ const Caller = Type.Union([
   }),
 ])
 
-const Whoami = Type.Object({
-  organization: Type.Object({ organization_id: Id, name: Type.String() }),
-  caller: Caller,
-  projects: Type.Array(
-    Type.Object({
-      project_id: Id,
-      name: Type.String(),
-      role: Type.Optional(
-        Type.Union([...ProjectRole.anyOf], { description: 'Of members: what they may do in the project.' }),
-      ),
-    }),
-  ),
-})
+const Whoami = Type.Object(
+  {
+    organization: Type.Object({ organization_id: Id, name: Type.String() }),
+    caller: Caller,
+    projects: Type.Array(
+      Type.Object({
+        project_id: Id,
+        name: Type.String(),
+        role: Type.Optional(
+          Type.Union([...ProjectRole.anyOf], { description: 'Of members: what they may do in the project.' }),
+        ),
+      }),
+    ),
+  },
+  { title: 'Whoami' },
+)
 type Whoami = Static<typeof Whoami>
 
 /** GET /api/v1/whoami: who the caller is, and their projects. */
 export const whoamiRoutes =
-  ({ postgres }: AccountsDeps): FastifyPluginAsync =>
-  async (plain) => {
-    plain.withTypeProvider<TypeBox>().get(
+  ({ postgres }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
       '/api/v1/whoami',
       {
         config: { access: access.projectRead },

@@ -1,11 +1,10 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../../access/audit.ts'
 import { personal } from '../../access/guard.ts'
 import { openIdentifySecrets, type SecretVersions } from '../../access/identifySecrets.ts'
 import { conflict, notFound } from '../../http/errors.ts'
 import { exactly, Id } from '../../http/schemas.ts'
-import type { TypeBox } from '../../http/typeProvider.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { access } from '../schemas.ts'
@@ -30,9 +29,8 @@ const tags = ['Administration']
 
 /** /api/v1/pixel/identify-secrets: what customers' servers sign `identify` with. */
 export const identifySecretRoutes =
-  ({ postgres }: AccountsDeps): FastifyPluginAsync =>
-  async (plain) => {
-    const app = plain.withTypeProvider<TypeBox>()
+  ({ postgres }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
     const config = { access: access.project }
 
     const answerOf = async (pixelId: string, { rows: [valid] }: { rows: SecretVersions[] }) => {

@@ -1,42 +1,44 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import type { Reader } from '../../access/reader.ts'
 import { exactly, Id, Nullable, Timestamp } from '../../http/schemas.ts'
 import { untilClosed } from '../../http/streaming.ts'
-import type { TypeBox } from '../../http/typeProvider.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { access } from '../schemas.ts'
 import { pixelFor } from './pixelChecks.ts'
 
-const Activity = Type.Object({
-  pixel_id: Id,
-  first_event_at: Nullable(Timestamp),
-  last_event_at: Nullable(Timestamp),
-  events_last_24h: Type.Integer(),
-  rejected_last_24h: Type.Integer(),
-  last_rejection: Nullable(
-    Type.Object({
-      at: Timestamp,
-      path: Type.String({ description: 'JSON pointer into the event that was turned away.' }),
-      message: Type.String(),
-    }),
-  ),
-  last_refusal: Nullable(
-    Type.Object({
-      at: Timestamp,
-      error: Type.String({ description: 'What was answered to the whole beacon: `origin not allowed`.' }),
-      message: Type.String(),
-    }),
-  ),
-})
+const Activity = Type.Object(
+  {
+    pixel_id: Id,
+    first_event_at: Nullable(Timestamp),
+    last_event_at: Nullable(Timestamp),
+    events_last_24h: Type.Integer(),
+    rejected_last_24h: Type.Integer(),
+    last_rejection: Nullable(
+      Type.Object({
+        at: Timestamp,
+        path: Type.String({ description: 'JSON pointer into the event that was turned away.' }),
+        message: Type.String(),
+      }),
+    ),
+    last_refusal: Nullable(
+      Type.Object({
+        at: Timestamp,
+        error: Type.String({ description: 'What was answered to the whole beacon: `origin not allowed`.' }),
+        message: Type.String(),
+      }),
+    ),
+  },
+  { title: 'PixelActivity' },
+)
 type Activity = Static<typeof Activity>
 
 /** GET /api/v1/pixel/activity/{pixel_id}: does it work? */
 export const pixelActivityRoutes =
-  ({ postgres, openReader }: AccountsDeps): FastifyPluginAsync =>
-  async (plain) => {
-    plain.withTypeProvider<TypeBox>().get(
+  ({ postgres, openReader }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
       '/api/v1/pixel/activity/:pixel_id',
       {
         config: { access: access.projectRead },

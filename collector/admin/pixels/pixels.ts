@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { snippet } from '../../../pixel/stub.mjs'
 import {
@@ -14,7 +14,6 @@ import { notFound } from '../../http/errors.ts'
 import { changesOf, requireVersion } from '../../http/optimisticLock.ts'
 import { NextCursor, pageQuery, readPage } from '../../http/pagination.ts'
 import { exactly, Id, Name, SeenVersion, Timestamp, Version } from '../../http/schemas.ts'
-import type { TypeBox } from '../../http/typeProvider.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { requestDeletion } from '../projects/eventDeletions.ts'
@@ -22,23 +21,29 @@ import { access, DeletedWithEvents, EventsChoice } from '../schemas.ts'
 import { requireSelectors } from './maskSelectors.ts'
 import { pixelFor, requireOrigins } from './pixelChecks.ts'
 
-const Settings = exactly({ ...pixelSettingsSchema.properties, ...collectorSettingsSchema.properties })
+const Settings = exactly(
+  { ...pixelSettingsSchema.properties, ...collectorSettingsSchema.properties },
+  { title: 'PixelSettings' },
+)
 
-const Pixel = Type.Object({
-  pixel_id: Id,
-  project_id: Id,
-  name: Type.String(),
-  active: Type.Boolean({ description: 'An inactive pixel takes no events.' }),
-  allowed_origins: Type.Array(Type.String(), {
-    description: 'Origins whose pages may send; empty means any.',
-  }),
-  settings: Settings,
-  script_url: Type.String(),
-  snippet: Type.String({ description: 'HTML to paste into every page.' }),
-  version: Version,
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+const Pixel = Type.Object(
+  {
+    pixel_id: Id,
+    project_id: Id,
+    name: Type.String(),
+    active: Type.Boolean({ description: 'An inactive pixel takes no events.' }),
+    allowed_origins: Type.Array(Type.String(), {
+      description: 'Origins whose pages may send; empty means any.',
+    }),
+    settings: Settings,
+    script_url: Type.String(),
+    snippet: Type.String({ description: 'HTML to paste into every page.' }),
+    version: Version,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Pixel' },
+)
 type Pixel = Static<typeof Pixel>
 
 const AllowedOrigins = Type.Array(Type.String({ maxLength: 300 }), {
@@ -47,6 +52,7 @@ const AllowedOrigins = Type.Array(Type.String({ maxLength: 300 }), {
 })
 const GivenSettings = Type.Partial(Settings, {
   additionalProperties: false,
+  title: 'GivenPixelSettings',
   description: 'Settings that are not given stay as they are.',
 })
 
@@ -55,9 +61,8 @@ const tags = ['Administration']
 
 /** /api/v1/pixel*: the pixels of a project. Every process of the collector learns of a change at once. */
 export const pixelRoutes =
-  ({ postgres, publicUrl }: AccountsDeps): FastifyPluginAsync =>
-  async (plain) => {
-    const app = plain.withTypeProvider<TypeBox>()
+  ({ postgres, publicUrl }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
     const config = { access: access.project }
     const toPixel = pixelAt(publicUrl)
 

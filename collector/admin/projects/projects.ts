@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../access/audit.ts'
 import { projectFor, requireOrganizationAdmin } from '../../access/permissions.ts'
@@ -8,20 +8,22 @@ import { notFound } from '../../http/errors.ts'
 import { changesOf, requireVersion } from '../../http/optimisticLock.ts'
 import { NextCursor, pageQuery, readPage } from '../../http/pagination.ts'
 import { exactly, Id, Name, SeenVersion, Timestamp, Version } from '../../http/schemas.ts'
-import type { TypeBox } from '../../http/typeProvider.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { access, DeletedWithEvents, EventsChoice } from '../schemas.ts'
 import { requestDeletion } from './eventDeletions.ts'
 
-const Project = Type.Object({
-  project_id: Id,
-  organization_id: Id,
-  name: Type.String(),
-  version: Version,
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+const Project = Type.Object(
+  {
+    project_id: Id,
+    organization_id: Id,
+    name: Type.String(),
+    version: Version,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Project' },
+)
 type Project = Static<typeof Project>
 
 const Answer = Type.Object({ project: Project })
@@ -29,10 +31,8 @@ const tags = ['Administration']
 
 /** /api/v1/project*: projects of the caller's organization. */
 export const projectRoutes =
-  ({ postgres }: AccountsDeps): FastifyPluginAsync =>
-  async (plain) => {
-    const app = plain.withTypeProvider<TypeBox>()
-
+  ({ postgres }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
     app.post(
       '/api/v1/project/create',
       {

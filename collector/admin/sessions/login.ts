@@ -1,7 +1,6 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { tokenSeconds } from '../../access/tokens.ts'
-import type { TypeBox } from '../../http/typeProvider.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { access } from '../schemas.ts'
 import { Credentials } from './sessions.ts'
@@ -12,9 +11,9 @@ const deprecated = `@${Date.UTC(2026, 0, 1) / 1000}`
 
 /** POST /auth/v1/login: the legacy way to a token (spec: Legacy methods). */
 export const loginRoutes =
-  ({ postgres, publicUrl, tokens }: AccountsDeps): FastifyPluginAsync =>
-  async (plain) => {
-    plain.withTypeProvider<TypeBox>().post(
+  ({ postgres, publicUrl, tokens }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.post(
       '/auth/v1/login',
       {
         config: { access: access.anyone },

@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../../access/audit.ts'
 import { sha256 } from '../../access/authenticate.ts'
@@ -6,7 +6,6 @@ import { callerId } from '../../access/principal.ts'
 import { sessionOf } from '../../access/session.ts'
 import { invalidParameter, unauthorized } from '../../http/errors.ts'
 import { exactly } from '../../http/schemas.ts'
-import type { TypeBox } from '../../http/typeProvider.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { access, Password } from '../schemas.ts'
@@ -16,9 +15,9 @@ import { forgetSignInTries, takeSignInTry } from './signInThrottle.ts'
 
 /** PUT /dashboard/password: whoever is signed in changes their own. */
 export const ownPasswordRoutes =
-  ({ postgres, publicUrl }: AccountsDeps): FastifyPluginAsync =>
-  async (plain) => {
-    plain.withTypeProvider<TypeBox>().put(
+  ({ postgres, publicUrl }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.put(
       '/dashboard/password',
       {
         config: { access: access.session },

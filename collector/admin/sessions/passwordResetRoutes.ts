@@ -1,9 +1,8 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { sha256 } from '../../access/authenticate.ts'
 import { networkOf } from '../../access/network.ts'
 import { exactly } from '../../http/schemas.ts'
-import type { TypeBox } from '../../http/typeProvider.ts'
 import type { SendMail } from '../../platform/mail.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
@@ -18,9 +17,8 @@ const params = exactly({ token: Type.String({ maxLength: 200 }) })
 
 /** /dashboard/password-reset: ask for a link, and choose a new password by it. */
 export const passwordResetRoutes =
-  ({ postgres, publicUrl, sendMail }: AccountsDeps): FastifyPluginAsync =>
-  async (plain) => {
-    const app = plain.withTypeProvider<TypeBox>()
+  ({ postgres, publicUrl, sendMail }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
     const config = { access: access.anyone }
 
     app.post(

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { stringifySetCookie } from 'cookie'
-import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { sha256 } from '../../access/authenticate.ts'
 import { callerId } from '../../access/principal.ts'
 import { sessionCookie, sessionOf } from '../../access/session.ts'
 import { notFound, unauthorized } from '../../http/errors.ts'
 import { exactly, Id, Nullable } from '../../http/schemas.ts'
-import type { TypeBox } from '../../http/typeProvider.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { access, OrganizationRole } from '../schemas.ts'
@@ -15,33 +15,37 @@ import { rememberBrowser } from './knownBrowser.ts'
 import { userWithPassword } from './signIn.ts'
 
 /** Who is signed in to the dashboard. */
-export const SignedIn = Type.Object({
-  member: Type.Object({
-    member_id: Id,
-    email: Type.String(),
-    name: Nullable(Type.String()),
-    role: OrganizationRole,
-  }),
-  organization: Type.Object({ organization_id: Id, name: Type.String() }),
-  organizations: Type.Array(Type.Object({ organization_id: Id, name: Type.String() }), {
-    description: 'All that the user is a member of, by name.',
-  }),
-})
+export const SignedIn = Type.Object(
+  {
+    member: Type.Object({
+      member_id: Id,
+      email: Type.String(),
+      name: Nullable(Type.String()),
+      role: OrganizationRole,
+    }),
+    organization: Type.Object({ organization_id: Id, name: Type.String() }),
+    organizations: Type.Array(Type.Object({ organization_id: Id, name: Type.String() }), {
+      description: 'All that the user is a member of, by name.',
+    }),
+  },
+  { title: 'Session' },
+)
 type SignedIn = Static<typeof SignedIn>
 
-export const Credentials = exactly({
-  email: Type.String({ minLength: 1, maxLength: 254 }),
-  password: Type.String({ minLength: 1, maxLength: 200 }),
-})
+export const Credentials = exactly(
+  {
+    email: Type.String({ minLength: 1, maxLength: 254 }),
+    password: Type.String({ minLength: 1, maxLength: 200 }),
+  },
+  { title: 'Credentials' },
+)
 
 const tags = ['Dashboard']
 
 /** /dashboard/session: sign in, who is signed in, sign out. */
 export const sessionRoutes =
-  ({ postgres, publicUrl }: AccountsDeps): FastifyPluginAsync =>
-  async (plain) => {
-    const app = plain.withTypeProvider<TypeBox>()
-
+  ({ postgres, publicUrl }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
     app.post(
       '/dashboard/session',
       {

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../access/audit.ts'
 import { requireOrganizationAdmin } from '../../access/permissions.ts'
@@ -10,7 +10,6 @@ import { NextCursor, pageQuery, readPage } from '../../http/pagination.ts'
 import { exactly, Id, Nullable, Timestamp } from '../../http/schemas.ts'
 import { startingWith, untilClosed } from '../../http/streaming.ts'
 import { streamOf } from '../../http/streamOf.ts'
-import type { TypeBox } from '../../http/typeProvider.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { type Erasure, readErasure, requestErasure, selectErasures } from './erasures.ts'
@@ -38,25 +37,30 @@ const subject = {
 }
 const oneOf = 'Give exactly one of hem, email and cookie_id.'
 
-const PublicErasure = Type.Object({
-  erasure_id: Id,
-  status: Type.Union([Type.Literal('pending'), Type.Literal('complete')]),
-  requested_at: Timestamp,
-  completed_at: Nullable(Timestamp),
-})
+const PublicErasure = Type.Object(
+  {
+    erasure_id: Id,
+    status: Type.Union([Type.Literal('pending'), Type.Literal('complete')]),
+    requested_at: Timestamp,
+    completed_at: Nullable(Timestamp),
+  },
+  { title: 'Erasure' },
+)
 
-const PublicOptOut = Type.Object({
-  opt_out_id: Id,
-  hem: Nullable(Type.String()),
-  cookie_id: Nullable(Id),
-  created_at: Timestamp,
-})
+const PublicOptOut = Type.Object(
+  {
+    opt_out_id: Id,
+    hem: Nullable(Type.String()),
+    cookie_id: Nullable(Id),
+    created_at: Timestamp,
+  },
+  { title: 'OptOut' },
+)
 
 /** /api/v1/privacy/*: what people may ask of those who collect. For owners, admins and organization keys; never billed. */
 export const privacyRoutes =
-  ({ postgres, openReader }: PrivacyDeps): FastifyPluginAsync =>
-  async (plain) => {
-    const app = plain.withTypeProvider<TypeBox>()
+  ({ postgres, openReader }: PrivacyDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
     const config = {
       access: { to: 'key', projectKeys: 'refused', keyRole: 'admin', limit: 'data', members: true },
     } as const
