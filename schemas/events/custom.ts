@@ -1,13 +1,16 @@
 import { Type } from 'typebox'
-import { Timestamp, Url } from './common.ts'
+import { eventType, Timestamp, Url } from './common.ts'
 
 /** Most bytes of JSON that `properties` may take. */
 export const customPropertiesBytesMax = 16 * 1024
 
-export const custom = Type.Object({
-  url: Url,
-  name: Type.String({ minLength: 1, maxLength: 100 }),
-  /** Flat or nested JSON, at most 16 KiB. */
-  properties: Type.Record(Type.String(), Type.Unknown()),
-  timestamp: Timestamp,
-})
+export const custom = eventType(
+  9,
+  Type.Object({
+    url: Url,
+    name: Type.String({ minLength: 1, maxLength: 100 }),
+    /** Flat or nested JSON, at most 16 KiB. */
+    properties: Type.Record(Type.String(), Type.Unknown()),
+    timestamp: Timestamp,
+  }),
+)

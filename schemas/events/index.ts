@@ -10,11 +10,7 @@ import { scroll_depth } from './scroll_depth.ts'
 import { search } from './search.ts'
 import { video } from './video.ts'
 
-/**
- * Event type → schema of its event_data. The pixel takes its types from here, the collector its validators, the
- * documentation its text. Keys a schema does not name are kept as sent.
- */
-export const eventDataSchemas = {
+const definitions = {
   page_view,
   click,
   scroll_depth,
@@ -26,10 +22,24 @@ export const eventDataSchemas = {
   custom,
 }
 
-export type EventType = keyof typeof eventDataSchemas
-export type EventData<T extends EventType = EventType> = Static<(typeof eventDataSchemas)[T]>
+export type EventType = keyof typeof definitions
+export type EventData<T extends EventType = EventType> = Static<(typeof definitions)[T]['data']>
 
-export const eventTypes = Object.keys(eventDataSchemas) as readonly EventType[]
+export const eventTypes = Object.keys(definitions) as readonly EventType[]
+
+const ofEach = <K extends 'data' | 'number'>(key: K) =>
+  Object.fromEntries(eventTypes.map((type) => [type, definitions[type][key]])) as {
+    readonly [T in EventType]: (typeof definitions)[T][K]
+  }
+
+/**
+ * Event type → schema of its event_data. The pixel takes its types from here, the collector its validators, the
+ * documentation its text. Keys a schema does not name are kept as sent.
+ */
+export const eventDataSchemas = ofEach('data')
+
+/** Event type → the number that ends the ids of its events. */
+export const eventNumbers = ofEach('number')
 
 /** What events of each source are, with the JSON Schema of their event_data. */
 export const storedTypes = [

@@ -1,9 +1,12 @@
 import { Type } from 'typebox'
-import { Nullable, Text, Timestamp, Url } from './common.ts'
+import { eventType, Nullable, Text, Timestamp, Url } from './common.ts'
 
-export const search = Type.Object({
-  url: Url,
-  query: Text,
-  results_count: Nullable(Type.Integer({ minimum: 0 })),
-  timestamp: Timestamp,
-})
+export const search = eventType(
+  6,
+  Type.Object({
+    url: Url,
+    query: Text,
+    results_count: Nullable(Type.Integer({ minimum: 0 })),
+    timestamp: Timestamp,
+  }),
+)

@@ -1,6 +1,6 @@
 import type { PixelSettings } from '../../../schemas/beacon.ts'
 import { type Description, eventTypeOf, type NotedType } from '../../../schemas/captured.ts'
-import { type EventType, eventTypes } from '../../../schemas/events/index.ts'
+import { type EventType, eventNumbers } from '../../../schemas/events/index.ts'
 import { identifierOf } from '../beacon/identifier.ts'
 import { type Fault, isObject } from '../beacon/validate.ts'
 import {
@@ -106,14 +106,14 @@ const saysTooLittle: Partial<Record<NotedType, Fault>> = {
 const isNotedType = (type: string): type is NotedType => Object.hasOwn(eventTypeOf, type)
 
 /**
- * The uuid (version 8) of an event that the pixel noted: its time, the 52 bits its page threw, and the place of its
- * type among all, for several may be made of one. The same however often it is sent; undefined without a number.
+ * The uuid (version 8) of an event that the pixel noted: its time, the 52 bits its page threw, and the number of
+ * its type, for several may be made of one. The same however often it is sent; undefined without a number.
  */
 function idOf(at: unknown, thrown: unknown, event_type: string): string | undefined {
   if (typeof thrown !== 'number' || !(thrown >= 0 && thrown < 1)) return
   const time = hex(Math.max(0, Date.parse(cut(at, timeCharsMax) ?? '') || 0), 12)
   const bits = hex(Math.floor(thrown * 2 ** 52), 13)
-  const type = hex(eventTypes.indexOf(event_type as EventType) + 1, 2)
+  const type = hex(eventNumbers[event_type as EventType], 2)
   const groups = [time.slice(0, 8), time.slice(8), `8${bits.slice(0, 3)}`, `8${bits.slice(3, 6)}`]
   return [...groups, `${bits.slice(6)}000${type}`].join('-')
 }
