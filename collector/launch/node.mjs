@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 
 /** Tells the process that is handed over to whose child it is. */
-const launcherVariable = 'FOOTFALL_LAUNCHER_PID'
+export const launcherVariable = 'FOOTFALL_LAUNCHER_PID'
 
 /** A Ctrl-C goes to the whole group, and npm passes it on once more: whoever ends in order must bear it twice. */
 const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP']
@@ -36,8 +36,7 @@ export function checkLauncher() {
  * ends when its launcher is gone, however that ended.
  */
 export async function handOver() {
-  const launcher = Number(process.env[launcherVariable])
-  delete process.env[launcherVariable]
+  const launcher = takeLauncher()
   if (launcher) endAfter(launcher)
   // The shell that npm starts us in does not pass signals on.
   else if (process.env.npm_lifecycle_event) endAfter(process.ppid)
@@ -75,8 +74,15 @@ export function fail(message) {
   process.exit(1)
 }
 
+/** Whose child this process is told to be; 0 when it is not told. Its own children are not told the same. */
+export function takeLauncher() {
+  const launcher = Number(process.env[launcherVariable] ?? 0)
+  delete process.env[launcherVariable]
+  return launcher
+}
+
 /** SIGTERM to ourselves as soon as `parent` is not our parent any more. */
-function endAfter(parent) {
+export function endAfter(parent) {
   const watch = setInterval(() => {
     if (process.ppid === parent) return
     clearInterval(watch)

@@ -2,7 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { Demo } from '../../collector/demo/demo.ts'
+import { launcherVariable } from '../../collector/launch/node.mjs'
 import { freePort } from '../../collector/platform/localStores/supervise.ts'
 import { packageRoot } from '../../collector/platform/paths.ts'
 
@@ -20,6 +22,9 @@ export interface Service {
   /** Ends it in order and removes its data directory. */
   stop(): Promise<void>
 }
+
+/** A test process that is killed never gets to stop its service: the service looks after that by itself. */
+const endWithTest = pathToFileURL(join(packageRoot, 'test/harness/endWithTest.mjs')).href
 
 const startTimeoutMs = 120_000
 
@@ -40,9 +45,11 @@ export async function startService(
   const port = options.env?.PORT ? Number(options.env.PORT) : await freePort()
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'footfall-test-'))
   const url = `http://127.0.0.1:${port}`
-  const child = spawn(process.execPath, [join(packageRoot, 'dist/collector/main.js')], {
+  const commandLine = ['--import', endWithTest, join(packageRoot, 'dist/collector/main.js')]
+  const child = spawn(process.execPath, commandLine, {
     env: {
       ...process.env,
+      [launcherVariable]: String(process.pid),
       LOG_LEVEL: 'warn',
       // Tests poll; those of the limits switch them on.
       FOOTFALL_RATE_LIMITS: 'false',
