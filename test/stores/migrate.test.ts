@@ -156,15 +156,18 @@ test('links that a release before kept are links still, however often they are b
   const run = (sql: string) => clickhouse.command({ sql, params: {} })
   const [organization, cookie, hem] = [randomUUID(), randomUUID(), 'ab'.repeat(32)]
 
-  const before = readFileSync(
+  const table = readFileSync(
     join(packageRoot, 'collector/platform/clickhouse/migrations/003_identity_links.sql'),
     'utf8',
   )
-    .replace('{engine}', '')
-    .replace('{database}', database)
-    .replace('{user}', new URL(url).username)
-    .replace('{password}', new URL(url).password)
-  for (const statement of before.split(/;\s*$/m).filter((part) => part.trim())) await run(statement)
+  await run(table.replace('{engine}', '').replace(/;\s*$/, ''))
+  const { username, password } = new URL(url)
+  await run(`CREATE DICTIONARY identity_by_cookie
+    (organization_id UUID, cookie_id UUID, hem String, observed_at DateTime64(3, 'UTC'))
+    PRIMARY KEY organization_id, cookie_id
+    SOURCE(CLICKHOUSE(TABLE 'identity_links' DB '${database}' USER '${username}' PASSWORD '${password}'
+      UPDATE_FIELD observed_at UPDATE_LAG 15))
+    LAYOUT(COMPLEX_KEY_HASHED()) LIFETIME(MIN 1 MAX 2)`)
   await run(`CREATE TABLE events
     (organization_id UUID, project_id UUID, ts_millis Int64, event_id UUID, cookie_id UUID,
      event_type String, source String, campaign_id Nullable(String), user_agent String, client_ip String,

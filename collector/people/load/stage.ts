@@ -2,7 +2,7 @@
 
 import { companyFields } from '../../../schemas/fields.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import { profileRowsOf } from '../../platform/clickhouse/columns.ts'
+import { profileRowsOf } from '../../platform/clickhouse/profileRows.ts'
 import type { Target } from './targets.ts'
 
 export interface Stage {

@@ -32,7 +32,8 @@ writeFileSync(
     </default>
     <footfall>
       <password>${password}</password><networks><ip>127.0.0.1</ip></networks>
-      <profile>default</profile><quota>default</quota><access_management>1</access_management>
+      <profile>default</profile><quota>default</quota>
+      <access_management>1</access_management><named_collection_control>1</named_collection_control>
     </footfall>
   </users>
 </clickhouse>`,

@@ -1,21 +1,23 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { companyFields, eventColumns, type Field, profileFields } from '../../../schemas/fields.ts'
-import { packageRoot } from '../paths.ts'
 import { type ClickHouse, openClickHouse } from './client.ts'
 import { columnDefinition, syncColumns } from './columns.ts'
+import { reloadFailedDictionaries, syncDefinitions } from './definitions.ts'
+import { saveDictionaryLogin } from './login.ts'
+import { syncProfileRows } from './profileRows.ts'
+import { readStatements, schemaDirectory } from './statements.ts'
 
-const directory = join(packageRoot, 'collector/platform/clickhouse/migrations')
-
-const triesMost = 5
+const triesMax = 5
 const retryMs = 200
 
 /**
- * Makes `database` and brings it to the newest form: the numbered migrations that it has not had, then whatever the
- * field table says that the tables lack. Safe to run twice and by several processes at once: every statement can be
- * done again, a migration is noted only after all of it was done, and where two get in each other's way, each tries
- * once more.
+ * The one owner of ClickHouse's schema. Makes `database` and brings it to the newest form: tables by the numbered
+ * migrations that it has not had; what can be replaced as a whole, and the columns of the field table, by comparing
+ * what is there with what should be. Safe to run twice and by several processes at once: every statement can be done
+ * again, a migration is noted only after all of it was done, and where two get in each other's way, each tries once
+ * more. Throws when ClickHouse cannot be asked, or refuses.
  */
 export async function migrateClickHouse(url: string, database: string): Promise<void> {
   const server = openClickHouse(url, 'default')
@@ -26,10 +28,9 @@ export async function migrateClickHouse(url: string, database: string): Promise<
   try {
     for (let tried = 1; ; tried++) {
       try {
-        await migrate(clickhouse, url)
-        return await syncColumns(clickhouse)
+        return await migrate(clickhouse, url)
       } catch (error) {
-        if (tried === triesMost) throw error
+        if (tried === triesMax) throw error
         await delay(retryMs * tried)
       }
     }
@@ -39,6 +40,16 @@ export async function migrateClickHouse(url: string, database: string): Promise<
 }
 
 async function migrate(clickhouse: ClickHouse, url: string): Promise<void> {
+  const { database } = clickhouse
+  const login = await saveDictionaryLogin(clickhouse, url)
+  await runMigrations(clickhouse)
+  await syncDefinitions(clickhouse, { database, login: login.source })
+  await reloadFailedDictionaries(clickhouse)
+  await syncColumns(clickhouse)
+  await syncProfileRows(clickhouse)
+}
+
+async function runMigrations(clickhouse: ClickHouse): Promise<void> {
   await clickhouse.command({
     sql: 'CREATE TABLE IF NOT EXISTS migrations (name String, applied_at DateTime DEFAULT now()) ENGINE = ReplacingMergeTree ORDER BY name',
     params: {},
@@ -48,28 +59,14 @@ async function migrate(clickhouse: ClickHouse, url: string): Promise<void> {
       (row) => row.name,
     ),
   )
-  const names = readdirSync(directory).filter((file) => file.endsWith('.sql') && !done.has(file))
-  for (const name of names.sort()) {
-    const sql = fill(readFileSync(join(directory, name), 'utf8'), valuesOf(url, clickhouse.database))
-    for (const statement of statementsOf(sql)) await clickhouse.command({ sql: statement, params: {} })
+  const files = readdirSync(join(schemaDirectory, 'migrations'))
+  for (const name of files.filter((file) => file.endsWith('.sql') && !done.has(file)).sort()) {
+    for (const sql of readStatements(`migrations/${name}`, tableValues))
+      await clickhouse.command({ sql, params: {} })
     await clickhouse.command({
       sql: 'INSERT INTO migrations (name) VALUES ({name:String})',
       params: { name },
     })
-  }
-}
-
-/** What stands for the names in braces. */
-function valuesOf(url: string, database: string): Record<string, string> {
-  const { username, password } = new URL(url)
-  return {
-    event_columns: storedColumns(eventColumns),
-    profile_columns: storedColumns(profileFields),
-    company_columns: storedColumns(companyFields.filter(({ name }) => name !== 'company_domain')),
-    engine: '',
-    database,
-    user: decodeURIComponent(username) || 'default',
-    password: decodeURIComponent(password).replaceAll('\\', '\\\\').replaceAll("'", "\\'"),
   }
 }
 
@@ -80,14 +77,10 @@ const storedColumns = (fields: readonly Field[]): string =>
     .map(columnDefinition)
     .join(',\n    ')
 
-/** Splits a migration at the semicolons that end a line; comment lines are dropped. */
-const statementsOf = (sql: string): string[] =>
-  sql
-    .replace(/^\s*--.*$/gm, '')
-    .split(/;\s*$/m)
-    .map((statement) => statement.trim())
-    .filter(Boolean)
-
-function fill(template: string, values: Record<string, string>): string {
-  return template.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
+/** What stands for the names in braces of migrations. */
+const tableValues = {
+  event_columns: storedColumns(eventColumns),
+  profile_columns: storedColumns(profileFields),
+  company_columns: storedColumns(companyFields.filter(({ name }) => name !== 'company_domain')),
+  engine: '',
 }

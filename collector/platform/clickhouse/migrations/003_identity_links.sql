@@ -12,16 +12,3 @@ CREATE TABLE IF NOT EXISTS identity_links
 ENGINE = {engine}ReplacingMergeTree(observed_at)
 ORDER BY (organization_id, cookie_id)
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;
-
--- The latest link of each cookie, in memory, for reads.
-CREATE DICTIONARY IF NOT EXISTS identity_by_cookie
-(
-    organization_id UUID,
-    cookie_id UUID,
-    hem String,
-    observed_at DateTime64(3, 'UTC')
-)
-PRIMARY KEY organization_id, cookie_id
-SOURCE(CLICKHOUSE(TABLE 'identity_links' DB '{database}' USER '{user}' PASSWORD '{password}' UPDATE_FIELD observed_at UPDATE_LAG 15))
-LAYOUT(COMPLEX_KEY_HASHED())
-LIFETIME(MIN 1 MAX 2);

@@ -7,8 +7,8 @@ ALTER TABLE identity_links
     ADD COLUMN IF NOT EXISTS source LowCardinality(String) DEFAULT 'identify',
     ADD COLUMN IF NOT EXISTS stored_at DateTime64(3, 'UTC') DEFAULT now64(3);
 
--- The link of each cookie that counts, in memory: the surest one, of those the latest. hem_number is the hem as 256
--- bits, the first byte lowest: half the memory of its text. 70 bytes a link, a second to load two million.
+-- The release before read this dictionary from the table as it was, which keeps the table from being replaced: until
+-- the definition of today takes its place (definitions/dictionaries.sql), it is empty.
 CREATE OR REPLACE DICTIONARY identity_by_cookie
 (
     organization_id UUID,
@@ -16,13 +16,9 @@ CREATE OR REPLACE DICTIONARY identity_by_cookie
     hem_number UInt256
 )
 PRIMARY KEY organization_id, cookie_id
-SOURCE(CLICKHOUSE(USER '{user}' PASSWORD '{password}' QUERY '
-    SELECT organization_id, cookie_id, reinterpretAsUInt256(unhex(hem)) AS hem_number
-    FROM {database}.identity_links FINAL
-    ORDER BY organization_id, cookie_id, confidence DESC, observed_at DESC, hem
-    LIMIT 1 BY organization_id, cookie_id'))
+SOURCE(NULL())
 LAYOUT(COMPLEX_KEY_HASHED_ARRAY())
-LIFETIME(MIN 300 MAX 600);
+LIFETIME(0);
 
 CREATE OR REPLACE TABLE identity_links
 (
@@ -50,27 +46,6 @@ SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fs
 AS SELECT organization_id, cookie_id, hem, source, confidence, pixel_id, observed_at, stored_at, spool_id, seq
 FROM identity_links;
 
--- The same of the cookies that sites identified within the last hour: small, so that it can be read anew every
--- second, while the large one may be up to ten minutes old.
-CREATE OR REPLACE DICTIONARY identity_by_cookie_lately
-(
-    organization_id UUID,
-    cookie_id UUID,
-    hem_number UInt256
-)
-PRIMARY KEY organization_id, cookie_id
-SOURCE(CLICKHOUSE(USER '{user}' PASSWORD '{password}' QUERY '
-    SELECT organization_id, cookie_id, reinterpretAsUInt256(unhex(hem)) AS hem_number
-    FROM {database}.identity_links FINAL
-    WHERE (organization_id, cookie_id) IN (
-        SELECT organization_id, cookie_id FROM {database}.identity_links
-        WHERE stored_at > now() - INTERVAL 1 HOUR AND source != ''loaded''
-    )
-    ORDER BY organization_id, cookie_id, confidence DESC, observed_at DESC, hem
-    LIMIT 1 BY organization_id, cookie_id'))
-LAYOUT(COMPLEX_KEY_HASHED_ARRAY())
-LIFETIME(MIN 1 MAX 2);
-
 -- One row for each hem, with the columns of the field table (schemas/fields.ts); somebody known by two addresses has
 -- two, with the same pte_person_id. The row loaded last counts.
 CREATE TABLE IF NOT EXISTS profiles
@@ -84,7 +59,7 @@ ORDER BY hem
 SETTINGS non_replicated_deduplication_window = 10000;
 
 -- The same people once more, each as the piece of JSON that rows of the API end with, in small granules: a page of
--- events needs all of a thousand people that lie anywhere. The view that fills it is made by columns.ts.
+-- events needs all of a thousand people that lie anywhere. profileRows.ts makes the view that fills it.
 CREATE TABLE IF NOT EXISTS profile_rows
 (
     -- The first eight bytes of the hem.
@@ -99,24 +74,6 @@ ENGINE = {engine}ReplacingMergeTree(updated_at)
 PRIMARY KEY hem_key
 ORDER BY (hem_key, hem_number)
 SETTINGS index_granularity = 8, min_compress_block_size = 1024, max_compress_block_size = 65536;
-
--- Asks for the people it is asked for and remembers the last 65,536, at most 4 KiB each.
-CREATE OR REPLACE DICTIONARY profile_by_hem
-(
-    hem_key UInt64,
-    hem_number UInt256,
-    pte String,
-    profile String
-)
-PRIMARY KEY hem_key
-SOURCE(CLICKHOUSE(USER '{user}' PASSWORD '{password}' QUERY '
-    SELECT hem_key, hem_number, pte, profile
-    FROM {database}.profile_rows
-    WHERE {condition}
-    ORDER BY hem_key, updated_at DESC
-    LIMIT 1 BY hem_key'))
-LAYOUT(CACHE(SIZE_IN_CELLS 65536))
-LIFETIME(MIN 60 MAX 120);
 
 -- Companies by domain, with the company columns of the field table.
 CREATE TABLE IF NOT EXISTS companies

@@ -1,4 +1,4 @@
--- Loading files into the identity store, and companies by address.
+-- Loading files into the identity store.
 
 -- What was loaded has a partition for each organization (the zero uuid: the operator's graph), so that another load can
 -- take the place of all of it at once; what sites observed has one for each month.
@@ -51,15 +51,3 @@ CREATE TABLE IF NOT EXISTS identity_loads
 )
 ENGINE = {engine}ReplacingMergeTree(updated_at)
 ORDER BY load_id;
-
--- The company that an address belongs to: that of the smallest network around it.
-CREATE OR REPLACE DICTIONARY company_by_network
-(
-    network String,
-    company_domain String
-)
-PRIMARY KEY network
-SOURCE(CLICKHOUSE(USER '{user}' PASSWORD '{password}' QUERY '
-    SELECT network, company_domain FROM {database}.company_networks FINAL'))
-LAYOUT(IP_TRIE)
-LIFETIME(MIN 300 MAX 600);

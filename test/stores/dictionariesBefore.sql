@@ -1,22 +1,5 @@
--- What a page says of its visitor nobody vouches for: whoever knows a cookie's id may say it from anywhere. So of the
--- links that sites observed only those count before the operator's graph that the site's own server has signed (source
--- "signed"). Links of before this release have the sources "identify" and "form" and were not signed: they are kept,
--- count where the graph does not know the cookie, and there in the order that they always had among each other.
+-- The dictionaries as they were defined while their definitions held the password.
 
-CREATE OR REPLACE VIEW followed_links AS
-SELECT organization_id, cookie_id, hem, confidence, observed_at,
-    organization_id = toUUID('00000000-0000-0000-0000-000000000000') OR source IN ('signed', 'loaded') AS is_vouched
-FROM {database}.identity_links FINAL
-WHERE hem NOT IN (
-      SELECT hem FROM {database}.active_opt_outs
-      WHERE organization_id = toUUID('00000000-0000-0000-0000-000000000000'))
-  AND (organization_id, hem) NOT IN (SELECT organization_id, hem FROM {database}.active_opt_outs)
-  AND cookie_id NOT IN (
-      SELECT cookie_id FROM {database}.active_opt_outs
-      WHERE organization_id = toUUID('00000000-0000-0000-0000-000000000000'))
-  AND (organization_id, cookie_id) NOT IN (SELECT organization_id, cookie_id FROM {database}.active_opt_outs);
-
--- As in 008_privacy.sql, without the links that nobody vouches for of cookies that the graph knows and may tell.
 CREATE OR REPLACE DICTIONARY identity_by_cookie
 (
     organization_id UUID,
@@ -45,7 +28,6 @@ SOURCE(CLICKHOUSE(USER '{user}' PASSWORD '{password}' QUERY '
 LAYOUT(COMPLEX_KEY_HASHED_ARRAY())
 LIFETIME(MIN 300 MAX 600);
 
--- It is read anew every second: of the graph it asks only for the cookies it is about.
 CREATE OR REPLACE DICTIONARY identity_by_cookie_lately
 (
     organization_id UUID,
@@ -73,3 +55,31 @@ SOURCE(CLICKHOUSE(USER '{user}' PASSWORD '{password}' QUERY '
     LIMIT 1 BY organization_id, cookie_id'))
 LAYOUT(COMPLEX_KEY_HASHED_ARRAY())
 LIFETIME(MIN 1 MAX 2);
+
+CREATE OR REPLACE DICTIONARY profile_by_hem
+(
+    hem_key UInt64,
+    hem_number UInt256,
+    pte String,
+    profile String
+)
+PRIMARY KEY hem_key
+SOURCE(CLICKHOUSE(USER '{user}' PASSWORD '{password}' QUERY '
+    SELECT hem_key, hem_number, pte, profile
+    FROM {database}.profile_rows
+    WHERE {condition}
+    ORDER BY hem_key, updated_at DESC
+    LIMIT 1 BY hem_key'))
+LAYOUT(CACHE(SIZE_IN_CELLS 65536))
+LIFETIME(MIN 60 MAX 120);
+
+CREATE OR REPLACE DICTIONARY company_by_network
+(
+    network String,
+    company_domain String
+)
+PRIMARY KEY network
+SOURCE(CLICKHOUSE(USER '{user}' PASSWORD '{password}' QUERY '
+    SELECT network, company_domain FROM {database}.company_networks FINAL'))
+LAYOUT(IP_TRIE)
+LIFETIME(MIN 300 MAX 600);

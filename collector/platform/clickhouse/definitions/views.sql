@@ -1,0 +1,74 @@
+-- Views, in the order in which they need each other. Whose link counts is decided here and nowhere else.
+
+CREATE VIEW {database}.active_opt_outs AS
+SELECT organization_id, hem, cookie_id FROM {database}.opt_outs FINAL WHERE is_active;
+
+-- Links that may be followed: neither their person nor their browser wants to be left alone by whom they are for. What a
+-- page says of its visitor nobody vouches for: whoever knows a cookie's id may say it from anywhere. So of the links
+-- that sites observed only those count before the operator's graph that the site's own server has signed, or loaded.
+CREATE VIEW {database}.followed_links AS
+SELECT organization_id, cookie_id, hem, confidence, observed_at,
+    organization_id = toUUID('00000000-0000-0000-0000-000000000000') OR source IN ('signed', 'loaded') AS is_vouched
+FROM {database}.identity_links FINAL
+WHERE hem NOT IN (
+      SELECT hem FROM {database}.active_opt_outs
+      WHERE organization_id = toUUID('00000000-0000-0000-0000-000000000000'))
+  AND (organization_id, hem) NOT IN (SELECT organization_id, hem FROM {database}.active_opt_outs)
+  AND cookie_id NOT IN (
+      SELECT cookie_id FROM {database}.active_opt_outs
+      WHERE organization_id = toUUID('00000000-0000-0000-0000-000000000000'))
+  AND (organization_id, cookie_id) NOT IN (SELECT organization_id, cookie_id FROM {database}.active_opt_outs);
+
+-- Cookies of which an organization must not learn what the operator's graph says.
+CREATE VIEW {database}.hidden_cookies AS
+SELECT organization_id, cookie_id FROM {database}.active_opt_outs
+WHERE hem = '' AND organization_id != toUUID('00000000-0000-0000-0000-000000000000')
+UNION ALL
+SELECT optOut.organization_id, link.cookie_id
+FROM {database}.identity_links AS link FINAL
+JOIN {database}.active_opt_outs AS optOut ON toString(link.hem) = optOut.hem
+WHERE link.organization_id = toUUID('00000000-0000-0000-0000-000000000000')
+  AND optOut.organization_id != toUUID('00000000-0000-0000-0000-000000000000');
+
+-- The link of each cookie that counts: the surest one, of those the latest; the hem as 256 bits, the first byte lowest.
+-- Links that nobody vouches for are left out of cookies that the graph knows and may tell. hem_number is 0 where an
+-- organization must not ask the operator's graph.
+CREATE VIEW {database}.counting_links AS
+SELECT organization_id, cookie_id, reinterpretAsUInt256(unhex(hem)) AS hem_number
+FROM (
+    SELECT organization_id, cookie_id, toString(hem) AS hem, is_vouched, confidence, observed_at
+    FROM {database}.followed_links
+    WHERE is_vouched
+       OR (organization_id, cookie_id) IN (SELECT organization_id, cookie_id FROM {database}.hidden_cookies)
+       OR cookie_id NOT IN (
+          SELECT cookie_id FROM {database}.followed_links
+          WHERE organization_id = toUUID('00000000-0000-0000-0000-000000000000') AND cookie_id IN (
+              SELECT cookie_id FROM {database}.identity_links
+              WHERE organization_id != toUUID('00000000-0000-0000-0000-000000000000')
+                AND source NOT IN ('signed', 'loaded')))
+    UNION ALL
+    SELECT organization_id, cookie_id, '', false, -1, toDateTime64(0, 3, 'UTC') FROM {database}.hidden_cookies
+)
+ORDER BY organization_id, cookie_id, is_vouched DESC, confidence DESC, observed_at DESC, hem
+LIMIT 1 BY organization_id, cookie_id;
+
+-- The same of the cookies that sites identified within the last hour. It is read every second: of the graph it asks
+-- only for the cookies it is about.
+CREATE VIEW {database}.counting_links_lately AS
+WITH late AS (
+    SELECT organization_id, cookie_id FROM {database}.identity_links
+    WHERE stored_at > now() - INTERVAL 1 HOUR AND source != 'loaded'
+)
+SELECT organization_id, cookie_id, reinterpretAsUInt256(unhex(hem)) AS hem_number
+FROM {database}.followed_links
+WHERE (organization_id, cookie_id) IN (SELECT organization_id, cookie_id FROM late)
+  AND (is_vouched
+    OR (organization_id, cookie_id) IN (
+        SELECT organization_id, cookie_id FROM {database}.hidden_cookies
+        WHERE cookie_id IN (SELECT cookie_id FROM late))
+    OR cookie_id NOT IN (
+        SELECT cookie_id FROM {database}.followed_links
+        WHERE organization_id = toUUID('00000000-0000-0000-0000-000000000000')
+          AND cookie_id IN (SELECT cookie_id FROM late)))
+ORDER BY organization_id, cookie_id, is_vouched DESC, confidence DESC, observed_at DESC, hem
+LIMIT 1 BY organization_id, cookie_id;

@@ -1,0 +1,59 @@
+import { type ClickHouse, ClickHouseRefused } from './client.ts'
+
+/**
+ * Dictionaries read their tables as a user of ClickHouse, which asks them for a password like anybody. So that none
+ * stands in a definition, where backups would hold it and a new password would not reach it, it is kept in a named
+ * collection, which is no part of the database.
+ */
+export interface DictionaryLogin {
+  /** What SOURCE(CLICKHOUSE(…)) says of it. */
+  readonly source: string
+}
+
+const accessDenied = 497
+const collectionIsImmutable = 670
+
+/**
+ * Writes the user and password of `url` to the named collection of the database, whatever they were before. A login that
+ * may not write named collections needs one of that name in the server's configuration. The user "default" without a
+ * password needs none.
+ */
+export async function saveDictionaryLogin(clickhouse: ClickHouse, url: string): Promise<DictionaryLogin> {
+  const { username, password } = new URL(url)
+  const user = decodeURIComponent(username) || 'default'
+  if (user === 'default' && password === '') return { source: '' }
+  const collection = `${clickhouse.database}_login`
+  const values = `user = ${quoted(user)} NOT OVERRIDABLE, password = ${quoted(decodeURIComponent(password))} NOT OVERRIDABLE`
+  try {
+    await clickhouse.command({
+      sql: `CREATE NAMED COLLECTION IF NOT EXISTS ${collection} AS ${values}`,
+      params: {},
+    })
+    await clickhouse.command({ sql: `ALTER NAMED COLLECTION ${collection} SET ${values}`, params: {} })
+  } catch (error) {
+    if (!(await isKeptByOperator(clickhouse, collection, error))) throw error
+  }
+  return { source: `NAME ${collection}` }
+}
+
+/** Whether the collection is in the server's configuration. Throws what is missing where there is none at all. */
+async function isKeptByOperator(
+  clickhouse: ClickHouse,
+  collection: string,
+  error: unknown,
+): Promise<boolean> {
+  if (!(error instanceof ClickHouseRefused)) return false
+  if (error.code === collectionIsImmutable) return true
+  if (error.code !== accessDenied) return false
+  const [found] = await clickhouse.rows({
+    sql: 'SELECT name FROM system.named_collections WHERE name = {collection:String}',
+    params: { collection },
+  })
+  if (found) return true
+  throw new Error(
+    `the login may not write the named collection ${collection}, from which dictionaries have it: ` +
+      `GRANT NAMED COLLECTION ADMIN ON ${collection}, or define it in the server's configuration`,
+  )
+}
+
+const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`

@@ -1,0 +1,53 @@
+import { type Field, isReadableAt, profileFields } from '../../../schemas/fields.ts'
+import type { ClickHouse } from './client.ts'
+import { normalForms } from './normalForm.ts'
+
+/** Members of a JSON object, each with a comma in front, as the API writes them. */
+function membersOf(fields: readonly Field[]): string {
+  const names = fields.map(({ name }) => name).join(', ')
+  return `concat(',', trim(BOTH '{}' FROM formatRowNoNewline('JSONEachRow', ${names})))`
+}
+
+/** Whether a member of a profile stands in `pte`; the others stand in `profile`. */
+export const isPteField = (field: Field): boolean => isReadableAt(field, 'resolution_hem_pte')
+
+/** SQL: the rows of profile_rows that the profiles of `table` make. */
+export const profileRowsOf = (table: string): string => `
+  SELECT
+    reinterpretAsUInt64(unhex(substring(hem, 1, 16))) AS hem_key,
+    reinterpretAsUInt256(unhex(hem)) AS hem_number,
+    ${membersOf(profileFields.filter(isPteField))} AS pte,
+    ${membersOf(profileFields.filter((field) => !isPteField(field)))} AS profile,
+    updated_at
+  FROM ${table}
+  SETTINGS date_time_output_format = 'iso', output_format_json_quote_64bit_integers = 0,
+    output_format_json_escape_forward_slashes = 0`
+
+/** The view that writes every profile into profile_rows, too. */
+const view = 'profile_rows_from_profiles'
+const nextView = `${view}_next`
+
+/**
+ * Makes that view. When it writes other fields than it should, another takes its place, and all profiles are written
+ * once more before the new view has the name: so a start that was broken off begins again. Rows of the same hem
+ * replace each other, so they may be written twice.
+ */
+export async function syncProfileRows(clickhouse: ClickHouse): Promise<void> {
+  const select = profileRowsOf(`${clickhouse.database}.profiles`)
+  const [present] = await clickhouse.rows<{ as_select: string }>({
+    sql: `SELECT as_select FROM system.tables WHERE database = currentDatabase() AND name = '${view}'`,
+    params: {},
+  })
+  if (present) {
+    const [wanted, found] = await normalForms(clickhouse, [select, present.as_select])
+    if (wanted === found) return
+  }
+  for (const sql of [
+    `DROP VIEW IF EXISTS ${nextView}`,
+    `CREATE MATERIALIZED VIEW ${nextView} TO profile_rows AS ${select}`,
+    `INSERT INTO profile_rows ${profileRowsOf('profiles')}`,
+    `DROP VIEW IF EXISTS ${view}`,
+    `RENAME TABLE ${nextView} TO ${view}`,
+  ])
+    await clickhouse.command({ sql, params: {} })
+}
