@@ -13,6 +13,7 @@ export interface AuditObject {
     | 'pixel'
     | 'key'
     | 'campaign'
+    | 'audience'
     | 'erasure'
     | 'opt_out'
     | 'subject'

@@ -44,6 +44,10 @@ A key and its secret are made in the dashboard, at \`/{org_id}/settings/api-keys
 const tags = [
   { name: 'Events', description: 'Events, one row each, and their counts.' },
   { name: 'Identity', description: 'Who an address belongs to, and people by what is known of them.' },
+  {
+    name: 'Audiences',
+    description: 'Who meets a definition: built, and then read page by page or as files.',
+  },
   { name: 'Billing', description: 'What was charged, and how much may be.' },
   { name: 'Campaigns', description: 'DSP campaigns, what they did, and what is left of their budgets.' },
   { name: 'Taxonomy', description: 'What fields and their values mean; not billed.' },

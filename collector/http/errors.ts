@@ -58,6 +58,14 @@ export const projectMismatch = () =>
     'project_id does not match API key scope: this key reads and writes only its own project.',
   )
 
+/** 403, in the spec's words: a key of one project asks for audiences of another (spec: Project-scoped key behavior). */
+export const accessDenied = () =>
+  new ApiError(
+    403,
+    'access denied',
+    'access denied: this key reads and writes only its own project’s audiences.',
+  )
+
 /** 409: the state of things does not allow it; `body` may show that state. */
 export const conflict = (message: string, body: Record<string, unknown> = {}) =>
   new ApiError(409, 'conflict', message, { body })
@@ -76,6 +84,7 @@ export const notFound = {
     new ApiError(404, 'organization not found', 'You belong to no organization with this id.'),
   project: () => new ApiError(404, 'project not found', 'No project of yours has this id.'),
   pixel: () => new ApiError(404, 'pixel not found', 'No pixel of yours has this id.'),
+  audience: () => new ApiError(404, 'audience not found', 'No audience of yours has this id.'),
   campaign: () => new ApiError(404, 'campaign not found', 'No campaign of yours has this id.'),
   field: (name: string) => new ApiError(404, 'field not found', `There is no field "${name}".`),
   taxonomy: (name: string) => new ApiError(404, 'taxonomy not found', `There is no taxonomy "${name}".`),

@@ -34,7 +34,6 @@ export function conditions(
   bind: Bind,
 ): readonly string[] {
   const organizationId = bind('UUID', scope.organizationId)
-  const payload = payloadOf(filters, bind)
   return [
     `organization_id = ${organizationId}`,
     ...projectCondition(scope, bind),
@@ -43,6 +42,18 @@ export function conditions(
     ...(source === null ? [] : [`source = ${bind('String', source)}`]),
     `${timeColumn(order)} >= ${timeOf(order, bind('Int64', window.startMs))}`,
     `${timeColumn(order)} < ${timeOf(order, bind('Int64', window.endMs))}`,
+    ...filterConditions(filters, organizationId, bind),
+  ]
+}
+
+/** What filters mean over rows of `events`; the organization is SQL. */
+export function filterConditions(
+  filters: readonly Filter[],
+  organizationId: string,
+  bind: Bind,
+): readonly string[] {
+  const payload = payloadOf(filters, bind)
+  return [
     ...filters.filter(isOfEvent).flatMap((filter) => eventConditions(filter, organizationId, bind, payload)),
     ...profileConditions(
       filters.filter((filter) => !isOfEvent(filter)),

@@ -54,9 +54,12 @@ async function stateOf({ organizationId, projects }: Tenant): Promise<unknown> {
 }
 
 /** None of a tenant's ids or names may be told to strangers, but for what they sent themselves. */
-const mentions = ({ organizationId, projects, pixels, campaigns, owner, member }: Tenant, text: string) =>
-  [organizationId, ...projects, ...pixels, ...campaigns, owner, member, 'Alder'].filter((part) =>
-    text.includes(part),
+const mentions = (
+  { organizationId, projects, pixels, campaigns, audiences, owner, member }: Tenant,
+  text: string,
+) =>
+  [organizationId, ...projects, ...pixels, ...campaigns, ...audiences, owner, member, 'Alder'].filter(
+    (part) => text.includes(part),
   )
 
 test('every route is for anyone, or has a sample here', () => {
@@ -170,6 +173,8 @@ describe('nobody is let in who does not belong', () => {
       else if (namesOther && /pixel|project\//.test(name))
         expect(answer).toMatchObject({ name, status: 401, error: 'Invalid API key' })
       else if (about.includes(ours.campaigns[0])) expect(answer).toMatchObject({ name, status: 404 })
+      else if (namesOther && /audiences/.test(name))
+        expect(answer).toMatchObject({ name, status: 403, error: 'access denied' })
       else if (namesOther && /billing|campaigns|statistics/.test(name)) {
         expect(answer).toMatchObject({ name, status: 403, error: 'project_id does not match API key scope' })
       } else if (namesOther) expect(answer).toMatchObject({ name, status: 404, error: 'project not found' })

@@ -14,6 +14,12 @@ export interface Sample {
 const lastHour = () => ({ start_ms: String(Date.now() - 3_600_000), end_ms: String(Date.now()) })
 const byProjectInWindow: Sample = { query: ({ projects }) => ({ project_id: projects[0], ...lastHour() }) }
 const byCampaign: Sample = { params: ({ campaigns }) => ({ campaign_id: campaigns[0] }) }
+/** A valid definition of an audience. */
+const visitors = { entity: 'people', include: { event: { within_days: 7 } } }
+const byAudience: Sample = {
+  params: ({ audiences }) => ({ audience_id: audiences[0] }),
+  query: ({ projects }) => ({ project_id: projects[0] }),
+}
 const byProject: Sample = { query: ({ projects }) => ({ project_id: projects[0] }) }
 
 /** How each route is asked about a tenant. Deletions come last: what they take away is asked about before. */
@@ -51,6 +57,14 @@ export const samples: Record<string, Sample> = {
   },
   'PUT /api/v1/campaigns/:campaign_id': { ...byCampaign, body: () => ({ name: 'Renamed' }) },
   'POST /api/v1/campaigns/events': { body: () => ({ events: [{ event_id: randomUUID() }] }) },
+  'GET /api/v1/audiences': byProject,
+  'GET /api/v1/audiences/:audience_id': byAudience,
+  'GET /api/v1/audiences/schema': {},
+  'GET /api/v1/audiences/templates': {},
+  'POST /api/v1/audiences': { ...byProject, body: () => ({ name: 'Another', definition: visitors }) },
+  'POST /api/v1/audiences/sample': { ...byProject, body: () => ({ definition: visitors }) },
+  'POST /api/v1/audiences/:audience_id/clone': { ...byAudience, body: () => ({ name: 'A clone' }) },
+  'PATCH /api/v1/audiences/:audience_id': { ...byAudience, body: () => ({ name: 'Renamed' }) },
   'GET /api/v1/billing/usage': byProject,
   'GET /api/v1/billing/usage/by-meter': byProject,
   'GET /api/v1/billing/usage/daily-by-meter': byProject,
@@ -117,6 +131,7 @@ export const samples: Record<string, Sample> = {
   'POST /dashboard/keys': { body: () => ({ name: 'New', mode: 'live', project_id: null }) },
   'DELETE /dashboard/keys/:key_id': { params: () => ({ key_id: randomUUID() }) },
   'GET /dashboard/audit': {},
+  'DELETE /api/v1/audiences/:audience_id': byAudience,
   'DELETE /api/v1/project/user/delete': {
     body: ({ projects, owner }) => ({ project_id: projects[0], member_id: owner }),
   },

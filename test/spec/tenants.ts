@@ -14,6 +14,7 @@ import { createTokens } from '../../collector/access/tokens.ts'
 import { type ApiCredentials, newApiCredentials, storeApiKey } from '../../collector/admin/keys/apiKeys.ts'
 import { storeMember } from '../../collector/admin/members/newMember.ts'
 import { createApp } from '../../collector/app.ts'
+import { createAudience } from '../../collector/audiences/audiences.ts'
 import { createBilling } from '../../collector/billing/billing.ts'
 import { readConfig } from '../../collector/config.ts'
 import { openLocate } from '../../collector/ingest/normalize/location.ts'
@@ -25,18 +26,20 @@ import { migrateClickHouse } from '../../collector/platform/clickhouse/migrate.t
 import { openLog } from '../../collector/platform/log.ts'
 import { migratePostgres } from '../../collector/platform/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
+import { inTransaction } from '../../collector/platform/postgres/transaction.ts'
 import { fillSampleDatabase } from '../../collector/sandbox/sample.ts'
 import { ensureSampleOrganization } from '../../collector/sandbox/sampleOrganization.ts'
 import { eventOf, linkOf } from '../api/events/harness.ts'
 import { newPostgresDatabase, randomName } from '../harness/databases.ts'
 import { samples } from './samples.ts'
 
-/** An organization with two projects, a pixel and a campaign in each, an owner, a plain member of no project, and keys. */
+/** An organization with two projects, a pixel, a campaign and an audience in each, an owner, a plain member of no project, and keys. */
 export interface Tenant {
   organizationId: string
   projects: [string, string]
   pixels: [string, string]
   campaigns: [string, string]
+  audiences: [string, string]
   erasure: string
   /** A cookie. */
   optedOut: string
@@ -102,7 +105,7 @@ export async function openTenants() {
 
   /** Asks a route about a tenant. */
   const ask = async (name: string, about: Tenant, headers: Record<string, string>) => {
-    const [method, path] = name.split(' ') as ['GET' | 'POST' | 'PUT' | 'DELETE', string]
+    const [method, path] = name.split(' ') as ['GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', string]
     const { params, query, body } = samples[name]!
     const values = params?.(about) ?? {}
     const answer = await app.inject({
@@ -172,6 +175,7 @@ async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
     projects: [randomUUID(), randomUUID()],
     pixels: [randomUUID(), randomUUID()],
     campaigns: [randomUUID(), randomUUID()],
+    audiences: [randomUUID(), randomUUID()],
     erasure: randomUUID(),
     optedOut: randomUUID(),
     owner: randomUUID(),
@@ -182,7 +186,7 @@ async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
     testProjectKey: newApiCredentials('test'),
     revoked: newApiCredentials('live'),
   }
-  const { organizationId, projects, pixels, campaigns } = tenant
+  const { organizationId, projects, pixels, campaigns, audiences } = tenant
   await postgres.query('INSERT INTO organizations (organization_id, name) VALUES ($1, $2)', [
     organizationId,
     name,
@@ -194,6 +198,17 @@ async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
     await postgres.query(
       `INSERT INTO campaigns (campaign_id, project_id, name, status, start_date) VALUES ($1, $2, $3, 'active', now())`,
       [campaigns[n], projects[n], `${name} campaign ${n}`],
+    )
+    await inTransaction(postgres, (client) =>
+      createAudience(
+        client,
+        projects[n],
+        {
+          name: `${name} audience ${n}`,
+          definition: { entity: 'people', include: { event: { within_days: 7 } } },
+        },
+        audiences[n],
+      ),
     )
     await postgres.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
       ...[pixels[n], projects[n], `${name} pixel ${n}`],

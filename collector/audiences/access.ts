@@ -1,0 +1,101 @@
+import type { Access } from '../access/access.ts'
+import { projectFor } from '../access/permissions.ts'
+import type { Principal } from '../access/principal.ts'
+import { sampleIdentity } from '../access/sampleView.ts'
+import { accessDenied, forbidden, invalidParameter } from '../http/errors.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
+import { readUuid } from '../query/plan.ts'
+
+/** Who may ask the audience routes. */
+export const access = {
+  to: 'key',
+  projectKeys: 'own project',
+  keyRole: 'read',
+  limit: 'data',
+  members: true,
+} as const satisfies Access
+
+/** The same for what changes audiences. */
+export const writeAccess = { ...access, keyRole: 'write' } as const satisfies Access
+
+/** What is the same for everybody: the schema of definitions, the templates. */
+export const catalogAccess = { ...access, projectKeys: 'as organization' } as const satisfies Access
+
+/** Whose audiences a request is about. Every statement of the repository is bound to it. */
+export interface AudienceScope {
+  readonly organizationId: string
+  /** Null: of every project of the organization. */
+  readonly projectId: string | null
+}
+
+/** The parts of a request that may name its project. */
+interface ProjectRequest {
+  readonly principal: Principal
+  readonly query: unknown
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body?: unknown
+}
+
+/**
+ * The project that a request names, by X-Project-Id, ?project_id= or the body's project_id. Throws 400 when two of them
+ * differ or it is missing, 403 "access denied" when it is another than the key's, 404 "project not found" for one that
+ * the caller may not see, and 403 "forbidden" for who may not change what is in it.
+ */
+export async function projectOf(
+  postgres: Postgres,
+  request: ProjectRequest,
+  needs: 'read' | 'write',
+): Promise<string> {
+  const asked = askedProject(request)
+  if (asked === undefined) {
+    throw invalidParameter('project_id', 'is missing: name the project by X-Project-Id or ?project_id=')
+  }
+  return requireProject(postgres, request.principal, asked, needs)
+}
+
+/** Throws for a project as projectOf does. */
+export async function requireProject(
+  postgres: Postgres,
+  principal: Principal,
+  asked: string,
+  needs: 'read' | 'write',
+): Promise<string> {
+  if (principal.projectId !== null && asked !== principal.projectId) throw accessDenied()
+  return (await projectFor(postgres, principal, asked, needs)).projectId
+}
+
+/**
+ * Among which audiences one is looked for by its id. A key of one project has to name it (spec: Project-scoped key
+ * behavior); without one, those of all projects that are looked at are the organization's.
+ */
+export async function scopeOf(postgres: Postgres, request: ProjectRequest): Promise<AudienceScope> {
+  const { principal } = request
+  const { organizationId, caller } = principal
+  const isPlainMember = caller.kind === 'member' && caller.role === 'member'
+  if (askedProject(request) === undefined && principal.projectId === null && !isPlainMember) {
+    return { organizationId, projectId: null }
+  }
+  return { organizationId, projectId: await projectOf(postgres, request, 'read') }
+}
+
+function askedProject({ principal, query, headers, body }: ProjectRequest): string | undefined {
+  const named = [
+    readUuid('X-Project-Id', headers['x-project-id']?.toString()),
+    readUuid('project_id', textOf(query)),
+    // A test key's own ids are turned into the sample's where they stand in the query or a header.
+    principal.mode === 'test' && textOf(body)
+      ? sampleIdentity.projectId
+      : readUuid('project_id', textOf(body)),
+  ].filter((id) => id !== undefined)
+  if (named.some((id) => id !== named[0])) {
+    throw invalidParameter('project_id', 'is given twice and differs')
+  }
+  return named[0]
+}
+
+const textOf = (part: unknown): string | undefined => (part as { project_id?: string } | null)?.project_id
+
+/** Throws 403 for a test key: the sample is the same for everybody. */
+export function requireLive({ mode }: Principal): void {
+  if (mode === 'test') throw forbidden('A test key reads sample audiences and changes nothing.')
+}

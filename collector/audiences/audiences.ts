@@ -1,0 +1,177 @@
+import type { Static } from 'typebox'
+import { isUuid } from '../../schemas/uuid.ts'
+import { conflict, notFound } from '../http/errors.ts'
+import { requireVersion } from '../http/optimisticLock.ts'
+import { readPage } from '../http/pagination.ts'
+import type { Queryable } from '../platform/postgres/transaction.ts'
+import { uuidV7 } from '../platform/uuidV7.ts'
+import type { AudienceScope } from './access.ts'
+import { requestBuild } from './builds.ts'
+import { canonicalJson } from './definition/canonical.ts'
+import type { Definition, Parsed } from './definition/definition.ts'
+import { invalidAt } from './definition/invalid.ts'
+import { parseDefinition } from './definition/parse.ts'
+import { checkReferences, noteReferences } from './definition/references.ts'
+import type { AudienceChange, Audience as AudienceSchema, NewAudience } from './schemas.ts'
+
+export type Audience = Static<typeof AudienceSchema>
+
+/** What a scope means in SQL: the parameters $1 and $2. */
+const chosen = `FROM audiences
+  JOIN projects USING (project_id)
+  LEFT JOIN audience_builds AS served ON served.build_id = audiences.current_build_id
+  CROSS JOIN LATERAL (
+    SELECT status FROM audience_builds WHERE audience_builds.audience_id = audiences.audience_id
+    ORDER BY number DESC LIMIT 1
+  ) AS newest
+  WHERE organization_id = $1 AND ($2::uuid IS NULL OR audiences.project_id = $2)`
+
+const columns = `audiences.audience_id, audiences.project_id, audiences.name, audiences.entity,
+  audiences.definition, audiences.intent_window_days, audiences.refresh, newest.status, served.bucket_counts,
+  served.count::float8 AS count, audiences.current_build_id, served.completed_at, audiences.version,
+  audiences.created_at, audiences.updated_at`
+
+/** The audience of that id. Throws 404 "audience not found", also for one outside the scope. */
+export async function readAudience(
+  client: Queryable,
+  { organizationId, projectId }: AudienceScope,
+  audienceId: string,
+  lock = false,
+): Promise<Audience> {
+  if (!isUuid(audienceId)) throw notFound.audience()
+  const { rows } = await client.query<Row>(
+    `SELECT ${columns} ${chosen} AND audiences.audience_id = $3 ${lock ? 'FOR UPDATE OF audiences' : ''}`,
+    [organizationId, projectId, audienceId],
+  )
+  if (!rows[0]) throw notFound.audience()
+  return audienceOf(rows[0])
+}
+
+/** A page of the audiences, oldest first, and where the next one begins. Throws 400 for a cursor that is none. */
+export async function listAudiences(
+  client: Queryable,
+  { organizationId, projectId }: AudienceScope,
+  page: { limit?: number; cursor?: string },
+): Promise<{ audiences: Audience[]; next_cursor?: string }> {
+  const { rows, next } = await readPage<Row>(client, page, {
+    sql: `SELECT ${columns} ${chosen}`,
+    values: [organizationId, projectId],
+    id: 'audience_id',
+  })
+  return { audiences: rows.map(audienceOf), ...next }
+}
+
+/** Makes an audience, whose first build waits from then on; its id. Throws 400 for a definition that cannot be. */
+export async function createAudience(
+  client: Queryable,
+  projectId: string,
+  {
+    name,
+    definition,
+    intent_window_days = 30,
+    refresh = 'manual',
+  }: Omit<Static<typeof NewAudience>, 'project_id'>,
+  audienceId = uuidV7(),
+): Promise<string> {
+  const parsed = parseDefinition(definition)
+  await checkReferences(client, { projectId, audienceId: null }, parsed)
+  await client.query(
+    `INSERT INTO audiences (audience_id, project_id, name, entity, definition, intent_window_days, refresh)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [audienceId, projectId, name, parsed.entity, JSON.stringify(definition), intent_window_days, refresh],
+  )
+  await noteReferences(client, audienceId, parsed)
+  await requestBuild(client, audienceId)
+  return audienceId
+}
+
+/**
+ * Changes what is given; what changes who is in it has it built anew, and until then the build before is served. Throws
+ * 409 with the audience as it is when `version` is not the newest, and 400 as above. Call it with the row locked.
+ */
+export async function changeAudience(
+  client: Queryable,
+  audience: Audience,
+  { version, ...change }: Static<typeof AudienceChange>,
+): Promise<void> {
+  requireVersion('audience', audience, version)
+  const { id, name, definition, intent_window_days, refresh } = { ...audience, ...change }
+  if (change.definition) await changeReferences(client, audience, change.definition)
+  await client.query(
+    `UPDATE audiences SET name = $2, definition = $3, intent_window_days = $4, refresh = $5, version = version + 1,
+       updated_at = now()
+     WHERE audience_id = $1`,
+    [id, name, JSON.stringify(definition), intent_window_days, refresh],
+  )
+  const isOther =
+    canonicalJson(definition) !== canonicalJson(audience.definition) ||
+    intent_window_days !== audience.intent_window_days
+  if (isOther) await requestBuild(client, id)
+}
+
+async function changeReferences(client: Queryable, audience: Audience, definition: unknown): Promise<void> {
+  const parsed: Parsed = parseDefinition(definition)
+  if (parsed.entity !== audience.entity) {
+    throw invalidAt('/definition/entity', `cannot change: this audience is of ${audience.entity}`)
+  }
+  await checkReferences(client, { projectId: audience.project_id, audienceId: audience.id }, parsed)
+  await client.query('DELETE FROM audience_uses WHERE audience_id = $1', [audience.id])
+  await noteReferences(client, audience.id, parsed)
+}
+
+/** Deletes an audience. Throws 409 "conflict", naming them, while other audiences use it. */
+export async function deleteAudience(client: Queryable, audienceId: string): Promise<void> {
+  const { rows } = await client.query<{ audience_id: string; name: string }>(
+    `SELECT audience_id, name FROM audience_uses JOIN audiences USING (audience_id)
+     WHERE used_id = $1 ORDER BY created_at`,
+    [audienceId],
+  )
+  if (rows.length > 0) {
+    const names = rows.map(({ name }) => `"${name}"`).join(', ')
+    throw conflict(`Another audience uses it: ${names}. Change or delete that first.`, { used_by: rows })
+  }
+  await client.query('DELETE FROM audiences WHERE audience_id = $1', [audienceId])
+}
+
+/** Keeps others from changing which audiences of a project use which until the transaction ends. */
+export async function lockAudiencesOf(client: Queryable, projectId: string): Promise<void> {
+  await client.query('SELECT FROM projects WHERE project_id = $1 FOR NO KEY UPDATE', [projectId])
+}
+
+interface Row {
+  audience_id: string
+  project_id: string
+  name: string
+  entity: Definition['entity']
+  definition: Audience['definition']
+  intent_window_days: number
+  refresh: Audience['refresh']
+  status: Audience['status']
+  bucket_counts: Audience['bucket_counts'] | null
+  count: number | null
+  current_build_id: string | null
+  completed_at: Date | null
+  version: number
+  created_at: Date
+  updated_at: Date
+}
+
+const audienceOf = (row: Row): Audience => ({
+  id: row.audience_id,
+  project_id: row.project_id,
+  name: row.name,
+  entity: row.entity,
+  definition: row.definition,
+  intent_window_days: row.intent_window_days,
+  refresh: row.refresh,
+  status: row.status,
+  bucket_counts: row.bucket_counts ?? { low: 0, medium: 0, high: 0 },
+  count: row.count,
+  // No leaf asks for intent yet.
+  meter: 'audience',
+  build_id: row.current_build_id,
+  built_at: row.completed_at?.toISOString() ?? null,
+  version: row.version,
+  created_at: row.created_at.toISOString(),
+  updated_at: row.updated_at.toISOString(),
+})

@@ -1,0 +1,69 @@
+import { bindings } from '../../query/where.ts'
+import { dayMs } from '../../query/window.ts'
+import type { Build } from '../builds.ts'
+import type { Parsed } from '../definition/definition.ts'
+import { erasedHems } from '../hiddenPeople.ts'
+import { dateOf, readLeafDays } from './leafDays.ts'
+import { dropMembers } from './members.ts'
+import { leavesOf, membersSelect } from './membersQuery.ts'
+import { leafIdsOf } from './plan.ts'
+import { type BuildDeps, stepSettings } from './steps.ts'
+import { readUsedBuilds } from './usedBuilds.ts'
+
+/**
+ * Step 2 of a build: finds who meets the definition and stores them under the build's id, in the order of their keys.
+ * May be done again: what an earlier try left is dropped first. Throws AudienceNotBuilt.
+ */
+export async function insertMembers(
+  { postgres, clickhouse }: BuildDeps,
+  build: Build,
+  parsed: Parsed,
+): Promise<void> {
+  const { buildId, organizationId, projectId } = build
+  const today = Math.floor(build.asOfMs / dayMs)
+  const leafIds = leafIdsOf(projectId, parsed)
+  const fromDay = today - Math.max(0, ...leavesOf(parsed, 'event').map(({ leaf }) => leaf.withinDays))
+  const counted = (await readLeafDays(postgres, [...new Set(leafIds.values())], fromDay)).filter(
+    ({ run_id, day }) => run_id !== null && day <= today,
+  )
+  const { bind, params } = bindings()
+  const members = membersSelect(
+    {
+      ...{ organizationId, parsed, leafIds, today, below: null },
+      usedBuilds: await readUsedBuilds(postgres, parsed),
+      erased: await erasedHems(postgres, organizationId),
+      eventCounts: (bind) => {
+        const lists = [
+          bind(
+            'Array(UUID)',
+            counted.map(({ leaf_id }) => leaf_id),
+          ),
+          bind(
+            'Array(Date)',
+            counted.map(({ day }) => dateOf(day)),
+          ),
+          bind(
+            'Array(UUID)',
+            counted.map(({ run_id }) => run_id!),
+          ),
+        ]
+        return `SELECT leaf_id, day, cookie_id, events FROM audience_leaf_days
+WHERE leaf_id IN ${lists[0]} AND (leaf_id, day, run_id) IN arrayZip(${lists.join(', ')})`
+      },
+    },
+    bind,
+  )
+  const [column, otherColumn] =
+    parsed.entity === 'people' ? ['hem_number', 'company_domain'] : ['company_domain', 'hem_number']
+  const nothing = parsed.entity === 'people' ? "''" : '0'
+  await dropMembers(clickhouse, buildId)
+  await clickhouse.command({
+    sql: `INSERT INTO audience_members (build_id, organization_id, key, ${column}, ${otherColumn})
+SELECT ${bind('UUID', buildId)}, ${bind('UUID', organizationId)}, toInt64(rowNumberInAllBlocks() + 1), member, ${nothing}
+FROM (
+${members}
+)
+${stepSettings}`,
+    params,
+  })
+}

@@ -1,0 +1,77 @@
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { dayMs } from '../../query/window.ts'
+
+/** So long counts are kept: well within the TTL of their rows (014_audiences.sql). */
+const keptDays = 28
+
+/** A leaf's counts of one day, in ClickHouse under `run_id`; null where the day has no event. */
+export interface LeafDay {
+  readonly leaf_id: string
+  /** Since 1970 (UTC). */
+  readonly day: number
+  readonly run_id: string | null
+  readonly fingerprint: string | null
+}
+
+/** What was counted of these leaves from a day on, and may still be used. */
+export async function readLeafDays(
+  client: Queryable,
+  leafIds: readonly string[],
+  fromDay: number,
+): Promise<LeafDay[]> {
+  const { rows } = await client.query<LeafDay>(
+    `SELECT leaf_id, day - '1970-01-01'::date AS day, run_id, fingerprint FROM audience_leaf_days
+     WHERE leaf_id = ANY($1) AND day >= '1970-01-01'::date + $2::int
+       AND counted_at > now() - interval '${keptDays} days'`,
+    [leafIds, fromDay],
+  )
+  return rows
+}
+
+/** Says that the counts of these days are those of a run. `fingerprints` are those read before the days were counted. */
+export async function noteLeafDays(
+  client: Queryable,
+  projectId: string,
+  days: readonly LeafDay[],
+): Promise<void> {
+  await client.query(
+    `INSERT INTO audience_leaf_days (leaf_id, day, project_id, run_id, fingerprint)
+     SELECT leaf_id, '1970-01-01'::date + day, $1, run_id, fingerprint
+     FROM unnest($2::uuid[], $3::int[], $4::uuid[], $5::text[]) AS counted (leaf_id, day, run_id, fingerprint)
+     ON CONFLICT (leaf_id, day)
+       DO UPDATE SET run_id = excluded.run_id, fingerprint = excluded.fingerprint, counted_at = now()`,
+    [
+      projectId,
+      days.map(({ leaf_id }) => leaf_id),
+      days.map(({ day }) => day),
+      days.map(({ run_id }) => run_id),
+      days.map(({ fingerprint }) => fingerprint),
+    ],
+  )
+}
+
+/**
+ * The fingerprint of each day's events of a project: their number, and their ids combined. Days without events have
+ * none. A projection answers it (014_audiences.sql), so that no event is read.
+ */
+export async function readFingerprints(
+  clickhouse: ClickHouse,
+  projectId: string,
+  fromDay: number,
+  toDay: number,
+): Promise<ReadonlyMap<number, string>> {
+  const rows = await clickhouse.rows<{ day_number: number; fingerprint: string }>({
+    sql: `SELECT toUInt32(toDate(fromUnixTimestamp64Milli(ts_millis, 'UTC'))) AS day_number,
+            concat(toString(count()), ' ', toString(groupBitXor(cityHash64(event_id)))) AS fingerprint
+          FROM events
+          WHERE project_id = {projectId:UUID}
+            AND toDate(fromUnixTimestamp64Milli(ts_millis, 'UTC')) BETWEEN toDate({from:String}) AND toDate({to:String})
+          GROUP BY project_id, toDate(fromUnixTimestamp64Milli(ts_millis, 'UTC'))`,
+    params: { projectId, from: dateOf(fromDay), to: dateOf(toDay) },
+  })
+  return new Map(rows.map(({ day_number, fingerprint }) => [day_number, fingerprint]))
+}
+
+/** YYYY-MM-DD of a day since 1970. */
+export const dateOf = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10)

@@ -1,0 +1,25 @@
+import { isUuid } from '../../../schemas/uuid.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+
+/** Drops the members of a build, at once and whole. */
+export async function dropMembers(clickhouse: ClickHouse, buildId: string): Promise<void> {
+  // A partition's name cannot be bound.
+  if (!isUuid(buildId)) throw new Error(`${buildId} is no build`)
+  await clickhouse.command({ sql: `ALTER TABLE audience_members DROP PARTITION '${buildId}'`, params: {} })
+}
+
+/** The members of a build were not stored whole, or twice: the step is to be done again. */
+export class MembersIncomplete extends Error {}
+
+/** How many members a build has. Throws MembersIncomplete unless their keys are 1, 2, 3 and so on. */
+export async function countMembers(clickhouse: ClickHouse, buildId: string): Promise<number> {
+  const [found] = await clickhouse.rows<{ count: number; greatest: number; sum: string }>({
+    sql: `SELECT count() AS count, max(key) AS greatest, toString(sum(toInt128(key))) AS sum
+          FROM audience_members WHERE build_id = {buildId:UUID}`,
+    params: { buildId },
+  })
+  const { count, greatest, sum } = found!
+  const isWhole = greatest === count && BigInt(sum) === (BigInt(count) * (BigInt(count) + 1n)) / 2n
+  if (!isWhole) throw new MembersIncomplete(`build ${buildId} has ${count} members, up to key ${greatest}`)
+  return count
+}

@@ -1,0 +1,86 @@
+import type { Bind } from '../../query/where.ts'
+import type { EventLeaf, Leaf, Parsed, Tree } from '../definition/definition.ts'
+import { hiddenPeople } from '../hiddenPeople.ts'
+import { companyHits } from './companyHits.ts'
+import { peopleHits } from './peopleHits.ts'
+
+/** Who is looked for: whoever meets a definition, of an organization's project. */
+export interface MembersPlan {
+  readonly organizationId: string
+  readonly parsed: Parsed
+  /** The ids of the event leaves, by their place among the leaves. */
+  readonly leafIds: ReadonlyMap<number, string>
+  /** SQL of how many events meet them: rows of `leaf_id`, `day`, `cookie_id`, `events`; null without event leaves. */
+  readonly eventCounts: ((bind: Bind) => string) | null
+  /** The day that events are counted back from, since 1970 (UTC). */
+  readonly today: number
+  /** Which build of each audience that a leaf names. */
+  readonly usedBuilds: ReadonlyMap<string, string>
+  /** Hems of people who are to be erased. */
+  readonly erased: readonly string[]
+  /** Only members whose share of a hash is below this many 65,536ths; null for all. */
+  readonly below: number | null
+}
+
+/** An event leaf, its place among the leaves and the id by which its counts are found. */
+export interface CountedLeaf {
+  readonly index: number
+  readonly leaf: EventLeaf
+  readonly leafId: string
+}
+
+/** SQL: a leaf's bit where the condition holds, else 0. */
+export const bitOf = (index: number, condition: string): string =>
+  `bitShiftLeft(toUInt64(ifNull(${condition}, false)), ${index})`
+
+/** The leaves of a kind, with their places. */
+export const leavesOf = <K extends Leaf['kind']>({ leaves }: Parsed, kind: K) =>
+  leaves.flatMap((leaf, index) =>
+    leaf.kind === kind ? [{ index, leaf: leaf as Extract<Leaf, { kind: K }> }] : [],
+  )
+
+/**
+ * SQL: everybody who meets the definition, as one column `member` (the hem's number, or the company's domain) in
+ * ascending order. Each source says for the members it knows which leaves they meet, as bits of one number; one GROUP
+ * BY brings them together, and the tree is its HAVING.
+ */
+export function membersSelect(plan: MembersPlan, bind: Bind): string {
+  const { entity, include, exclude, limit } = plan.parsed
+  const hits = entity === 'people' ? peopleHits(plan, bind) : companyHits(plan, bind)
+  const having = [treeCondition(include), ...(exclude ? [`NOT ${treeCondition(exclude)}`] : [])]
+  const members = `SELECT member, groupBitOr(bits) AS met
+FROM (
+${hits.join('\nUNION ALL\n')}
+)
+WHERE ${memberConditions(plan, bind).join(' AND ')}
+GROUP BY member
+HAVING ${having.join(' AND ')}`
+  // Which of more than the limit is decided by a hash: the same ones at every build.
+  const cut = limit === null ? '' : `\nORDER BY sipHash64(member), member LIMIT ${bind('UInt64', limit)}`
+  return `SELECT member FROM (\n${members}${cut}\n)\nORDER BY member`
+}
+
+function memberConditions({ parsed, organizationId, erased, below }: MembersPlan, bind: Bind): string[] {
+  if (parsed.entity === 'companies') {
+    return [
+      "member != ''",
+      ...(below === null ? [] : [`bitAnd(cityHash64(member), 65535) < ${bind('UInt32', below)}`]),
+    ]
+  }
+  return [
+    'member != 0',
+    `member NOT IN (${hiddenPeople(organizationId, erased, bind)})`,
+    ...(below === null ? [] : [`${shareOfHem('member')} < ${bind('UInt32', below)}`]),
+  ]
+}
+
+/** SQL: the first 16 bits of a hem, as its text is ordered. */
+export const shareOfHem = (hemNumber: string): string => `byteSwap(toUInt16(bitAnd(${hemNumber}, 65535)))`
+
+/** The tree as a condition over `met`, the bits of all leaves that are met. */
+function treeCondition(tree: Tree): string {
+  if ('leaf' in tree) return `bitTest(met, ${tree.leaf})`
+  if ('not' in tree) return `(NOT ${treeCondition(tree.not)})`
+  const [trees, operator] = 'all' in tree ? [tree.all, ' AND '] : [tree.any, ' OR ']
+  return `(${trees.map(treeCondition).join(operator)})`
+}

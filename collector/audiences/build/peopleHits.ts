@@ -1,0 +1,39 @@
+import { hemAsNumber, visibleProfiles } from '../../people/identity/profileSql.ts'
+import type { Bind } from '../../query/where.ts'
+import { eventSums } from './eventHits.ts'
+import { bitOf, leavesOf, type MembersPlan } from './membersQuery.ts'
+import { profileCondition } from './profileCondition.ts'
+import { usedMembers } from './usedMembers.ts'
+
+/** What each source knows of people: SELECTs of `member`, the hem's number, and `bits`, the leaves that are met. */
+export function peopleHits(plan: MembersPlan, bind: Bind): string[] {
+  const events = eventSums(plan, bind)
+  return [
+    ...(events
+      ? [
+          `SELECT hem_number AS member, ${events.bits((sum) => `sum(${sum})`)} AS bits
+FROM (
+${events.select}
+)
+GROUP BY member
+HAVING bits != 0`,
+        ]
+      : []),
+    ...profileHits(plan, bind),
+    ...usedMembers(plan, 'hem_number', bind),
+  ]
+}
+
+/** All profile leaves in one scan. */
+function profileHits({ parsed, below }: MembersPlan, bind: Bind): string[] {
+  const leaves = leavesOf(parsed, 'profile').map(({ index, leaf }) => ({
+    index,
+    condition: profileCondition(leaf, bind),
+  }))
+  if (leaves.length === 0) return []
+  return [
+    `SELECT ${hemAsNumber('hem')} AS member, ${leaves.map(({ index, condition }) => bitOf(index, condition)).join(' + ')} AS bits
+FROM ${visibleProfiles}
+WHERE (${leaves.map(({ condition }) => condition).join(' OR ')})${below === null || below >= 65_536 ? '' : ` AND hem < ${bind('String', below.toString(16).padStart(4, '0'))}`}`,
+  ]
+}

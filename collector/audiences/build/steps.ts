@@ -1,0 +1,16 @@
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+
+/** What the steps of a build run on. */
+export interface BuildDeps {
+  readonly postgres: Postgres
+  /** Holds the events of the audience's organization. */
+  readonly clickhouse: ClickHouse
+}
+
+/**
+ * What one statement of a build may take. Groups and sorts that grow past a quarter of the memory go on in files, and
+ * nothing passes through this process.
+ */
+export const stepSettings = `SETTINGS max_memory_usage = ${1024 ** 3}, max_execution_time = 100,
+  max_bytes_before_external_group_by = ${256 * 1024 ** 2}, max_bytes_before_external_sort = ${256 * 1024 ** 2}`

@@ -1,0 +1,24 @@
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import type { Parsed } from '../definition/definition.ts'
+import { leavesOf } from './membersQuery.ts'
+
+/** An audience that a leaf names has no build yet: try again when it has one. */
+export class AudienceNotBuilt extends Error {}
+
+/** The builds that are served now of the audiences that leaves name. Throws AudienceNotBuilt. */
+export async function readUsedBuilds(
+  client: Queryable,
+  parsed: Parsed,
+): Promise<ReadonlyMap<string, string>> {
+  const used = leavesOf(parsed, 'audience').map(({ leaf }) => leaf.audienceId)
+  if (used.length === 0) return new Map()
+  const { rows } = await client.query<{ audience_id: string; current_build_id: string }>(
+    'SELECT audience_id, current_build_id FROM audiences WHERE audience_id = ANY($1) AND current_build_id IS NOT NULL',
+    [used],
+  )
+  const builds = new Map(rows.map(({ audience_id, current_build_id }) => [audience_id, current_build_id]))
+  const missing = used.find((audienceId) => !builds.has(audienceId))
+  if (missing)
+    throw new AudienceNotBuilt(`The audience ${missing}, which the definition names, is not built yet.`)
+  return builds
+}

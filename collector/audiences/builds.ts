@@ -1,0 +1,112 @@
+import type { Queryable } from '../platform/postgres/transaction.ts'
+import { uuidV7 } from '../platform/uuidV7.ts'
+
+/** One build of an audience: what is to be built, for whom. */
+export interface Build {
+  readonly buildId: string
+  readonly audienceId: string
+  readonly organizationId: string
+  readonly projectId: string
+  readonly definition: unknown
+  readonly intentWindowDays: number
+  /** Events count up to then, epoch milliseconds. */
+  readonly asOfMs: number
+}
+
+/**
+ * Asks for an audience to be built as it is now; the id of the build. One that waits already becomes it. `audience_builds`
+ * says what waits, in the order of `number`.
+ */
+export async function requestBuild(client: Queryable, audienceId: string): Promise<string> {
+  const { rows } = await client.query<{ build_id: string }>(
+    `WITH audience AS (SELECT * FROM audiences WHERE audience_id = $1),
+     waiting AS (
+       UPDATE audience_builds AS build
+       SET definition = audience.definition, intent_window_days = audience.intent_window_days, updated_at = now()
+       FROM audience WHERE build.audience_id = audience.audience_id AND build.status = 'pending'
+       RETURNING build_id
+     ), fresh AS (
+       INSERT INTO audience_builds (build_id, audience_id, definition, intent_window_days)
+       SELECT $2, audience_id, definition, intent_window_days FROM audience WHERE NOT EXISTS (SELECT FROM waiting)
+       RETURNING build_id
+     )
+     SELECT build_id FROM waiting UNION ALL SELECT build_id FROM fresh`,
+    [audienceId, uuidV7()],
+  )
+  return rows[0]!.build_id
+}
+
+/**
+ * Begins a build, or goes on with one whose process ended: what it is to be built from. Undefined for one that is done,
+ * failed, or was deleted with its audience. It counts events up to the moment at which it was begun first.
+ */
+export async function beginBuild(
+  client: Queryable,
+  buildId: string,
+  nowMs: number,
+): Promise<Build | undefined> {
+  const { rows } = await client.query<{
+    audience_id: string
+    organization_id: string
+    project_id: string
+    definition: unknown
+    intent_window_days: number
+    as_of: Date
+  }>(
+    `UPDATE audience_builds AS build
+     SET status = 'unloading', as_of = coalesce(as_of, $2), updated_at = now()
+     FROM audiences JOIN projects USING (project_id)
+     WHERE build_id = $1 AND build.status IN ('pending', 'unloading') AND audiences.audience_id = build.audience_id
+     RETURNING build.audience_id, organization_id, project_id, build.definition, build.intent_window_days, as_of`,
+    [buildId, new Date(nowMs)],
+  )
+  const row = rows[0]
+  return (
+    row && {
+      buildId,
+      audienceId: row.audience_id,
+      organizationId: row.organization_id,
+      projectId: row.project_id,
+      definition: row.definition,
+      intentWindowDays: row.intent_window_days,
+      asOfMs: row.as_of.getTime(),
+    }
+  )
+}
+
+/** Says how far a build has come, from 0 to 1. */
+export async function noteProgress(client: Queryable, buildId: string, progress: number): Promise<void> {
+  await client.query('UPDATE audience_builds SET progress = $2, updated_at = now() WHERE build_id = $1', [
+    buildId,
+    progress,
+  ])
+}
+
+/** Ends a build that cannot be. `reason` is for people. */
+export async function failBuild(client: Queryable, buildId: string, reason: string): Promise<void> {
+  await client.query(
+    `UPDATE audience_builds SET status = 'failed', error = $2, updated_at = now()
+     WHERE build_id = $1 AND status IN ('pending', 'unloading')`,
+    [buildId, reason],
+  )
+}
+
+/** Ends a build whose members are all there, and has it served, unless a later one is already. Call it in a transaction. */
+export async function completeBuild(client: Queryable, buildId: string, count: number): Promise<void> {
+  const { rowCount } = await client.query(
+    `UPDATE audience_builds
+     SET status = 'completed', progress = 1, count = $2, bucket_counts = '{"low":0,"medium":0,"high":0}',
+       completed_at = now(), updated_at = now()
+     WHERE build_id = $1 AND status = 'unloading'`,
+    [buildId, count],
+  )
+  if (rowCount === 0) return
+  await client.query(
+    `UPDATE audiences SET current_build_id = build.build_id
+     FROM audience_builds AS build
+     WHERE build.build_id = $1 AND audiences.audience_id = build.audience_id
+       AND build.number > coalesce(
+         (SELECT number FROM audience_builds WHERE build_id = audiences.current_build_id), 0)`,
+    [buildId],
+  )
+}

@@ -1,0 +1,46 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { Type } from 'typebox'
+import type { TypeBox } from '../http/typeProvider.ts'
+import { catalogAccess } from './access.ts'
+import { definitionSchema } from './definition/jsonSchema.ts'
+import { Definition, tags } from './schemas.ts'
+import { templates } from './templates.ts'
+
+const Template = Type.Object({
+  template_id: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  definition: Definition,
+})
+
+/** What is the same for everybody: the schema of definitions, and definitions to begin with. */
+export const catalogRoutes: FastifyPluginAsync = async (plain) => {
+  const app = plain.withTypeProvider<TypeBox>()
+  const config = { access: catalogAccess }
+
+  app.get(
+    '/api/v1/audiences/schema',
+    {
+      config,
+      schema: {
+        ...{ tags, operationId: 'getAudienceSchema', summary: 'Get the JSON Schema of audience definitions' },
+        description: 'JSON Schema (2020-12), with the fields that leaves may ask for and their operators.',
+        response: { 200: Type.Object({ schema: Type.Record(Type.String(), Type.Unknown()) }) },
+      },
+    },
+    async () => ({ schema: definitionSchema }),
+  )
+
+  app.get(
+    '/api/v1/audiences/templates',
+    {
+      config,
+      schema: {
+        ...{ tags, operationId: 'listAudienceTemplates', summary: 'List audience templates' },
+        description: 'Definitions to begin with; each finds somebody in the sample data.',
+        response: { 200: Type.Object({ templates: Type.Array(Template) }) },
+      },
+    },
+    async () => ({ templates: [...templates] }),
+  )
+}

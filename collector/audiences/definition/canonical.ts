@@ -1,0 +1,17 @@
+import { createHash } from 'node:crypto'
+
+/** JSON whose objects have their members in the order of their names: equal values are equal texts. */
+export const canonicalJson = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  )
+
+/** The first 128 bits of a text's SHA-256, as a uuid (RFC 9562, version 8). */
+export function uuidOf(text: string): string {
+  const bytes = createHash('sha256').update(text).digest().subarray(0, 16)
+  bytes[6] = (bytes[6]! & 0x0f) | 0x80
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}

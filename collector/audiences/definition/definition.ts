@@ -1,0 +1,69 @@
+import type { Filter } from '../../query/filter.ts'
+import type { Source } from '../../query/plan.ts'
+
+/** What an audience is made of. */
+export const entities = ['people', 'companies'] as const
+export type Entity = (typeof entities)[number]
+
+/** How deep nodes may stand in each other, include and exclude counted as the first. */
+export const depthMax = 8
+/** Leaves of a definition: each is one bit of 64. */
+export const leavesMax = 64
+/** How many days an event leaf looks back, besides today. */
+export const withinDaysMax = 365
+
+/** A definition as it was sent and is kept: JSON. */
+export interface Definition {
+  readonly entity: Entity
+  readonly include: unknown
+  readonly exclude?: unknown
+  readonly limit?: number
+}
+
+/** A definition that was checked. Leaves are named by their place in `leaves`. */
+export interface Parsed {
+  readonly entity: Entity
+  readonly include: Tree
+  readonly exclude: Tree | null
+  readonly limit: number | null
+  readonly leaves: readonly Leaf[]
+}
+
+export type Tree =
+  | { readonly all: readonly Tree[] }
+  | { readonly any: readonly Tree[] }
+  | { readonly not: Tree }
+  | { readonly leaf: number }
+
+export type Leaf = ProfileLeaf | EventLeaf | AudienceLeaf
+
+/** Where a leaf stands in the request's body, as a JSON pointer. */
+interface Placed {
+  readonly pointer: string
+}
+
+/** A field of the person, or of the company, meets all of `conditions`. Of whom nothing is known meets none. */
+export interface ProfileLeaf extends Placed {
+  readonly kind: 'profile'
+  readonly field: string
+  readonly conditions: readonly ProfileCondition[]
+}
+export type ProfileCondition = Filter | { readonly isSet: boolean; readonly name: string }
+
+/** At least so many events, of today and the `withinDays` days before it (UTC), meet the filters. */
+export interface EventLeaf extends Placed {
+  readonly kind: 'event'
+  readonly filters: readonly Filter[]
+  readonly source: Source | null
+  readonly pixelId: string | null
+  readonly atLeast: number
+  readonly withinDays: number
+  /** What it counts, whatever the number and the days: leaves for which this is the same text share their counts. */
+  readonly counted: string
+}
+
+/** Whoever is in another audience's build. */
+export interface AudienceLeaf extends Placed {
+  readonly kind: 'audience'
+  readonly audienceId: string
+}

@@ -1,0 +1,73 @@
+import { ApiError } from '../../http/errors.ts'
+
+/** 400 "invalid_parameter" with the JSON pointer, in the body, of what is wrong. */
+export const invalidAt = (pointer: string, message: string): ApiError =>
+  new ApiError(400, 'invalid_parameter', `${pointer}: ${message}`, {
+    body: { parameter: pointer.slice(1).replaceAll('/', '.'), pointer },
+  })
+
+/** One step of a JSON pointer (RFC 6901). */
+const step = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The members of an object that stands at `pointer`. All that it reads throws 400 with a pointer. */
+export class Members {
+  readonly #given: Record<string, unknown>
+  readonly #pointer: string
+
+  /** Takes no members but these. */
+  constructor(given: unknown, pointer: string, known: readonly string[]) {
+    if (!isObject(given)) throw invalidAt(pointer, 'must be an object')
+    const unknown = Object.keys(given).find((name) => !known.includes(name))
+    if (unknown !== undefined) {
+      throw invalidAt(
+        this.#placeOf(unknown, pointer),
+        `there is no such member; there are ${known.join(', ')}`,
+      )
+    }
+    this.#given = given
+    this.#pointer = pointer
+  }
+
+  #placeOf(name: string, pointer = this.#pointer): string {
+    return `${pointer}/${step(name)}`
+  }
+
+  has(name: string): boolean {
+    return Object.hasOwn(this.#given, name)
+  }
+
+  /** 400 for what is wrong with that member. */
+  invalid(name: string, message: string): ApiError {
+    return invalidAt(this.#placeOf(name), message)
+  }
+
+  required(name: string): unknown {
+    if (!this.has(name)) throw this.invalid(name, 'is missing')
+    return this.#given[name]
+  }
+
+  text(name: string, lengthMax: number): string {
+    const value = this.required(name)
+    if (typeof value !== 'string' || value === '') throw this.invalid(name, 'must be a text')
+    if (value.length > lengthMax) throw this.invalid(name, `is longer than ${lengthMax} characters`)
+    return value
+  }
+
+  integer(name: string, least: number, most: number): number {
+    const value = this.required(name)
+    if (!Number.isInteger(value) || (value as number) < least || (value as number) > most) {
+      throw this.invalid(name, `must be a whole number from ${least} to ${most}`)
+    }
+    return value as number
+  }
+
+  oneOf<T extends string>(name: string, values: readonly T[]): T {
+    const value = this.required(name)
+    const known = values.find((candidate) => candidate === value)
+    if (known === undefined) throw this.invalid(name, `must be ${values.join(' or ')}`)
+    return known
+  }
+}

@@ -1,0 +1,82 @@
+import { eventTypeValues } from '../../../schemas/fields/event.ts'
+import { type Field, profileFields } from '../../../schemas/fields.ts'
+import { valuesMax } from '../../query/filter.ts'
+import { depthMax, entities, leavesMax, withinDaysMax } from './definition.ts'
+import { opsOf, valueTypeOf } from './profileOps.ts'
+
+const ref = (name: string) => ({ $ref: `#/$defs/${name}` })
+
+const exactly = (properties: Record<string, unknown>, required = Object.keys(properties)) => ({
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
+})
+
+const uuid = { type: 'string', format: 'uuid' }
+
+/** JSON Schema (2020-12) of a definition, with the fields of profile leaves, their operators and what these compare. */
+export const definitionSchema = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'Audience definition',
+  description: `At most ${depthMax} nodes deep and ${leavesMax} leaves.`,
+  ...exactly(
+    {
+      entity: { enum: entities },
+      include: ref('node'),
+      exclude: ref('node'),
+      limit: { type: 'integer', minimum: 1 },
+    },
+    ['entity', 'include'],
+  ),
+  $defs: {
+    node: {
+      oneOf: [
+        exactly({ all: { type: 'array', items: ref('node'), minItems: 1 } }),
+        exactly({ any: { type: 'array', items: ref('node'), minItems: 1 } }),
+        exactly({ not: ref('node') }),
+        exactly({ profile: ref('profile') }),
+        exactly({ event: ref('event') }),
+        exactly({ audience: exactly({ audience_id: uuid }) }),
+      ],
+    },
+    event: {
+      description: `At least so many events, of today and the days before it (UTC), are of the type and meet the filter, which is that of the events API.`,
+      ...exactly(
+        {
+          event_type: { enum: eventTypeValues },
+          filter: { type: 'string', examples: ['page_path:like:/pricing%,is_bot:eq:false'] },
+          at_least: { type: 'integer', minimum: 1, default: 1 },
+          within_days: { type: 'integer', minimum: 1, maximum: withinDaysMax },
+          pixel_id: uuid,
+        },
+        ['within_days'],
+      ),
+    },
+    profile: { oneOf: profileFields.flatMap(leavesOfField) },
+  },
+}
+
+/** The leaves that ask for a field, by what their operators compare it with. */
+function leavesOfField(field: Field) {
+  const ops = opsOf(field)
+  const value = { type: valueTypeOf(field), ...(field.dataType === 'Timestamp' && { format: 'date-time' }) }
+  const exact = field.values ? { enum: field.values } : value
+  const leaf = (some: readonly string[], compared: object) => {
+    const known = ops.filter((op) => some.includes(op))
+    if (known.length === 0) return []
+    return [
+      {
+        ...exactly({ field: { const: field.name }, op: { enum: known }, value: compared }),
+        description: field.description,
+      },
+    ]
+  }
+  return [
+    ...leaf(['eq', 'ne'], exact),
+    ...leaf(['gt', 'gte', 'lt', 'lte', 'like'], value),
+    ...leaf(['in'], { type: 'array', items: exact, minItems: 1, maxItems: valuesMax }),
+    ...leaf(['between'], { type: 'array', items: value, minItems: 2, maxItems: 2 }),
+    ...leaf(['is_set'], { type: 'boolean' }),
+  ]
+}

@@ -1,0 +1,63 @@
+import { depthMax, entities, type Leaf, leavesMax, type Parsed, type Tree } from './definition.ts'
+import { invalidAt, isObject, Members } from './invalid.ts'
+import { readLeaf } from './readLeaf.ts'
+
+/** Most members that an audience may be cut to. */
+const limitMax = 1_000_000_000
+
+/** Where definitions stand in a body. */
+const root = '/definition'
+
+/**
+ * Checks a definition. Throws 400 "invalid_parameter" with the JSON pointer, in the body, of what is wrong. What it
+ * names (pixels, audiences) is not looked up: that is references.ts.
+ */
+export function parseDefinition(given: unknown): Parsed {
+  const members = new Members(given, root, ['entity', 'include', 'exclude', 'limit'])
+  const entity = members.oneOf('entity', entities)
+  const leaves: Leaf[] = []
+  const include = readTree(members.required('include'), `${root}/include`, 1, leaves)
+  if (isMetByNobody(include)) {
+    throw invalidAt(`${root}/include`, 'would include everybody: beside "not" it must say whom it is about')
+  }
+  const exclude = members.has('exclude')
+    ? readTree(members.required('exclude'), `${root}/exclude`, 1, leaves)
+    : null
+  const limit = members.has('limit') ? members.integer('limit', 1, limitMax) : null
+  return { entity, include, exclude, limit, leaves }
+}
+
+const branches = ['all', 'any', 'not'] as const
+
+function readTree(given: unknown, pointer: string, depth: number, leaves: Leaf[]): Tree {
+  if (depth > depthMax) throw invalidAt(pointer, `stands deeper than ${depthMax} levels`)
+  if (!isObject(given)) throw invalidAt(pointer, 'must be an object')
+  const [name, ...others] = Object.keys(given)
+  if (name === undefined || others.length > 0) {
+    throw invalidAt(pointer, 'must have exactly one of all, any, not, profile, event, audience')
+  }
+  const branch = branches.find((candidate) => candidate === name)
+  if (branch === undefined) {
+    const leaf = readLeaf(name, given[name], pointer)
+    if (leaves.push(leaf) > leavesMax) throw tooMany(pointer)
+    return { leaf: leaves.length - 1 }
+  }
+  const inside = (child: unknown, place: string) => readTree(child, `${pointer}/${place}`, depth + 1, leaves)
+  if (branch === 'not') return { not: inside(given.not, 'not') }
+  const children = given[branch]
+  if (!Array.isArray(children) || children.length === 0) {
+    throw invalidAt(`${pointer}/${branch}`, 'must be an array of at least one node')
+  }
+  if (children.length > leavesMax) throw tooMany(`${pointer}/${branch}`)
+  const trees = children.map((child, index) => inside(child, `${branch}/${index}`))
+  return branch === 'all' ? { all: trees } : { any: trees }
+}
+
+const tooMany = (pointer: string) => invalidAt(pointer, `a definition has at most ${leavesMax} leaves`)
+
+/** Whether a tree holds for somebody who meets no leaf, which is for everybody there could be. */
+function isMetByNobody(tree: Tree): boolean {
+  if ('leaf' in tree) return false
+  if ('not' in tree) return !isMetByNobody(tree.not)
+  return 'all' in tree ? tree.all.every(isMetByNobody) : tree.any.some(isMetByNobody)
+}

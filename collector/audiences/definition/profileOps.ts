@@ -1,0 +1,24 @@
+import type { Field } from '../../../schemas/fields.ts'
+import { operators } from '../../query/filter.ts'
+
+/** The operators of profile leaves: those of filters, and two that say in one leaf what takes two filters. */
+export const profileOps = [...operators, 'between', 'is_set'] as const
+export type ProfileOp = (typeof profileOps)[number]
+
+/** What values of a field are in JSON; texts of times are ISO 8601. */
+const jsonTypes = {
+  Utf8: 'string',
+  Timestamp: 'string',
+  Int64: 'number',
+  Float64: 'number',
+  Boolean: 'boolean',
+} as const
+
+/** The operators that a field's type takes: only texts match a pattern, and truth values have no order. */
+export function opsOf({ dataType }: Field): readonly ProfileOp[] {
+  if (dataType === 'Boolean') return ['eq', 'ne', 'in', 'is_set']
+  return dataType === 'Utf8' ? profileOps : profileOps.filter((op) => op !== 'like')
+}
+
+/** What a value that the field is compared with is in JSON; of `in` and `between` each of the array. */
+export const valueTypeOf = ({ dataType }: Field) => jsonTypes[dataType]

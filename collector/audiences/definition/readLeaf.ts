@@ -1,0 +1,135 @@
+import { fieldNamed, isProfileField } from '../../../schemas/fields.ts'
+import { isUuid } from '../../../schemas/uuid.ts'
+import { ApiError } from '../../http/errors.ts'
+import { type Filter, readFilterOf, valuesMax } from '../../query/filter.ts'
+import { everyTier, readSelection } from '../../query/plan.ts'
+import { canonicalJson } from './canonical.ts'
+import {
+  type AudienceLeaf,
+  type EventLeaf,
+  type Leaf,
+  type ProfileCondition,
+  type ProfileLeaf,
+  withinDaysMax,
+} from './definition.ts'
+import { invalidAt, Members } from './invalid.ts'
+import { opsOf, valueTypeOf } from './profileOps.ts'
+
+/** Longest text of an event leaf's filter, and of a value: addresses hold no longer ones either. */
+const filterCharsMax = 8_000
+const valueCharsMax = 1_000
+const atLeastMax = 1_000_000
+
+/** Reads the leaf `name` of the node at `pointer`. Throws 400 with the JSON pointer of what is wrong. */
+export function readLeaf(name: string, given: unknown, pointer: string): Leaf {
+  const place = `${pointer}/${name}`
+  switch (name) {
+    case 'profile':
+      return readProfileLeaf(given, place)
+    case 'event':
+      return readEventLeaf(given, place)
+    case 'audience':
+      return readAudienceLeaf(given, place)
+    case 'intent':
+      throw invalidAt(place, 'there is no intent data yet; it comes with a later release')
+    case 'list':
+      throw invalidAt(place, 'there are no lists yet; they come with a later release')
+    default:
+      throw invalidAt(pointer, 'must have exactly one of all, any, not, profile, event, audience')
+  }
+}
+
+function readProfileLeaf(given: unknown, pointer: string): ProfileLeaf {
+  const members = new Members(given, pointer, ['field', 'op', 'value'])
+  const name = members.text('field', 100)
+  const field = fieldNamed(name)
+  if (!field || !isProfileField(field)) throw members.invalid('field', `a profile has no field "${name}"`)
+  const op = members.oneOf('op', opsOf(field))
+  const value = members.required('value')
+  const place = `${pointer}/value`
+  const type = valueTypeOf(field)
+
+  /** One comparison, with a value that stands at `place`. */
+  const compare = (comparison: Filter['op'], compared: unknown, place: string): Filter => {
+    if (typeof compared !== type) throw invalidAt(place, `must be a ${type}`)
+    const text =
+      type === 'string'
+        ? new Members({ value: compared }, pointer, ['value']).text('value', valueCharsMax)
+        : String(compared)
+    return placed(place, () => readFilterOf({ field: name, op: comparison, value: text }, everyTier))
+  }
+  const list = (least: number, most: number): unknown[] => {
+    if (Array.isArray(value) && value.length >= least && value.length <= most) return value
+    throw invalidAt(
+      place,
+      least === most
+        ? `must be an array of ${most} values`
+        : `must be an array of ${least} to ${most} values`,
+    )
+  }
+  const conditions = (): readonly ProfileCondition[] => {
+    switch (op) {
+      case 'is_set':
+        if (typeof value !== 'boolean') throw invalidAt(place, 'must be a boolean')
+        return [{ name, isSet: value }]
+      case 'between': {
+        const [least, greatest] = list(2, 2)
+        return [compare('gte', least, `${place}/0`), compare('lte', greatest, `${place}/1`)]
+      }
+      case 'in': {
+        const [first, ...others] = list(1, valuesMax).map((one, index) =>
+          compare('eq', one, `${place}/${index}`),
+        )
+        return [{ ...first!, op, others }]
+      }
+      default:
+        return [compare(op, value, place)]
+    }
+  }
+  return { kind: 'profile', pointer, field: name, conditions: conditions() }
+}
+
+function readEventLeaf(given: unknown, pointer: string): EventLeaf {
+  const members = new Members(given, pointer, ['event_type', 'filter', 'at_least', 'within_days', 'pixel_id'])
+  const withinDays = members.integer('within_days', 1, withinDaysMax)
+  const atLeast = members.has('at_least') ? members.integer('at_least', 1, atLeastMax) : 1
+  const eventType = members.has('event_type') ? members.text('event_type', 100) : null
+  const filter = members.has('filter') ? members.text('filter', filterCharsMax) : null
+  const pixelId = members.has('pixel_id') ? members.text('pixel_id', 100).toLowerCase() : null
+  if (pixelId !== null && !isUuid(pixelId)) throw members.invalid('pixel_id', 'must be a uuid')
+  const ofType =
+    eventType === null
+      ? []
+      : [
+          placed(`${pointer}/event_type`, () =>
+            readFilterOf({ field: 'event_type', op: 'eq', value: eventType }, everyTier),
+          ),
+        ]
+  const { filters, source } = placed(`${pointer}/filter`, () =>
+    readSelection(filter === null ? {} : { filter }, everyTier),
+  )
+  const counted = canonicalJson({ event_type: eventType, filter, pixel_id: pixelId })
+  return {
+    ...{ kind: 'event', pointer, atLeast, withinDays, pixelId, counted },
+    filters: [...ofType, ...filters],
+    // Only campaigns have impressions.
+    source: eventType === 'impression' ? null : source,
+  }
+}
+
+function readAudienceLeaf(given: unknown, pointer: string): AudienceLeaf {
+  const members = new Members(given, pointer, ['audience_id'])
+  const audienceId = members.text('audience_id', 100).toLowerCase()
+  if (!isUuid(audienceId)) throw members.invalid('audience_id', 'must be a uuid')
+  return { kind: 'audience', pointer, audienceId }
+}
+
+/** What reading says is wrong, with the place where it stands. */
+function placed<T>(pointer: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof ApiError) throw invalidAt(pointer, error.message.replace(/^filter: /, ''))
+    throw error
+  }
+}

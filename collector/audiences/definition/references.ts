@@ -1,0 +1,82 @@
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import type { AudienceLeaf, EventLeaf, Parsed } from './definition.ts'
+import { invalidAt } from './invalid.ts'
+
+/** Whose definition it is: of no audience yet, or of one that could come to use itself. */
+interface Owner {
+  readonly projectId: string
+  readonly audienceId: string | null
+}
+
+/**
+ * Looks up what a definition names: pixels and audiences of its project, these of the same entity. Throws 400 with the
+ * JSON pointer of what does not exist, or would make an audience use itself. What it finds may change until the
+ * transaction ends, unless the project's audiences are locked.
+ */
+export async function checkReferences(
+  client: Queryable,
+  owner: Owner,
+  { leaves, entity }: Parsed,
+): Promise<void> {
+  const pixels = leaves.filter((leaf): leaf is EventLeaf => leaf.kind === 'event')
+  const known = await pixelsOf(client, owner.projectId, pixels)
+  const unknown = pixels.find(({ pixelId }) => pixelId !== null && !known.has(pixelId))
+  if (unknown) throw invalidAt(`${unknown.pointer}/pixel_id`, 'no pixel of this project has this id')
+
+  const audiences = leaves.filter((leaf): leaf is AudienceLeaf => leaf.kind === 'audience')
+  if (audiences.length === 0) return
+  const used = await audiencesOf(client, owner, audiences)
+  for (const { audienceId, pointer } of audiences) {
+    const place = `${pointer}/audience_id`
+    const found = used.get(audienceId)
+    if (!found) throw invalidAt(place, 'no audience of this project has this id')
+    if (found.entity !== entity) throw invalidAt(place, `is an audience of ${found.entity}, not of ${entity}`)
+    if (found.is_cycle) throw invalidAt(place, 'would make the audience use itself')
+  }
+}
+
+async function pixelsOf(
+  client: Queryable,
+  projectId: string,
+  leaves: readonly EventLeaf[],
+): Promise<ReadonlySet<string>> {
+  const asked = leaves.map(({ pixelId }) => pixelId).filter((id) => id !== null)
+  if (asked.length === 0) return new Set()
+  const { rows } = await client.query<{ pixel_id: string }>(
+    'SELECT pixel_id FROM pixels WHERE project_id = $1 AND pixel_id = ANY($2)',
+    [projectId, asked],
+  )
+  return new Set(rows.map(({ pixel_id }) => pixel_id))
+}
+
+/** The audiences that leaves name, and whether they are or use, through however many others, the owner. */
+async function audiencesOf(
+  client: Queryable,
+  { projectId, audienceId }: Owner,
+  leaves: readonly AudienceLeaf[],
+): Promise<ReadonlyMap<string, { entity: string; is_cycle: boolean }>> {
+  const { rows } = await client.query<{ audience_id: string; entity: string; is_cycle: boolean }>(
+    `WITH RECURSIVE reached (start_id, audience_id) AS (
+       SELECT audience_id, audience_id FROM audiences WHERE project_id = $1 AND audience_id = ANY($2)
+       UNION SELECT start_id, used_id FROM reached JOIN audience_uses USING (audience_id)
+     )
+     SELECT audiences.audience_id, entity,
+       EXISTS (SELECT FROM reached WHERE start_id = audiences.audience_id AND reached.audience_id = $3) AS is_cycle
+     FROM audiences WHERE project_id = $1 AND audience_id = ANY($2)`,
+    [projectId, leaves.map((leaf) => leaf.audienceId), audienceId],
+  )
+  return new Map(rows.map((row) => [row.audience_id, row]))
+}
+
+/** Notes which audiences a definition uses, so that they cannot be deleted. */
+export async function noteReferences(
+  client: Queryable,
+  audienceId: string,
+  { leaves }: Parsed,
+): Promise<void> {
+  const used = leaves.filter((leaf) => leaf.kind === 'audience').map((leaf) => leaf.audienceId)
+  await client.query(
+    'INSERT INTO audience_uses (audience_id, used_id) SELECT $1, id FROM unnest($2::uuid[]) AS id ON CONFLICT DO NOTHING',
+    [audienceId, used],
+  )
+}

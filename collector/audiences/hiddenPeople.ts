@@ -1,0 +1,20 @@
+import { hemAsNumber, optedOutHems } from '../people/identity/profileSql.ts'
+import type { Queryable } from '../platform/postgres/transaction.ts'
+import type { Bind } from '../query/where.ts'
+
+/**
+ * SQL that selects the hem numbers of people who are not to be shown to an organization, whatever builds say: they have
+ * opted out, or are to be erased (`erased`, hems).
+ */
+export const hiddenPeople = (organizationId: string, erased: readonly string[], bind: Bind): string =>
+  `SELECT ${hemAsNumber('hem')} FROM (${optedOutHems(bind('UUID', organizationId))} UNION ALL SELECT arrayJoin(${bind('Array(String)', erased)}) AS hem)`
+
+/** Hems of the people who are to be erased, by the organization or everywhere, and of whom something may be left. */
+export async function erasedHems(client: Queryable, organizationId: string): Promise<string[]> {
+  const { rows } = await client.query<{ hem: string }>(
+    `SELECT hem FROM erasures
+     WHERE finished_at IS NULL AND hem IS NOT NULL AND (organization_id IS NULL OR organization_id = $1)`,
+    [organizationId],
+  )
+  return rows.map(({ hem }) => hem)
+}

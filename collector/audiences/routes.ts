@@ -1,0 +1,16 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { rejectUnstorableText } from '../http/rejectUnstorableText.ts'
+import { audienceRoutes } from './audienceRoutes.ts'
+import { catalogRoutes } from './catalogRoutes.ts'
+import type { AudiencesDeps } from './deps.ts'
+import { sampleRoute } from './sampleRoute.ts'
+
+/** /api/v1/audiences: who meets a definition, built, and then read or downloaded. */
+export const audiencesRoutes =
+  (deps: AudiencesDeps): FastifyPluginAsync =>
+  async (app) => {
+    app.addHook('preValidation', rejectUnstorableText)
+    await app.register(audienceRoutes(deps))
+    await app.register(sampleRoute(deps))
+    await app.register(catalogRoutes)
+  }

@@ -1,0 +1,78 @@
+import { companyFields } from '../../../schemas/fields.ts'
+import type { Reader } from '../../access/reader.ts'
+import { personFields, readPeople } from '../../people/identity/people.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { leafIdsOf } from '../build/plan.ts'
+import { readUsedBuilds } from '../build/usedBuilds.ts'
+import type { Entity, Parsed } from '../definition/definition.ts'
+import { erasedHems } from '../hiddenPeople.ts'
+import { type Estimate, estimateOf, sharesAll } from './estimate.ts'
+import { maskRow } from './mask.ts'
+import { dayOf, sampleQuery } from './sampleQuery.ts'
+
+/** Most rows of a sample (spec: Limits). */
+const rowsMax = 25
+/** So many people or companies are looked at, about. */
+const lookedAt = 50_000
+
+/**
+ * Some members of what a definition would be, masked, and an estimate of how many it would have. Where there are many
+ * people it looks at those alone whose hems are in a range. Throws what readers throw, and AudienceNotBuilt.
+ */
+export async function takeSample(
+  { reader, postgres, nowMs }: { reader: Reader; postgres: Queryable; nowMs: number },
+  { organizationId, projectId }: { organizationId: string; projectId: string },
+  parsed: Parsed,
+): Promise<{ sample: Record<string, unknown>[]; estimate: Estimate }> {
+  const below = await shareOf(reader, parsed.entity)
+  const [found] = await reader.rows<{ count: number; members: string[] }>(
+    sampleQuery({
+      ...{ organizationId, projectId, below, rows: rowsMax },
+      parsed: { ...parsed, limit: null },
+      leafIds: leafIdsOf(projectId, parsed),
+      ...{ today: dayOf(nowMs), asOfMs: nowMs },
+      usedBuilds: await readUsedBuilds(postgres, parsed),
+      erased: await erasedHems(postgres, organizationId),
+    }),
+  )
+  const { count, members } = found!
+  const shown = members.slice(0, parsed.limit ?? rowsMax)
+  const rows =
+    parsed.entity === 'people'
+      ? await peopleRows(reader, organizationId, shown)
+      : await companyRows(reader, shown)
+  return { sample: rows.map(maskRow), estimate: estimateOf(count, below, parsed.limit) }
+}
+
+/** How many of 65,536 shares hold about as many as are looked at; null for all of them. */
+async function shareOf(reader: Reader, entity: Entity): Promise<number | null> {
+  const tables = entity === 'people' ? ['profiles', 'identity_links'] : ['companies']
+  const [found] = await reader.rows<{ count: number }>({
+    sql: `SELECT ${tables.map((table) => `(SELECT count() FROM ${table})`).join(' + ')} AS count`,
+    params: {},
+  })
+  const { count } = found!
+  return count <= lookedAt ? null : Math.max(1, Math.floor((sharesAll * lookedAt) / count))
+}
+
+type Row = Record<string, unknown>
+
+async function peopleRows(reader: Reader, organizationId: string, hems: readonly string[]): Promise<Row[]> {
+  const people = await readPeople(reader, organizationId, hems, null)
+  const nothing = Object.fromEntries(personFields.map(({ name }) => [name, null]))
+  return hems.map((hem) => {
+    const known = people.get(hem)
+    return known ? (JSON.parse(known.toString()) as Row) : { ...nothing, hem }
+  })
+}
+
+async function companyRows(reader: Reader, domains: readonly string[]): Promise<Row[]> {
+  const names = companyFields.map(({ name }) => name)
+  const rows = await reader.rows<Row>({
+    sql: `SELECT ${names.join(', ')} FROM companies FINAL WHERE company_domain IN {domains:Array(String)}`,
+    params: { domains },
+  })
+  const known = new Map(rows.map((row) => [row.company_domain, row]))
+  const nothing = Object.fromEntries(names.map((name) => [name, null]))
+  return domains.map((company_domain) => known.get(company_domain) ?? { ...nothing, company_domain })
+}

@@ -1,0 +1,52 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { conflict } from '../http/errors.ts'
+import { untilClosed } from '../http/streaming.ts'
+import type { TypeBox } from '../http/typeProvider.ts'
+import { access, projectOf } from './access.ts'
+import { AudienceNotBuilt } from './build/usedBuilds.ts'
+import { parseDefinition } from './definition/parse.ts'
+import { checkReferences } from './definition/references.ts'
+import type { AudiencesDeps } from './deps.ts'
+import { takeSample } from './sample/sample.ts'
+import { ProjectQuery, SampleAnswer, SampleOf, tags } from './schemas.ts'
+
+/** POST /api/v1/audiences/sample: what a definition would find, before anything is built; free. */
+export const sampleRoute =
+  ({ postgres, openReader, now }: AudiencesDeps): FastifyPluginAsync =>
+  async (plain) => {
+    plain.withTypeProvider<TypeBox>().post(
+      '/api/v1/audiences/sample',
+      {
+        config: { access },
+        schema: {
+          ...{
+            tags,
+            operationId: 'sampleAudience',
+            summary: 'Sample an audience',
+            body: SampleOf,
+            querystring: ProjectQuery,
+          },
+          description: 'At most 25 members, masked, and an estimate of how many there are. Free.',
+          response: { 200: SampleAnswer },
+        },
+      },
+      async (request, reply) => {
+        const { principal, body } = request
+        const { organizationId } = principal
+        const projectId = await projectOf(postgres, request, 'read')
+        const parsed = parseDefinition(body.definition)
+        await checkReferences(postgres, { projectId, audienceId: null }, parsed)
+        const reader = openReader(principal, { effort: 'scan', signal: untilClosed(reply) })
+        try {
+          const { sample, estimate } = await takeSample(
+            { reader, postgres, nowMs: now() },
+            { organizationId, projectId },
+            parsed,
+          )
+          return { sample, estimate, records_to_charge: estimate.count, meter: 'audience' as const }
+        } catch (error) {
+          throw error instanceof AudienceNotBuilt ? conflict(error.message) : error
+        }
+      },
+    )
+  }

@@ -1,0 +1,135 @@
+import { Type } from 'typebox'
+import { NextCursor, pageQuery } from '../http/pagination.ts'
+import { exactly, Id, Name, Nullable, SeenVersion, Timestamp, Version } from '../http/schemas.ts'
+import { depthMax, leavesMax } from './definition/definition.ts'
+
+export const tags = ['Audiences']
+
+const definitionText =
+  'Whom the audience is of. A node is `{ "all": [Node] }`, `{ "any": [Node] }`, `{ "not": Node }` or a leaf: ' +
+  '`{ "profile": { field, op, value } }`, `{ "event": { event_type?, filter?, at_least?, within_days, pixel_id? } }`, ' +
+  `\`{ "audience": { audience_id } }\`. At most ${depthMax} deep and ${leavesMax} leaves; what is wrong is answered ` +
+  '400 with its `pointer`. `GET /api/v1/audiences/schema` has all of it as JSON Schema.'
+
+/** A definition as it is sent: checked by parse.ts, which says where what is wrong stands. */
+export const GivenDefinition = Type.Unsafe<unknown>({
+  description: `\`{ "entity": "people" | "companies", "include": Node, "exclude"?: Node, "limit"?: integer }\`. ${definitionText}`,
+})
+
+const Entity = Type.Union([Type.Literal('people'), Type.Literal('companies')])
+const Node = Type.Record(Type.String(), Type.Unknown(), { description: 'A node.' })
+
+/** A definition as it is answered. */
+export const Definition = Type.Object(
+  {
+    entity: Entity,
+    include: Node,
+    exclude: Type.Optional(Node),
+    limit: Type.Optional(Type.Integer()),
+  },
+  { title: 'AudienceDefinition', description: definitionText },
+)
+
+export const WindowDays = Type.Integer({
+  minimum: 1,
+  maximum: 365,
+  default: 30,
+  description: 'Days of intent history that count.',
+})
+
+export const Refresh = Type.Union([Type.Literal('manual'), Type.Literal('hourly'), Type.Literal('daily')], {
+  default: 'manual',
+  description: 'When it is built anew: when it is changed or asked for, or on a schedule besides.',
+})
+
+/** Spec: Audience task status. */
+export const Status = Type.Union(
+  [Type.Literal('pending'), Type.Literal('unloading'), Type.Literal('completed'), Type.Literal('failed')],
+  { description: 'Of the newest build: queued, under way, ready, or failed.' },
+)
+
+export const Meter = Type.Union([Type.Literal('audience'), Type.Literal('audience_predictive')], {
+  description: 'What its records are charged on: `audience_predictive` where a leaf asks for intent.',
+})
+
+/** Spec: Audience intent window. */
+export const BucketCounts = Type.Object(
+  { low: Type.Integer(), medium: Type.Integer(), high: Type.Integer() },
+  {
+    description:
+      'Members by the strength of their intent within the window; none where no leaf asks for intent.',
+  },
+)
+
+export const Audience = Type.Object(
+  {
+    id: Id,
+    project_id: Id,
+    name: Type.String(),
+    entity: Entity,
+    definition: Definition,
+    intent_window_days: Type.Integer(),
+    refresh: Refresh,
+    status: Status,
+    bucket_counts: BucketCounts,
+    count: Nullable(
+      Type.Integer({ description: 'Members of the build that is served; null before the first.' }),
+    ),
+    meter: Meter,
+    build_id: Nullable(Type.String({ format: 'uuid', description: 'The build that is served.' })),
+    built_at: Nullable(Timestamp),
+    version: Version,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Audience' },
+)
+
+export const One = Type.Object({ audience: Audience })
+export const Page = Type.Object({ audiences: Type.Array(Audience), next_cursor: NextCursor })
+
+const project = {
+  project_id: Type.Optional(
+    Type.String({ format: 'uuid', description: 'The project; or the header X-Project-Id.' }),
+  ),
+}
+
+export const ById = exactly({ audience_id: Type.String() })
+export const ProjectQuery = exactly(project)
+export const ListQuery = exactly({ ...project, ...pageQuery })
+
+export const NewAudience = exactly({
+  ...project,
+  name: Name,
+  definition: GivenDefinition,
+  intent_window_days: Type.Optional(WindowDays),
+  refresh: Type.Optional(Refresh),
+})
+
+export const AudienceChange = exactly({
+  name: Type.Optional(Name),
+  definition: Type.Optional(GivenDefinition),
+  intent_window_days: Type.Optional(WindowDays),
+  refresh: Type.Optional(Refresh),
+  version: SeenVersion,
+})
+
+export const Clone = exactly({ ...project, name: Type.Optional(Name) })
+
+export const SampleOf = exactly({
+  ...project,
+  definition: GivenDefinition,
+  intent_window_days: Type.Optional(WindowDays),
+})
+
+export const SampleAnswer = Type.Object({
+  sample: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+    description: 'Some of the members; e-mails, names, phones and LinkedIn URLs are masked.',
+  }),
+  estimate: Type.Object(
+    { count: Type.Integer(), low: Type.Integer(), high: Type.Integer() },
+    { description: 'How many members a build would have, and the 95 % interval.' },
+  ),
+  records_to_charge: Type.Integer({ description: 'What reading all of the estimate would be charged.' }),
+  meter: Meter,
+})

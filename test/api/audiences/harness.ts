@@ -1,0 +1,41 @@
+import { createAudience } from '../../../collector/audiences/audiences.ts'
+import { buildNow } from '../../../collector/audiences/build/buildNow.ts'
+import { requestBuild } from '../../../collector/audiences/builds.ts'
+import { inTransaction } from '../../../collector/platform/postgres/transaction.ts'
+import { openEvents, organizationId, projectId } from '../events/harness.ts'
+
+/** The app's read side with an organization and a project, whose audiences are built when they are asked for. */
+export async function openAudiences() {
+  const events = await openEvents()
+  const { postgres, clickhouse } = events
+  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Builder')", [
+    organizationId,
+  ])
+  await postgres.query("INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')", [
+    projectId,
+    organizationId,
+  ])
+
+  /** Builds the audience as it is now; the id of the build. */
+  const build = async (audienceId: string, nowMs = Date.now()): Promise<string> => {
+    const buildId = await requestBuild(postgres, audienceId)
+    await buildNow({ postgres, clickhouse: clickhouse.live }, buildId, nowMs)
+    return buildId
+  }
+  return {
+    ...events,
+    build,
+    /** Makes an audience of the definition, not built yet. */
+    create: (definition: Record<string, unknown>, name = 'Audience'): Promise<string> =>
+      inTransaction(postgres, (client) => createAudience(client, projectId, { name, definition })),
+    /** Hems or domains of a build, in the order of their keys. */
+    async membersOf(buildId: string): Promise<string[]> {
+      const rows = await clickhouse.live.rows<{ member: string }>({
+        sql: `SELECT if(company_domain = '', lower(hex(reinterpretAsFixedString(hem_number))), company_domain) AS member
+              FROM audience_members WHERE build_id = {buildId:UUID} ORDER BY key`,
+        params: { buildId },
+      })
+      return rows.map(({ member }) => member)
+    },
+  }
+}
