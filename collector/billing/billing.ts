@@ -1,34 +1,11 @@
-import { createHash, hash } from 'node:crypto'
-import { callerId, type Principal } from '../access/principal.ts'
-import { invalidParameter, NoAnswer } from '../http/errors.ts'
+import { NoAnswer } from '../http/errors.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { ttlCache } from '../platform/ttlCache.ts'
+import { type Caller, idempotencyOf } from './caller.ts'
 import { type LedgerCharge, openLedger } from './ledger.ts'
 import type { Meter } from './meters.ts'
 import { defaultPrices } from './prices.ts'
 import { type Refusal, refusalError } from './refusals.ts'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    charge?: Charge
-  }
-  interface FastifyContextConfig {
-    /** Its records are charged, which the documentation tells. */
-    charged?: true
-  }
-}
-
-/** A request that may be charged; Fastify's are. */
-export interface ChargeableRequest {
-  readonly id: string
-  readonly method: string
-  readonly url: string
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  readonly body?: unknown
-  readonly principal: Principal
-  /** Set by `admit`; whoever answers with an error gives it back first. */
-  charge?: Charge
-}
 
 export interface Usage {
   meter: Meter
@@ -39,7 +16,7 @@ export interface Usage {
 }
 
 /**
- * Metering. A response is charged when its head is sent: its records are counted and in the ledger just before the
+ * Metering, of whatever is given out: an answer of HTTP (chargedRoute.ts), or what a job makes. A response is charged when its head is sent: its records are counted and in the ledger just before the
  * first byte. Errors, empty answers and test keys are never charged. A download that the caller breaks off stays
  * charged; of what the service breaks off, what was never handed over is refunded. When the connection breaks before any
  * answer has come, the same request with the same Idempotency-Key is free for 24 hours, whatever had happened: for the
@@ -47,16 +24,16 @@ export interface Usage {
  */
 export interface Billing {
   /**
-   * Decides before the work whether the request may have records. Throws 402 "budget_exceeded" and 429
-   * "platform_cap_exceeded"; 400 for an Idempotency-Key that is none.
+   * Decides before the work whether the caller may have records. Throws 402 "budget_exceeded" and 429
+   * "platform_cap_exceeded".
    */
-  admit(request: ChargeableRequest, usage: Usage): Promise<Charge>
+  admit(caller: Caller, usage: Usage): Promise<Charge>
   /** Resolves when everything is written. */
   close(): Promise<void>
 }
 
 /** From when to when a read looks, in milliseconds since 1970. */
-interface Window {
+export interface Window {
   readonly startMs: number
   readonly endMs: number
 }
@@ -135,16 +112,15 @@ export function createBilling({
   const admitted = ttlCache((key) => admitOne(postgres, JSON.parse(key) as Asked, now()))
 
   return {
-    async admit(request, { meter, projectId, signal }) {
-      const { principal } = request
-      if (principal.mode === 'test') return freeCharge
+    async admit(caller, { meter, projectId, signal }) {
+      if (caller.mode === 'test') return freeCharge
       const asked: Asked = {
-        organizationId: principal.organizationId,
-        projectId: principal.projectId ?? projectId,
-        isProjectKey: principal.projectId !== null,
+        organizationId: caller.organizationId,
+        projectId: caller.projectId ?? projectId,
+        isProjectKey: caller.projectId !== null,
         meter,
       }
-      const idempotency = idempotencyOf(request, projectId)
+      const idempotency = idempotencyOf(caller, projectId)
       const repeats = idempotency === null ? null : await readRepeated(postgres, asked, idempotency, now())
       try {
         await admitted(JSON.stringify(asked))
@@ -159,7 +135,7 @@ export function createBilling({
         settled = null
         return refunded
       }
-      const charge: Charge = {
+      return {
         isRepeatable: idempotency !== null,
         repeats,
         async settle(records, answered = {}) {
@@ -168,7 +144,7 @@ export function createBilling({
           if (records === 0) return 0
           const atMs = now()
           const ledgerCharge = chargeOf(
-            request,
+            caller,
             { ...asked, meter: actualMeter },
             { records, atMs, idempotency, answered },
           )
@@ -197,17 +173,9 @@ export function createBilling({
         },
         refund,
       }
-      request.charge = charge
-      return charge
     },
     close: () => ledger.idle(),
   }
-}
-
-/** What `settle` is to be told of records that have these keys, in the order of the answer. */
-export function hashesOf({ isRepeatable }: Charge, keys: readonly string[]): Pick<Answered, 'hashes'> {
-  if (!isRepeatable) return {}
-  return { hashes: keys.map((key) => hash('sha256', key, 'buffer').readBigInt64BE().toString()) }
 }
 
 const callerGone = () => new NoAnswer('the caller has gone')
@@ -272,7 +240,7 @@ async function readRepeated(
 }
 
 function chargeOf(
-  { id, principal }: ChargeableRequest,
+  { requestId, callerId }: Caller,
   { organizationId, projectId, isProjectKey, meter }: Asked,
   {
     records,
@@ -283,11 +251,11 @@ function chargeOf(
 ): LedgerCharge {
   const { microsPerThousand, freeRecordsPerMonth } = defaultPrices[meter]
   return {
-    request_id: id,
+    request_id: requestId,
     organization_id: organizationId,
     project_id: projectId,
     is_project_key: isProjectKey,
-    caller_id: callerId(principal),
+    caller_id: callerId,
     meter,
     records,
     at: new Date(atMs).toISOString(),
@@ -298,21 +266,4 @@ function chargeOf(
     window_end_ms: window?.endMs ?? null,
     record_hashes: hashes ?? null,
   }
-}
-
-/**
- * What makes a request a repeat: its key together with all that decides which records it gets. PostgreSQL's hex form
- * of a sha256; null without the header.
- */
-export function idempotencyOf(
-  { headers, method, url, body, principal }: Omit<ChargeableRequest, 'id'>,
-  projectId: string | null,
-): string | null {
-  const key = headers['idempotency-key']
-  if (key === undefined) return null
-  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)) {
-    throw invalidParameter('Idempotency-Key', 'must be 1 to 255 visible ASCII characters')
-  }
-  const request = JSON.stringify([key, method, url, body ?? null, principal.projectId, projectId])
-  return `\\x${createHash('sha256').update(request).digest('hex')}`
 }

@@ -1,12 +1,13 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Static } from 'typebox'
-import { hashesOf } from '../billing/billing.ts'
-import { untilClosed } from '../http/streaming.ts'
+import type { Principal } from '../access/principal.ts'
+import type { Reader } from '../access/reader.ts'
+import { chargedRoute, hashesOf } from '../billing/chargedRoute.ts'
 import { readPeople } from '../people/identity/people.ts'
 import type { ReadDeps } from '../query/deps.ts'
 import { hasBusinessEmail } from './business.ts'
 import { type ContactRow, contactQuery } from './contactQuery.ts'
-import { encodeCursor, readContactBody } from './plan.ts'
+import { type ContactPlan, encodeCursor, readContactBody } from './plan.ts'
 import { describeContact, type QueryBody } from './schemas.ts'
 
 /** POST /api/v1/contact/query: people by what is known of them; those with a business e-mail are charged. */
@@ -22,40 +23,46 @@ export const contactRoutes =
           charged: true,
         },
       },
-      async (request, reply) => {
-        const signal = untilClosed(reply)
-        const plan = readContactBody(request.body)
-        const { organizationId } = request.principal
-        const reader = deps.openReader(request.principal, { effort: 'scan', signal })
-        const charge = await deps.billing.admit(request, { meter: 'contact', projectId: null, signal })
-        const found = await reader.rows<ContactRow>(contactQuery(plan, organizationId))
-        const page = found.slice(0, plan.limit)
-        const people = await readPeople(
-          reader,
-          organizationId,
-          page.map(({ hem_text }) => hem_text),
-          plan.fields,
-        )
-        // Who was erased between the two questions is in neither the answer nor the bill.
-        const known = page.filter(({ hem_text }) => people.has(hem_text))
-        const billed = known.filter(hasBusinessEmail)
-        const withBusinessEmail = billed.length
-        const charged = await charge.settle(
-          withBusinessEmail,
-          hashesOf(
-            charge,
-            billed.map(({ person_key }) => person_key),
-          ),
-        )
-        const results = known.map(({ hem_text }) => people.get(hem_text)!.toString()).join(',')
-        const meta = {
-          count: known.length,
-          with_business_email: withBusinessEmail,
-          charged,
-          ...(found.length > plan.limit && { next_cursor: encodeCursor(page.at(-1)!.person_key) }),
+      chargedRoute(deps.billing, ({ principal, body }, reply) => {
+        const plan = readContactBody(body)
+        return {
+          meter: 'contact',
+          projectId: null,
+          async read({ signal }) {
+            const reader = deps.openReader(principal, { effort: 'scan', signal })
+            const { known, people, nextCursor } = await readContacts(reader, principal, plan)
+            const billed = known.filter(hasBusinessEmail)
+            return {
+              records: billed.length,
+              hashes: () => hashesOf(billed.map(({ person_key }) => person_key)),
+              answer(charged) {
+                const results = known.map(({ hem_text }) => people.get(hem_text)!.toString()).join(',')
+                const meta = {
+                  count: known.length,
+                  with_business_email: billed.length,
+                  charged,
+                  ...(nextCursor && { next_cursor: nextCursor }),
+                }
+                reply.type('application/json; charset=utf-8')
+                return Buffer.from(`{"results":[${results}],${JSON.stringify(meta).slice(1)}`)
+              },
+            }
+          },
         }
-        reply.header('x-footfall-charged', charged).type('application/json; charset=utf-8')
-        return Buffer.from(`{"results":[${results}],${JSON.stringify(meta).slice(1)}`)
-      },
+      }),
     )
   }
+
+/** The people of a page, as they are known, and where the next begins. */
+async function readContacts(reader: Reader, { organizationId }: Principal, plan: ContactPlan) {
+  const found = await reader.rows<ContactRow>(contactQuery(plan, organizationId))
+  const page = found.slice(0, plan.limit)
+  const hems = page.map(({ hem_text }) => hem_text)
+  const people = await readPeople(reader, organizationId, hems, plan.fields)
+  return {
+    people,
+    // Who was erased between the two questions is in neither the answer nor the bill.
+    known: page.filter(({ hem_text }) => people.has(hem_text)),
+    nextCursor: found.length > plan.limit ? encodeCursor(page.at(-1)!.person_key) : null,
+  }
+}

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { typesOf } from '../../schemas/events/index.ts'
 import { type Field, fields, publicField, selectableAt, type Tier, tiers } from '../../schemas/fields.ts'
+import { chargedRoute } from '../billing/chargedRoute.ts'
 import { meterOfTier } from '../billing/meters.ts'
 import { type Format, formats, negotiateFormat } from '../http/negotiateFormat.ts'
 import { untilClosed } from '../http/streaming.ts'
@@ -36,27 +37,41 @@ export const eventsRoutes =
       app.get(
         `/api/v3/events/${tier}`,
         { schema: describeEvents(tier), config: { ...config, charged: true } },
-        async (request, reply) => {
+        chargedRoute(deps.billing, async (request, reply) => {
           const { principal } = request
           const { asked, plan: unscoped } = readEventsRequest(request, tier, Date.now())
           const format = negotiateFormat(request.headers.accept)
           const scope = await deps.scopeOf(principal, asked)
-          const { projectId } = scope
-          const signal = untilClosed(reply)
           const complete = await completeUntil(principal)
           const readable = readableWindow(unscoped, complete)
-          const reader = deps.openReader(principal, { effort: 'page', signal, window: readable })
-          const charge = await deps.billing.admit(request, { meter: meterOfTier[tier], projectId, signal })
-          const window = charge.repeats?.window ?? readable
-          const plan = { ...unscoped, scope, window }
-          const page = await readPage(reader, plan, format)
-          const hashes = await readRecordHashes(reader, charge, () => pageKeysQuery(reader, plan))
-          const charged = await charge.settle(page.records, { window, ...hashes })
-          const rows = charge.deliver(page.rows)
-          const end = plan.order === 'received' ? feedEnd(plan, unscoped.window, window) : null
-          const following = plan.order === 'received' ? unscoped.window : window
-          return answer(request, reply, { tier, plan, page, rows, format, charged, following, end, complete })
-        },
+          return {
+            meter: meterOfTier[tier],
+            projectId: scope.projectId,
+            async read({ signal, window = readable }) {
+              const reader = deps.openReader(principal, { effort: 'page', signal, window: readable })
+              const plan = { ...unscoped, scope, window }
+              const page = await readPage(reader, plan, format)
+              const end = plan.order === 'received' ? feedEnd(plan, unscoped.window, window) : null
+              const following = plan.order === 'received' ? unscoped.window : window
+              return {
+                ...{ records: page.records, rows: page.rows, window },
+                hashes: async () => readRecordHashes(reader, await pageKeysQuery(reader, plan)),
+                answer: (charged, rows) =>
+                  answer(request, reply, {
+                    tier,
+                    plan,
+                    page,
+                    rows,
+                    format,
+                    charged,
+                    following,
+                    end,
+                    complete,
+                  }),
+              }
+            },
+          }
+        }),
       )
 
       app.get(`/api/v3/events/${tier}/schema`, { schema: describeSchema(tier), config }, async (request) => {
@@ -114,7 +129,6 @@ function answer(
     return from && encodeCursor({ order: plan.order, from, window: following })
   }
   reply.header('content-type', `${formats[format]}; charset=utf-8`).header('vary', 'accept')
-  reply.header('x-footfall-request-id', request.id).header('x-footfall-charged', charged)
   const completeUntilText = complete === null ? null : new Date(complete).toISOString()
   if (format === 'json') return reply.send(streamOf(jsonBody()))
 

@@ -1,9 +1,8 @@
 import { isIP } from 'node:net'
 import type { FastifyPluginAsync } from 'fastify'
 import type { Static } from 'typebox'
-import { hashesOf } from '../billing/billing.ts'
+import { chargedRoute, hashesOf } from '../billing/chargedRoute.ts'
 import { invalidParameter } from '../http/errors.ts'
-import { untilClosed } from '../http/streaming.ts'
 import { type CompanyKey, companyQuery } from '../people/identity/companySql.ts'
 import { isEmail } from '../people/identity/hem.ts'
 import type { ReadDeps } from '../query/deps.ts'
@@ -22,16 +21,22 @@ export const companyLookupRoute =
           charged: true,
         },
       },
-      async (request, reply) => {
-        const key = readCompanyKey(request.query)
-        const signal = untilClosed(reply)
-        const asked = JSON.stringify(key)
-        const charge = await deps.billing.admit(request, { meter: 'lookup', projectId: null, signal })
-        const reader = deps.openReader(request.principal, { effort: 'page', signal })
-        const [company] = await reader.rows(companyQuery(key))
-        reply.header('x-footfall-charged', await charge.settle(company ? 1 : 0, hashesOf(charge, [asked])))
-        return { matched: company !== undefined, company: company ?? null }
-      },
+      chargedRoute(deps.billing, ({ principal, query }) => {
+        const key = readCompanyKey(query)
+        return {
+          meter: 'lookup',
+          projectId: null,
+          async read({ signal }) {
+            const reader = deps.openReader(principal, { effort: 'page', signal })
+            const [company] = await reader.rows(companyQuery(key))
+            return {
+              records: company ? 1 : 0,
+              hashes: () => hashesOf([JSON.stringify(key)]),
+              answer: () => ({ matched: company !== undefined, company: company ?? null }),
+            }
+          },
+        }
+      }),
     )
   }
 

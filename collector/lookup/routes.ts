@@ -1,9 +1,8 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import type { Field } from '../../schemas/fields.ts'
-import { hashesOf } from '../billing/billing.ts'
+import { type ChargedRead, chargedRoute, hashesOf } from '../billing/chargedRoute.ts'
 import { ApiError } from '../http/errors.ts'
-import { untilClosed } from '../http/streaming.ts'
 import { streamOf } from '../http/streamOf.ts'
 import { readPeople, readPersonFields } from '../people/identity/people.ts'
 import type { ReadDeps } from '../query/deps.ts'
@@ -38,25 +37,42 @@ export const lookupRoutes =
         fields,
       )
 
-    const lookUp = async (request: FastifyRequest, reply: FastifyReply, { select, ...subject }: Asked) => {
-      const signal = untilClosed(reply)
+    const lookUp = (
+      request: FastifyRequest,
+      reply: FastifyReply,
+      { select, ...subject }: Asked,
+    ): ChargedRead => {
       const hem = hemOfSubject(subject)
       if (hem instanceof ApiError) throw hem
       const fields = readPersonFields(select)
-      const charge = await deps.billing.admit(request, { meter: 'lookup', projectId: null, signal })
-      const people = await read(request, [hem], fields, signal)
-      const person = people.get(hem)
-      reply
-        .header('x-footfall-charged', await charge.settle(people.size, hashesOf(charge, [...people.keys()])))
-        .type(json)
-      return Buffer.from(person ? `{"matched":true,"person":${person}}` : '{"matched":false,"person":null}')
+      return {
+        ...usage,
+        async read({ signal }) {
+          const people = await read(request, [hem], fields, signal)
+          return {
+            records: people.size,
+            hashes: () => hashesOf([...people.keys()]),
+            answer() {
+              reply.type(json)
+              const person = people.get(hem)
+              return Buffer.from(
+                person ? `{"matched":true,"person":${person}}` : '{"matched":false,"person":null}',
+              )
+            },
+          }
+        },
+      }
     }
 
-    app.get<{ Querystring: Asked }>('/api/v1/lookup', { schema: describeGet, ...single }, (request, reply) =>
-      lookUp(request, reply, request.query),
+    app.get<{ Querystring: Asked }>(
+      '/api/v1/lookup',
+      { schema: describeGet, ...single },
+      chargedRoute(deps.billing, (request, reply) => lookUp(request, reply, request.query)),
     )
-    app.post<{ Body: Asked }>('/api/v1/lookup', { schema: describePost, ...single }, (request, reply) =>
-      lookUp(request, reply, request.body),
+    app.post<{ Body: Asked }>(
+      '/api/v1/lookup',
+      { schema: describePost, ...single },
+      chargedRoute(deps.billing, (request, reply) => lookUp(request, reply, request.body)),
     )
 
     app.post<{ Body: Static<typeof BatchBody> }>(
@@ -66,30 +82,37 @@ export const lookupRoutes =
         config: { access: { ...access, limit: 'batch_lookup' }, charged: true },
         bodyLimit: batchBytesMax,
       },
-      async (request, reply) => {
-        const signal = untilClosed(reply)
+      chargedRoute(deps.billing, (request, reply) => {
         const items = readItems(request.body.items)
         const fields = readPersonFields(request.body.select)
-        const charge = await deps.billing.admit(request, { meter: 'lookup', projectId: null, signal })
-        const people = await read(request, hemsOf(items), fields, signal)
-        const matched = items.filter(({ asked }) => !(asked instanceof ApiError) && people.has(asked))
-        const charged = await charge.settle(
-          matched.length,
-          hashesOf(
-            charge,
-            matched.map(({ index }) => String(index)),
-          ),
-        )
-        reply.header('x-footfall-charged', charged).type(json)
-        return reply.send(streamOf(body()))
-
-        async function* body() {
-          yield '{"results":['
-          yield* charge.deliver(resultsOf(items, people))
-          yield `],"count":${items.length},"matched":${matched.length},"charged":${charged}}`
+        return {
+          ...usage,
+          async read({ signal }) {
+            const people = await read(request, hemsOf(items), fields, signal)
+            const matched = items.filter(({ asked }) => !(asked instanceof ApiError) && people.has(asked))
+            return {
+              records: matched.length,
+              hashes: () => hashesOf(matched.map(({ index }) => String(index))),
+              rows: resultsOf(items, people),
+              answer(charged, rows) {
+                reply.type(json)
+                const end = `],"count":${items.length},"matched":${matched.length},"charged":${charged}}`
+                return streamOf(enclosed('{"results":[', rows, end))
+              },
+            }
+          },
         }
-      },
+      }),
     )
   }
+
+/** Lookups are charged to the organization: they read no project. */
+const usage = { meter: 'lookup', projectId: null } as const
+
+async function* enclosed(start: string, rows: AsyncIterable<Buffer>, end: string) {
+  yield start
+  yield* rows
+  yield end
+}
 
 const json = 'application/json; charset=utf-8'

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import { chargedRoute } from '../billing/chargedRoute.ts'
 import { meterOfTier } from '../billing/meters.ts'
 import { linesOf } from '../events/routes.ts'
 import { type Format, formats, negotiateFormat } from '../http/negotiateFormat.ts'
-import { untilClosed } from '../http/streaming.ts'
 import { streamOf } from '../http/streamOf.ts'
 import type { ReadDeps } from '../query/deps.ts'
 import { readRecordHashes } from '../query/recordHashes.ts'
@@ -28,22 +28,26 @@ export const visitorsRoutes =
       app.get(
         `/api/v3/events/${tier}/visitors`,
         { schema: describeVisitors(tier), ...shared },
-        async (request, reply) => {
+        chargedRoute(deps.billing, async (request, reply) => {
           const { principal } = request
           const { asked, plan: unscoped } = readVisitorsRequest(request, tier)
           const format = negotiateFormat(request.headers.accept)
           const plan = { ...unscoped, scope: await deps.scopeOf(principal, asked) }
-          const { projectId } = plan.scope
-          const signal = untilClosed(reply)
-          const reader = deps.openReader(principal, { effort: 'page', signal, window: plan.window })
-          const charge = await deps.billing.admit(request, { meter: meterOfTier[tier], projectId, signal })
-          const visitors = await readVisitors(reader, plan, format)
-          const hashes = await readRecordHashes(reader, charge, visitors.keysQuery)
-          const charged = await charge.settle(visitors.records, { window: plan.window, ...hashes })
-          reply.header('x-footfall-request-id', request.id).header('x-footfall-charged', charged)
-          const rows = charge.deliver(visitors.rows)
-          return answer(reply, { plan, visitors, rows, format })
-        },
+          return {
+            meter: meterOfTier[tier],
+            projectId: plan.scope.projectId,
+            async read({ signal }) {
+              const { window } = plan
+              const reader = deps.openReader(principal, { effort: 'page', signal, window })
+              const visitors = await readVisitors(reader, plan, format)
+              return {
+                ...{ records: visitors.records, rows: visitors.rows, window },
+                hashes: async () => readRecordHashes(reader, await visitors.keysQuery()),
+                answer: (_charged, rows) => answer(reply, { plan, visitors, rows, format }),
+              }
+            },
+          }
+        }),
       )
     }
   }

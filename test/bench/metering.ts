@@ -114,14 +114,11 @@ async function pace(seconds: number, charge: (n: number) => Promise<number>): Pr
 }
 
 async function chargeOne(billing: Billing, { demo }: Service): Promise<void> {
-  const request = {
-    ...{ id: randomUUID(), method: 'GET', url: '/', headers: {} },
-    principal: {
-      ...{ organizationId: demo.organization_id, projectId: demo.project_id, mode: 'live' as const },
-      caller: { kind: 'key' as const, keyId: randomUUID(), role: 'owner' as const },
-    },
+  const caller = {
+    ...({ requestId: randomUUID(), callerId: randomUUID(), mode: 'live', repeatOf: null } as const),
+    ...{ organizationId: demo.organization_id, projectId: demo.project_id },
   }
-  const charge = await billing.admit(request, { meter: 'events', projectId: null })
+  const charge = await billing.admit(caller, { meter: 'events', projectId: null })
   await charge.settle(pageRows)
 }
 

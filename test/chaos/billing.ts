@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { idempotencyOf } from '../../collector/billing/billing.ts'
+import { callerOf, idempotencyOf } from '../../collector/billing/caller.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
 import { seededRandom } from '../../collector/platform/seededRandom.ts'
 import { ask, beaconOf, customEvent, postBeacon } from '../harness/api.ts'
@@ -176,13 +176,13 @@ async function auditLedger({ dataDir, demo }: Service, all: readonly Wish[]) {
 /** What the ledger keeps of a wish's request. */
 const ledgerKeyOf = ({ url, idempotencyKey }: Wish, organizationId: string): string =>
   idempotencyOf(
-    {
-      ...{ method: 'GET', url, headers: { 'idempotency-key': idempotencyKey } },
+    callerOf({
+      ...{ id: '', method: 'GET', url, headers: { 'idempotency-key': idempotencyKey } },
       principal: {
         ...{ organizationId, projectId: null, mode: 'live' },
         caller: { kind: 'key', keyId: '', role: 'owner' },
       },
-    },
+    }),
     null,
   )!.slice('\\x'.length)
 

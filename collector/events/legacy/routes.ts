@@ -2,6 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { typesOf } from '../../../schemas/events/index.ts'
 import { fields, publicField } from '../../../schemas/fields.ts'
 import type { Effort, Reader } from '../../access/reader.ts'
+import { type ChargedRead, chargedRoute } from '../../billing/chargedRoute.ts'
 import { untilClosed } from '../../http/streaming.ts'
 import { countsAnswer, indexOf, readCounts } from '../../query/counts.ts'
 import { requireFree } from '../../query/countsPlan.ts'
@@ -49,43 +50,60 @@ export const legacyRoutes =
       scope: await deps.scopeOf(principal, asked),
     })
 
-    const answerPage = (version: LegacyVersion) => async (request: FastifyRequest, reply: FastifyReply) => {
-      const read = readLegacyEvents(request, version)
-      const asking = await scoped(request, read)
-      const { projectId } = asking.scope
-      const reader = readerOf(request, reply, 'page', asking)
-      const { signal } = reader
-      // Without select the rows tell the meter: who may not even have the lowest it can be is refused before the work.
-      const named = [...decidingFields(asking), ...(read.isSelected ? asking.columns : [])]
-      const asked = meterOf(named)
-      const charge = await deps.billing.admit(request, { meter: asked, projectId, signal })
-      const plan = { ...asking, window: charge.repeats?.window ?? asking.window }
-      const found = await readRows(reader, plan)
-      const rows = found.slice(0, plan.limit)
-      const meter = read.isSelected ? asked : meterOf([...named, ...returnedFields(plan.columns, rows)])
-      const hashes = await readRecordHashes(reader, charge, () => pageKeysQuery(reader, plan))
-      return {
-        rows,
-        meta: {
-          meter,
-          records: rows.length,
-          charged: await charge.settle(rows.length, { meter, window: plan.window, ...hashes }),
-          start_ms: plan.window.startMs,
-          end_ms: plan.window.endMs - (version.includesEnd ? 1 : 0),
-          offset: plan.offset,
-          limit: plan.limit,
-          has_more: found.length > plan.limit,
-          request_id: request.id,
-        },
+    const readPage =
+      (version: LegacyVersion) =>
+      async (request: FastifyRequest): Promise<ChargedRead> => {
+        const legacy = readLegacyEvents(request, version)
+        const asking = await scoped(request, legacy)
+        // Without select the rows tell the meter: who may not even have the lowest it can be is refused before the work.
+        const named = [...decidingFields(asking), ...(legacy.isSelected ? asking.columns : [])]
+        const asked = meterOf(named)
+        return {
+          meter: asked,
+          projectId: asking.scope.projectId,
+          async read({ signal, window = asking.window }) {
+            const plan = { ...asking, window }
+            const reader = deps.openReader(request.principal, {
+              effort: 'page',
+              signal,
+              window: asking.window,
+            })
+            const found = await readRows(reader, plan)
+            const rows = found.slice(0, plan.limit)
+            const meter = legacy.isSelected
+              ? asked
+              : meterOf([...named, ...returnedFields(plan.columns, rows)])
+            const records = rows.length
+            return {
+              ...{ records, meter, window },
+              hashes: async () => readRecordHashes(reader, await pageKeysQuery(reader, plan)),
+              answer: (charged) => ({
+                rows,
+                meta: {
+                  ...{ meter, records, charged },
+                  start_ms: window.startMs,
+                  end_ms: window.endMs - (version.includesEnd ? 1 : 0),
+                  offset: plan.offset,
+                  limit: plan.limit,
+                  has_more: found.length > plan.limit,
+                  request_id: request.id,
+                },
+              }),
+            }
+          },
+        }
       }
-    }
 
     for (const [path, version] of [
       ['/api/v1/events', v1],
       ['/api/v2/events', v2],
     ] as const) {
       const config = { ...shared.config, charged: true } as const
-      app.get(path, { ...shared, schema: describeLegacyEvents(version), config }, answerPage(version))
+      app.get(
+        path,
+        { ...shared, schema: describeLegacyEvents(version), config },
+        chargedRoute(deps.billing, readPage(version)),
+      )
     }
 
     app.get(

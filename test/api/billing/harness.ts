@@ -1,10 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import {
-  type Answered,
-  type Billing,
-  type ChargeableRequest,
-  createBilling,
-} from '../../../collector/billing/billing.ts'
+import { type Answered, type Billing, createBilling } from '../../../collector/billing/billing.ts'
+import { type Caller, callerOf } from '../../../collector/billing/caller.ts'
 import type { Meter } from '../../../collector/billing/meters.ts'
 import { ApiError } from '../../../collector/http/errors.ts'
 import { migratePostgres } from '../../../collector/platform/postgres/migrate.ts'
@@ -71,24 +67,27 @@ export const requestOf = (
     id?: string
     url?: string
     mode?: 'live' | 'test'
+    body?: unknown
   } = {},
-): ChargeableRequest => ({
-  id: more.id ?? randomUUID(),
-  method: 'GET',
-  url: more.url ?? '/api/v3/events/web_event',
-  headers: more.idempotencyKey === undefined ? {} : { 'idempotency-key': more.idempotencyKey },
-  principal: {
-    organizationId,
-    projectId: more.projectKey ? projectId : null,
-    mode: more.mode ?? 'live',
-    caller: { kind: 'key', keyId: randomUUID(), role: 'owner' },
-  },
-})
+): Caller =>
+  callerOf({
+    id: more.id ?? randomUUID(),
+    method: 'GET',
+    url: more.url ?? '/api/v3/events/web_event',
+    body: more.body,
+    headers: more.idempotencyKey === undefined ? {} : { 'idempotency-key': more.idempotencyKey },
+    principal: {
+      organizationId,
+      projectId: more.projectKey ? projectId : null,
+      mode: more.mode ?? 'live',
+      caller: { kind: 'key', keyId: randomUUID(), role: 'owner' },
+    },
+  })
 
 /** Has so many records of a meter for a request, as a route would; returns how many were charged. */
 export async function take(
   billing: Billing,
-  request: ChargeableRequest,
+  request: Caller,
   records: number,
   meter: Meter = 'events',
   projectId: string | null = null,

@@ -45,8 +45,8 @@ test('another key, another address or another caller’s scope is another reques
   expect(await take(billing!, repeatOf('b'), 1)).toBe(1)
   expect(await take(billing!, repeatOf('a', { url: '/api/v3/events/web_event?limit=5' }), 1)).toBe(1)
   expect(await take(billing!, repeatOf('a', { projectKey: true }), 1)).toBe(1)
-  expect(await take(billing!, { ...repeatOf('a'), body: { email: 'one' } }, 1)).toBe(1)
-  expect(await take(billing!, { ...repeatOf('a'), body: { email: 'two' } }, 1)).toBe(1)
+  expect(await take(billing!, repeatOf('a', { body: { email: 'one' } }), 1)).toBe(1)
+  expect(await take(billing!, repeatOf('a', { body: { email: 'two' } }), 1)).toBe(1)
   expect(await take(billing!, requestOf(organization), 1)).toBe(1)
 })
 

@@ -94,14 +94,13 @@ test('a response is in the ledger with its request, organization, project, key, 
        amount_micros::int, day::text FROM ledger WHERE organization_id = $1`,
     [organization.organizationId],
   )
-  const { caller } = request.principal
   expect(rows).toEqual([
     {
-      request_id: request.id,
+      request_id: request.requestId,
       kind: 'charge',
       organization_id: organization.organizationId,
       project_id: organization.projectId,
-      caller_id: caller.kind === 'key' && caller.keyId,
+      caller_id: request.callerId,
       meter: 'resolution_hem',
       records: 7,
       free_records: 0,

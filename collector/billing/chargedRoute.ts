@@ -1,0 +1,80 @@
+import { hash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { untilClosed } from '../http/streaming.ts'
+import type { Billing, Charge, Delivery, Usage, Window } from './billing.ts'
+import { callerOf } from './caller.ts'
+import type { Meter } from './meters.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What this request was charged; whoever answers with an error refunds it first. */
+    charge?: Charge
+  }
+  interface FastifyContextConfig {
+    /** Its records are charged, which the documentation tells. */
+    charged?: true
+  }
+}
+
+/** What a request asks for, once it is checked: whose usage it is, on which meter, and how to read it. */
+export interface ChargedRead extends Omit<Usage, 'signal'> {
+  /** Reads the records. Called once, when the caller may have some. */
+  read(reading: Reading): Promise<ChargedAnswer>
+}
+
+export interface Reading {
+  /** Aborted when the caller has gone. */
+  readonly signal: AbortSignal
+  /** The window to read, where this repeats a request that was charged. */
+  readonly window?: Window
+}
+
+/** What was read, before its first byte is sent. */
+export interface ChargedAnswer {
+  /** How many records it has. */
+  readonly records: number
+  /** Where only the rows tell it; default: the meter that was asked for. */
+  readonly meter?: Meter
+  /** What was read, where a read has a window; a repeat reads the same. */
+  readonly window?: Window
+  /** What tells each record from all others, in the order of the answer; asked of requests with Idempotency-Key. */
+  hashes(): readonly string[] | Promise<readonly string[]>
+  /** The rows of an answer that is sent piece by piece: of what is never handed over the records are refunded. */
+  readonly rows?: AsyncIterable<Delivery>
+  /** Sends the answer, or returns it; `rows` are those to send, `charged` the records that were charged. */
+  answer(charged: number, rows: AsyncIterable<Buffer>): unknown
+}
+
+/**
+ * The handler of a route whose records are charged: asks billing before the work, has it read, charges what was read
+ * just before the first byte, and says in X-Footfall-Charged how many records that were, in X-Footfall-Request-Id under
+ * which id the ledger has them. Errors on the way are refunded by the one error handler; a caller who goes before the
+ * answer begins is not charged.
+ */
+export const chargedRoute =
+  <Request extends FastifyRequest, Reply extends FastifyReply>(
+    billing: Billing,
+    ask: (request: Request, reply: Reply) => ChargedRead | Promise<ChargedRead>,
+  ) =>
+  async (request: Request, reply: Reply): Promise<unknown> => {
+    const signal = untilClosed(reply)
+    const { read, ...usage } = await ask(request, reply)
+    const charge = await billing.admit(callerOf(request), { ...usage, signal })
+    request.charge = charge
+    const { window: repeated } = charge.repeats ?? {}
+    const found = await read({ signal, ...(repeated && { window: repeated }) })
+    const { records, meter = usage.meter, window } = found
+    const charged = await charge.settle(records, {
+      meter,
+      ...(window && { window }),
+      ...(charge.isRepeatable && { hashes: await found.hashes() }),
+    })
+    reply.header('x-footfall-request-id', request.id).header('x-footfall-charged', charged)
+    return found.answer(charged, charge.deliver(found.rows ?? none()))
+  }
+
+/** The hashes of records that have these keys. */
+export const hashesOf = (keys: readonly string[]): readonly string[] =>
+  keys.map((key) => hash('sha256', key, 'buffer').readBigInt64BE().toString())
+
+async function* none(): AsyncGenerator<Delivery> {}
