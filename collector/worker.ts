@@ -8,11 +8,13 @@ import { createOpenReader, readLimitsOf } from './access/reader.ts'
 import { createRecordScopeOf } from './access/recordScope.ts'
 import { createSampleView } from './access/sampleView.ts'
 import { createScopeOf } from './access/scope.ts'
+import { serviceSecret } from './access/serviceSecret.ts'
 import { createTokens } from './access/tokens.ts'
 import { createWrongKeyLimit } from './access/wrongKeys.ts'
 import { createApp, createMetricsApp } from './app.ts'
 import { createBilling } from './billing/billing.ts'
 import { shopRoutes } from './demo/shopRoutes.ts'
+import { openCursors } from './http/cursors.ts'
 import { createIdentifyLimit, createIngestLimits } from './ingest/beacon/ingestLimits.ts'
 import { openOptOuts } from './ingest/beacon/optOuts.ts'
 import { openPixelRegistry } from './ingest/beacon/pixels.ts'
@@ -47,6 +49,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
   const billing = createBilling({ postgres: pool, log, now: Date.now })
   const ingest = config.role === 'api' ? null : await openIngest(setup, pool)
   const tokens = createTokens(pool)
+  const cursors = openCursors(await serviceSecret(pool, 'cursor_key'))
   const app = await createApp({
     config,
     log,
@@ -72,19 +75,16 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
       read: {
         openReader,
         scopeOf: createScopeOf(pool),
-        billing,
-        postgres: pool,
+        ...{ billing, cursors, postgres: pool },
         now: Date.now,
       },
       campaigns: {
-        ...{ openReader, postgres: pool, now: Date.now },
+        ...{ openReader, cursors, postgres: pool, now: Date.now },
         recordScopeOf: createRecordScopeOf(pool),
       },
       accounts: {
         sendMail: config.smtpUrl ? openMail(config.smtpUrl, config.smtpFrom) : null,
-        postgres: pool,
-        openReader,
-        tokens,
+        ...{ postgres: pool, openReader, tokens, cursors },
         publicUrl: config.publicUrl,
       },
     }),

@@ -1,5 +1,6 @@
 import type { OpenReader } from '../access/reader.ts'
 import type { Tokens } from '../access/tokens.ts'
+import type { Cursors } from '../http/cursors.ts'
 import type { SendMail } from '../platform/mail.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 
@@ -8,6 +9,8 @@ export interface AccountsDeps {
   postgres: Postgres
   /** What a request reads through: the events of real visitors, or for a test key the sample database. */
   openReader: OpenReader
+  /** Signs where pages go on. */
+  cursors: Cursors
   /** How browsers reach this service, without a slash at the end. */
   publicUrl: string
   /** Null: no mail is sent. */

@@ -1,6 +1,7 @@
 import type { Principal } from '../access/principal.ts'
 import type { OpenReader } from '../access/reader.ts'
 import type { RecordScope } from '../access/recordScope.ts'
+import type { Cursors } from '../http/cursors.ts'
 import type { OptOuts } from '../ingest/beacon/optOuts.ts'
 import type { Locate } from '../ingest/normalize/location.ts'
 import type { Spool } from '../ingest/spool/spool.ts'
@@ -10,6 +11,8 @@ import type { Postgres } from '../platform/postgres/pool.ts'
 export interface CampaignsDeps {
   postgres: Postgres
   openReader: OpenReader
+  /** Signs where pages go on. */
+  cursors: Cursors
   /** Whose campaigns a request is about. Throws 403 and 404. */
   recordScopeOf(principal: Principal, asked: string | undefined): Promise<RecordScope>
   /** Milliseconds since 1970. */

@@ -4,28 +4,21 @@ import { audit } from '../access/audit.ts'
 import { projectFor } from '../access/permissions.ts'
 import { requireKeyProject } from '../access/recordScope.ts'
 import { changesOf } from '../http/optimisticLock.ts'
+import { NextCursor } from '../http/pagination.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import { access, requireFiltersAllowed, requireLive, writeAccess } from './access.ts'
 import type { CampaignsDeps } from './deps.ts'
 import { changeCampaign, createCampaign, listCampaigns, readCampaign } from './records.ts'
-import {
-  ById,
-  Campaign,
-  CampaignChange,
-  ListQuery,
-  NewCampaign,
-  nextCursor,
-  ProjectQuery,
-  tags,
-} from './schemas.ts'
+import { ById, Campaign, CampaignChange, ListQuery, NewCampaign, ProjectQuery, tags } from './schemas.ts'
 
 const path = '/api/v1/campaigns'
 const One = Type.Object({ campaign: Campaign })
 
 /** Campaigns as records: list, read, create, change. */
 export const recordRoutes =
-  ({ postgres, recordScopeOf }: CampaignsDeps): FastifyPluginAsyncTypebox =>
+  (deps: CampaignsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const { postgres, recordScopeOf } = deps
     const config = { access }
 
     app.get(
@@ -40,14 +33,14 @@ export const recordRoutes =
             querystring: ListQuery,
           },
           description: 'Of one project, else of the key’s, else of all that the caller may see.',
-          response: { 200: Type.Object({ campaigns: Type.Array(Campaign), next_cursor: nextCursor }) },
+          response: { 200: Type.Object({ campaigns: Type.Array(Campaign), next_cursor: NextCursor }) },
         },
       },
       async ({ principal, query }) => {
         const { project_id, limit, cursor, ...filters } = query
         requireFiltersAllowed(principal, filters)
         const scope = await recordScopeOf(principal, project_id)
-        return listCampaigns(postgres, { scope, ...filters }, { limit, cursor })
+        return listCampaigns(deps, { scope, ...filters }, { limit, cursor })
       },
     )
 

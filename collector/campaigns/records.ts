@@ -3,9 +3,11 @@ import { isUuid } from '../../schemas/uuid.ts'
 import type { RecordScope } from '../access/recordScope.ts'
 import { invalidParameter, notFound } from '../http/errors.ts'
 import { requireVersion } from '../http/optimisticLock.ts'
+import { readPage } from '../http/pagination.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
+import type { CampaignsDeps } from './deps.ts'
 import type { CampaignChange, Campaign as CampaignSchema, NewCampaign } from './schemas.ts'
 
 export type Campaign = Static<typeof CampaignSchema>
@@ -51,20 +53,19 @@ export async function readCampaign(
 
 /** A page of campaigns, newest first, and where the next one begins. Throws 400 for a cursor that is none. */
 export async function listCampaigns(
-  postgres: Postgres,
+  deps: Pick<CampaignsDeps, 'postgres' | 'cursors'>,
   choice: Choice,
-  { limit = 100, cursor }: { limit?: number | undefined; cursor?: string | undefined },
+  page: { limit?: number | undefined; cursor?: string | undefined },
 ): Promise<{ campaigns: Campaign[]; next_cursor?: string }> {
-  if (cursor !== undefined && !isUuid(cursor)) {
-    throw invalidParameter('cursor', 'is not a next_cursor of this service')
-  }
-  const { rows } = await postgres.query<Row>(
-    `SELECT ${columns} ${chosen} AND ($6::uuid IS NULL OR campaign_id < $6)
-     ORDER BY campaign_id DESC LIMIT $7`,
-    [...parametersOf(choice), cursor ?? null, limit + 1],
-  )
-  const campaigns = rows.slice(0, limit).map(campaignOf)
-  return rows.length > limit ? { campaigns, next_cursor: campaigns.at(-1)!.campaign_id } : { campaigns }
+  const { rows, next } = await readPage<Row>(deps, page, {
+    list: 'campaigns',
+    owner: choice.scope.organizationId,
+    sql: `SELECT ${columns} ${chosen}`,
+    values: parametersOf(choice),
+    key: { campaign_id: 'uuid' },
+    order: 'desc',
+  })
+  return { campaigns: rows.map(campaignOf), ...next }
 }
 
 /** What a summary needs of every campaign of a choice. */

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { Principal } from '../access/principal.ts'
+import { NextCursor } from '../http/pagination.ts'
 import { untilClosed } from '../http/streaming.ts'
 import { access, requireFiltersAllowed } from './access.ts'
 import type { CampaignsDeps } from './deps.ts'
@@ -16,7 +17,6 @@ import {
   Daily,
   ListQuery,
   Metrics,
-  nextCursor,
   PerformanceQuery,
   ProjectQuery,
   SummaryQuery,
@@ -29,8 +29,9 @@ const count = Type.Integer({ description: 'Campaigns on all pages.' })
 
 /** What campaigns did (spec: Campaign performance) and what is left of their budgets, from the DSP's events. */
 export const reportRoutes =
-  ({ postgres, openReader, recordScopeOf, now }: CampaignsDeps): FastifyPluginAsyncTypebox =>
+  (deps: CampaignsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const { postgres, openReader, recordScopeOf, now } = deps
     const config = { access }
     // The projection has sums of whole days: little is read.
     const readerOf = (principal: Principal, reply: FastifyReply) =>
@@ -107,7 +108,7 @@ export const reportRoutes =
           response: {
             200: Type.Object({
               campaigns: Type.Array(Type.Object({ campaign_id, project_id, name, status, metrics: Metrics })),
-              ...{ count, totals: Metrics, next_cursor: nextCursor },
+              ...{ count, totals: Metrics, next_cursor: NextCursor },
             }),
           },
         },
@@ -118,7 +119,7 @@ export const reportRoutes =
         const scope = await recordScopeOf(principal, project_id)
         const choice = { scope, ...filters }
         const [page, every] = await Promise.all([
-          listCampaigns(postgres, choice, { limit, cursor }),
+          listCampaigns(deps, choice, { limit, cursor }),
           readEvery(postgres, choice),
         ])
         const delivered = await readDelivered(readerOf(principal, reply), {
@@ -155,7 +156,7 @@ export const reportRoutes =
           response: {
             200: Type.Object({
               campaigns: Type.Array(BudgetStatus),
-              ...{ count, totals: Type.Object(BudgetFigures), next_cursor: nextCursor },
+              ...{ count, totals: Type.Object(BudgetFigures), next_cursor: NextCursor },
             }),
           },
         },
@@ -166,7 +167,7 @@ export const reportRoutes =
         const scope = await recordScopeOf(principal, project_id)
         const choice = { scope, ...filters }
         const [page, every] = await Promise.all([
-          listCampaigns(postgres, choice, { limit, cursor }),
+          listCampaigns(deps, choice, { limit, cursor }),
           readEvery(postgres, choice),
         ])
         const of = { organizationId: scope.organizationId, campaigns: every }

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { CursorParameter } from '../http/pagination.ts'
 import { Day, exactly, Id, Name, Nullable, SeenVersion, Timestamp, Version } from '../http/schemas.ts'
 
 const Status = Type.Union([
@@ -69,7 +70,7 @@ const page = {
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 200, default: 100, description: 'Most campaigns.' }),
   ),
-  cursor: Type.Optional(Type.String({ description: 'next_cursor of the page before.' })),
+  cursor: Type.Optional(CursorParameter),
 }
 const days = {
   start_date: Type.Optional(
@@ -85,10 +86,6 @@ export const ProjectQuery = exactly(project)
 export const ListQuery = exactly({ ...chosen, ...page })
 export const PerformanceQuery = exactly({ ...project, ...days })
 export const SummaryQuery = exactly({ ...chosen, ...days, ...page })
-
-export const nextCursor = Type.Optional(
-  Type.String({ description: 'Where the next page begins; absent on the last.' }),
-)
 
 const counts = {
   impressions: Type.Integer(),

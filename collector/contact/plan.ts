@@ -18,13 +18,18 @@ export interface ContactPlan {
 /** All that is known of people is for whoever pays for contacts. */
 const tier = 'resolution_full_profile'
 
-/** Reads the body of a contact query. Throws 400 that names the member. */
-export function readContactBody({ filter, select, limit, cursor }: Static<typeof QueryBody>): ContactPlan {
+/**
+ * Reads the body of a contact query; `readCursor` gives the key that a cursor holds. Throws 400 that names the member.
+ */
+export function readContactBody(
+  { filter, select, limit, cursor }: Static<typeof QueryBody>,
+  readCursor: (cursor: string) => string,
+): ContactPlan {
   return {
     filters: readPersonFilters(filter),
     fields: readPersonFields(select),
     limit: limit ?? contactLimit.default,
-    after: cursor === undefined ? null : decodeCursor(cursor),
+    after: cursor === undefined ? null : readCursor(cursor),
   }
 }
 
@@ -39,15 +44,4 @@ function readPersonFilters(given: Static<typeof QueryBody>['filter']): readonly 
     throw invalidParameter('filter', `${name} is a field of events, not of a person`)
   }
   return filters
-}
-
-/** Where the next page goes on, as callers see it: opaque. */
-export const encodeCursor = (lastKey: string): string => Buffer.from(lastKey).toString('base64url')
-
-function decodeCursor(text: string): string {
-  const key = Buffer.from(text, 'base64url').toString()
-  if (key === '' || encodeCursor(key) !== text) {
-    throw invalidParameter('cursor', 'is not a next_cursor of this service')
-  }
-  return key
 }

@@ -1,19 +1,20 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Static } from 'typebox'
-import type { Principal } from '../access/principal.ts'
 import type { Reader } from '../access/reader.ts'
 import { chargedRoute, hashesOf } from '../billing/chargedRoute.ts'
 import { readPeople } from '../people/identity/people.ts'
 import type { ReadDeps } from '../query/deps.ts'
 import { hasBusinessEmail } from './business.ts'
 import { type ContactRow, contactQuery } from './contactQuery.ts'
-import { type ContactPlan, encodeCursor, readContactBody } from './plan.ts'
+import { type ContactPlan, readContactBody } from './plan.ts'
 import { describeContact, type QueryBody } from './schemas.ts'
 
 /** POST /api/v1/contact/query: people by what is known of them; those with a business e-mail are charged. */
 export const contactRoutes =
   (deps: ReadDeps): FastifyPluginAsync =>
   async (app) => {
+    // Of the key of the last person of a page.
+    const cursors = deps.cursors<string>('contacts')
     app.post<{ Body: Static<typeof QueryBody> }>(
       '/api/v1/contact/query',
       {
@@ -24,13 +25,14 @@ export const contactRoutes =
         },
       },
       chargedRoute(deps.billing, ({ principal, body }, reply) => {
-        const plan = readContactBody(body)
+        const { organizationId } = principal
+        const plan = readContactBody(body, (cursor) => cursors.read(organizationId, cursor))
         return {
           meter: 'contact',
           projectId: null,
           async read({ signal }) {
             const reader = deps.openReader(principal, { effort: 'scan', signal })
-            const { known, people, nextCursor } = await readContacts(reader, principal, plan)
+            const { known, people, last } = await readContacts(reader, organizationId, plan)
             const billed = known.filter(hasBusinessEmail)
             return {
               records: billed.length,
@@ -41,7 +43,7 @@ export const contactRoutes =
                   count: known.length,
                   with_business_email: billed.length,
                   charged,
-                  ...(nextCursor && { next_cursor: nextCursor }),
+                  ...(last && { next_cursor: cursors.write(organizationId, last) }),
                 }
                 reply.type('application/json; charset=utf-8')
                 return Buffer.from(`{"results":[${results}],${JSON.stringify(meta).slice(1)}`)
@@ -53,8 +55,8 @@ export const contactRoutes =
     )
   }
 
-/** The people of a page, as they are known, and where the next begins. */
-async function readContacts(reader: Reader, { organizationId }: Principal, plan: ContactPlan) {
+/** The people of a page, as they are known; `last` is the key after which the next begins, null on the last. */
+async function readContacts(reader: Reader, organizationId: string, plan: ContactPlan) {
   const found = await reader.rows<ContactRow>(contactQuery(plan, organizationId))
   const page = found.slice(0, plan.limit)
   const hems = page.map(({ hem_text }) => hem_text)
@@ -63,6 +65,6 @@ async function readContacts(reader: Reader, { organizationId }: Principal, plan:
     people,
     // Who was erased between the two questions is in neither the answer nor the bill.
     known: page.filter(({ hem_text }) => people.has(hem_text)),
-    nextCursor: found.length > plan.limit ? encodeCursor(page.at(-1)!.person_key) : null,
+    last: found.length > plan.limit ? page.at(-1)!.person_key : null,
   }
 }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { rowOf } from '../events/schemas.ts'
+import { NextCursor } from '../http/pagination.ts'
 import { exactly } from '../http/schemas.ts'
 import { personFields } from '../people/identity/people.ts'
 import { filtersMax, operators } from '../query/filter.ts'
@@ -60,9 +61,7 @@ export const describeContact = {
       count: Type.Integer({ description: 'People in this page.' }),
       with_business_email: Type.Integer({ description: 'Of these, how many have a business e-mail.' }),
       charged: Type.Integer({ description: 'Records charged.' }),
-      next_cursor: Type.Optional(
-        Type.String({ description: 'Where the next page begins; absent on the last.' }),
-      ),
+      next_cursor: NextCursor,
     }),
   },
 }

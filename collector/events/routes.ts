@@ -9,12 +9,11 @@ import { streamOf } from '../http/streamOf.ts'
 import { createCompleteUntil, feedEnd, readableWindow } from '../query/completeUntil.ts'
 import { countsAnswer, readCounts } from '../query/counts.ts'
 import { readCountsRequest } from '../query/countsPlan.ts'
-import { encodeCursor, type RowKey } from '../query/cursor.ts'
+import type { Cursor } from '../query/cursor.ts'
 import type { ReadDeps } from '../query/deps.ts'
-import { type Page, pageKeysQuery, readPage } from '../query/page.ts'
+import { pageKeysQuery, readPage } from '../query/page.ts'
 import { type EventsPlan, readEventsRequest, readSchemaRequest } from '../query/plan.ts'
 import { readRecordHashes } from '../query/recordHashes.ts'
-import type { Window } from '../query/window.ts'
 import { describeCounts, describeEvents, describeSchema } from './schemas.ts'
 
 /** The tier whose events are counted (spec: counts exist for web_event only). */
@@ -28,6 +27,7 @@ export const eventsRoutes =
     app.setValidatorCompiler(() => () => true)
     app.setSerializerCompiler(() => (data) => JSON.stringify(data))
 
+    const cursors = deps.cursors<Cursor>('events')
     const completeUntil = createCompleteUntil(deps.postgres, deps.now)
     const config = {
       access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'events' },
@@ -39,7 +39,9 @@ export const eventsRoutes =
         { schema: describeEvents(tier), config: { ...config, charged: true } },
         chargedRoute(deps.billing, async (request, reply) => {
           const { principal } = request
-          const { asked, plan: unscoped } = readEventsRequest(request, tier, Date.now())
+          const { asked, plan: unscoped } = readEventsRequest(request, tier, Date.now(), (cursor) =>
+            cursors.read(principal.organizationId, cursor),
+          )
           const format = negotiateFormat(request.headers.accept)
           const scope = await deps.scopeOf(principal, asked)
           const complete = await completeUntil(principal)
@@ -56,18 +58,17 @@ export const eventsRoutes =
               return {
                 ...{ records: page.records, rows: page.rows, window },
                 hashes: async () => readRecordHashes(reader, await pageKeysQuery(reader, plan)),
-                answer: (charged, rows) =>
-                  answer(request, reply, {
-                    tier,
-                    plan,
-                    page,
-                    rows,
-                    format,
-                    charged,
-                    following,
-                    end,
-                    complete,
-                  }),
+                answer(charged, rows) {
+                  const nextCursor = () => {
+                    const from = page.next() ?? end
+                    const place = from && { order: plan.order, from, window: following }
+                    return place && cursors.write(principal.organizationId, place)
+                  }
+                  const { records, hasMore } = page
+                  return answer(request, reply, {
+                    ...{ tier, plan, rows, records, format, charged, hasMore, nextCursor, complete },
+                  })
+                },
               }
             },
           }
@@ -106,15 +107,14 @@ export const eventsRoutes =
 interface EventsAnswer {
   tier: Tier
   plan: EventsPlan
-  page: Omit<Page, 'rows'>
   rows: AsyncIterable<Buffer>
+  records: number
+  hasMore: boolean
   format: Format
   /** Records charged. */
   charged: number
-  /** The window of the pages that follow. */
-  following: Window
-  /** Where the next page begins when this one has all rows of its window. */
-  end: RowKey | null
+  /** Where the next page begins, once all rows have been handed over; null when this is the last. */
+  nextCursor: () => string | null
   /** Up to when all that was received is there, epoch milliseconds. */
   complete: number | null
 }
@@ -122,21 +122,17 @@ interface EventsAnswer {
 function answer(
   request: FastifyRequest,
   reply: FastifyReply,
-  { tier, plan, page, rows, format, charged, following, end, complete }: EventsAnswer,
+  { tier, plan, rows, records, format, charged, hasMore, nextCursor, complete }: EventsAnswer,
 ) {
-  const nextCursor = () => {
-    const from = page.next() ?? end
-    return from && encodeCursor({ order: plan.order, from, window: following })
-  }
   reply.header('content-type', `${formats[format]}; charset=utf-8`).header('vary', 'accept')
   const completeUntilText = complete === null ? null : new Date(complete).toISOString()
   if (format === 'json') return reply.send(streamOf(jsonBody()))
 
   const cursor = nextCursor()
   if (completeUntilText) reply.header('x-footfall-complete-until', completeUntilText)
-  reply.header('x-footfall-records', page.records).header('x-footfall-has-more', String(page.hasMore))
+  reply.header('x-footfall-records', records).header('x-footfall-has-more', String(hasMore))
   if (cursor) reply.header('x-footfall-next-cursor', cursor)
-  return reply.send(streamOf(linesOf(plan.columns, page.records, rows, format)))
+  return reply.send(streamOf(linesOf(plan.columns, records, rows, format)))
 
   async function* jsonBody() {
     yield '{"rows":['
@@ -145,13 +141,13 @@ function answer(
     const meta = {
       tier,
       meter: meterOfTier[tier],
-      records: page.records,
+      records,
       charged,
       start_ms: plan.window.startMs,
       end_ms: plan.window.endMs,
       order: plan.order,
       complete_until: completeUntilText,
-      has_more: page.hasMore,
+      has_more: hasMore,
       ...(cursor && { next_cursor: cursor }),
       request_id: request.id,
     }

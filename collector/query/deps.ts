@@ -2,6 +2,7 @@ import type { Principal } from '../access/principal.ts'
 import type { OpenReader } from '../access/reader.ts'
 import type { RequestedScope, Scope } from '../access/scope.ts'
 import type { Billing } from '../billing/billing.ts'
+import type { Cursors } from '../http/cursors.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 
 /** What the areas that answer reads are built from; one record, handed to each area's routes. */
@@ -14,6 +15,8 @@ export interface ReadDeps {
   billing: Billing
   /** Where budgets, limits and usage stand. */
   postgres: Postgres
+  /** Signs where pages go on. */
+  cursors: Cursors
   /** Milliseconds since 1970. */
   now(): number
 }

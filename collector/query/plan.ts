@@ -3,7 +3,7 @@ import { isUuid } from '../../schemas/uuid.ts'
 import type { RequestedScope, Scope } from '../access/scope.ts'
 import { invalidParameter } from '../http/errors.ts'
 import { readEscapesFormulas } from './csvFormulas.ts'
-import { type Cursor, decodeCursor } from './cursor.ts'
+import type { Cursor } from './cursor.ts'
 import { type Filter, readFilters } from './filter.ts'
 import { type Order, orders } from './order.ts'
 import { isAboutSessions } from './sessions.ts'
@@ -86,10 +86,18 @@ export const selectionParameters = [
 export const eventsParameters = [...selectionParameters, 'select', 'order', 'cursor', 'csv_formulas'] as const
 export const schemaParameters = [...scopeParameters, 'source'] as const
 
-/** Reads a request for a page of events at `tier`. Throws 400 that names the parameter. */
-export function readEventsRequest(request: ReadRequest, tier: Tier, nowMs: number): Asked<EventsPlan> {
+/**
+ * Reads a request for a page of events at `tier`; `readCursor` reads what its cursor holds. Throws 400 that names the
+ * parameter.
+ */
+export function readEventsRequest(
+  request: ReadRequest,
+  tier: Tier,
+  nowMs: number,
+  readCursor: (cursor: string) => Cursor,
+): Asked<EventsPlan> {
   const given = readParameters(request.query, eventsParameters)
-  const cursor = given.cursor === undefined ? null : decodeCursor(given.cursor)
+  const cursor = given.cursor === undefined ? null : readCursor(given.cursor)
   const order = readOrder(given.order, cursor)
   const selection = readSelection(given, tier)
   if (order === 'received' && selection.distinct.length > 0) {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAuthenticate } from '../../collector/access/authenticate.ts'
@@ -8,6 +9,7 @@ import { createTokens } from '../../collector/access/tokens.ts'
 import { createApp } from '../../collector/app.ts'
 import { createBilling } from '../../collector/billing/billing.ts'
 import { readConfig } from '../../collector/config.ts'
+import { openCursors } from '../../collector/http/cursors.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openLog } from '../../collector/platform/log.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
@@ -72,8 +74,7 @@ const appOn = async (postgres: Postgres, clickhouse: ClickHouse) => {
       openReader: createOpenReader({ live: clickhouse, test: clickhouse }, readLimitsOf(config)),
       scopeOf: createScopeOf(postgres),
       billing: createBilling({ postgres, log, now: Date.now }),
-      postgres,
-      now: Date.now,
+      ...{ postgres, cursors: openCursors(randomBytes(32)), now: Date.now },
     },
   })
 }

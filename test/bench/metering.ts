@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { createAuthenticate } from '../../collector/access/authenticate.ts'
 import { createOpenReader, readLimitsOf } from '../../collector/access/reader.ts'
 import { createScopeOf } from '../../collector/access/scope.ts'
@@ -6,6 +6,7 @@ import { createTokens } from '../../collector/access/tokens.ts'
 import { createApp } from '../../collector/app.ts'
 import { type Billing, type Charge, createBilling } from '../../collector/billing/billing.ts'
 import { readConfig } from '../../collector/config.ts'
+import { openCursors } from '../../collector/http/cursors.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openLog } from '../../collector/platform/log.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
@@ -174,7 +175,7 @@ async function listen(postgres: Postgres, clickhouse: ReturnType<typeof openClic
     read: {
       openReader: createOpenReader({ live: clickhouse, test: clickhouse }, readLimitsOf(config)),
       scopeOf: createScopeOf(postgres),
-      ...{ billing, postgres, now: Date.now },
+      ...{ billing, postgres, cursors: openCursors(randomBytes(32)), now: Date.now },
     },
   })
   return { url: await app.listen({ port: 0, host: '127.0.0.1' }), close: () => app.close() }

@@ -48,7 +48,8 @@ export async function pageThroughApi(service: Service, tier: Tier, endMs: number
 
 /** The SQL of the same page at tier web_event, straight from ClickHouse. */
 export async function pageDirectly({ url, database }: Store, demo: Demo, endMs: number): Promise<Timed> {
-  const { plan } = readEventsRequest({ query: queryOf(demo, endMs), headers: {} }, 'web_event', endMs)
+  const asked = { query: queryOf(demo, endMs), headers: {} }
+  const { plan } = readEventsRequest(asked, 'web_event', endMs, JSON.parse)
   const scope = {
     ...{ organizationId: demo.organization_id, projectId: demo.project_id },
     ...{ pixelId: null, campaignId: null },

@@ -17,6 +17,7 @@ import { createApp } from '../../collector/app.ts'
 import { createAudience } from '../../collector/audiences/audiences.ts'
 import { createBilling } from '../../collector/billing/billing.ts'
 import { readConfig } from '../../collector/config.ts'
+import { openCursors } from '../../collector/http/cursors.ts'
 import { openLocate } from '../../collector/ingest/normalize/location.ts'
 import { Spool } from '../../collector/ingest/spool/spool.ts'
 import { hemOf } from '../../collector/people/identity/hem.ts'
@@ -80,6 +81,7 @@ export async function openTenants() {
     onSealed: () => {},
   })
   const openReader = createOpenReader(stores, readLimitsOf(config))
+  const cursors = openCursors(randomBytes(32))
   const app = await createApp({
     ...{ config, log, notReady: () => null, metrics: async () => '' },
     guard: {
@@ -89,17 +91,18 @@ export async function openTenants() {
     read: {
       openReader,
       scopeOf: createScopeOf(postgres),
-      ...{ billing: createBilling({ postgres, log, now: Date.now }), postgres, now: Date.now },
+      ...{ postgres, cursors, now: Date.now },
+      billing: createBilling({ postgres, log, now: Date.now }),
     },
     campaigns: {
-      ...{ openReader, postgres, now: Date.now },
+      ...{ openReader, postgres, cursors, now: Date.now },
       recordScopeOf: createRecordScopeOf(postgres),
     },
     delivery: {
       ...{ postgres, spool, locate: openLocate(null) },
       optOuts: { has: () => false, close: async () => {} },
     },
-    accounts: { postgres, openReader, tokens, publicUrl: config.publicUrl, sendMail: null },
+    accounts: { postgres, openReader, tokens, cursors, publicUrl: config.publicUrl, sendMail: null },
   })
   await app.ready()
 
@@ -135,7 +138,7 @@ export async function openTenants() {
   await reloadIdentity(clickhouse)
 
   return {
-    ...{ app, postgres, tokens, ask, withSession, ours, theirs },
+    ...{ app, postgres, clickhouse, tokens, ask, withSession, ours, theirs },
     async close() {
       await app.close()
       await spool.close()

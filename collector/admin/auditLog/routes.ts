@@ -1,8 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { requireOrganizationAdmin } from '../../access/permissions.ts'
-import { invalidParameter } from '../../http/errors.ts'
-import { NextCursor, pageQuery } from '../../http/pagination.ts'
+import { NextCursor, pageQuery, readPage } from '../../http/pagination.ts'
 import { exactly, Id, Timestamp } from '../../http/schemas.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { access } from '../schemas.ts'
@@ -38,7 +37,7 @@ interface AuditRow {
 
 /** GET /dashboard/audit: who changed what, newest first. */
 export const auditRoutes =
-  ({ postgres }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/dashboard/audit',
@@ -53,19 +52,18 @@ export const auditRoutes =
           response: { 200: Type.Object({ entries: Type.Array(AuditEntry), next_cursor: NextCursor }) },
         },
       },
-      async ({ principal, query: { limit = 100, cursor } }) => {
+      async ({ principal, query }) => {
         requireOrganizationAdmin(principal)
-        if (cursor !== undefined && !/^\d{1,18}$/.test(cursor)) {
-          throw invalidParameter('cursor', 'is not one that this list gave')
-        }
-        const { rows } = await postgres.query<AuditRow>(
-          `SELECT entry_id, at, actor, action, object_kind, object_id, details FROM audit_log
-           WHERE organization_id = $1 AND ($2::bigint IS NULL OR entry_id < $2)
-           ORDER BY entry_id DESC LIMIT $3`,
-          [principal.organizationId, cursor ?? null, limit + 1],
-        )
-        const entries = rows.slice(0, limit).map((row) => ({ ...row, at: row.at.toISOString() }))
-        return rows.length > limit ? { entries, next_cursor: entries.at(-1)!.entry_id } : { entries }
+        const { rows, next } = await readPage<AuditRow>(deps, query, {
+          list: 'audit_log',
+          owner: principal.organizationId,
+          sql: `SELECT entry_id, at, actor, action, object_kind, object_id, details FROM audit_log
+                WHERE organization_id = $1`,
+          values: [principal.organizationId],
+          key: { entry_id: 'bigint' },
+          order: 'desc',
+        })
+        return { entries: rows.map((row) => ({ ...row, at: row.at.toISOString() })), ...next }
       },
     )
   }

@@ -45,8 +45,9 @@ const tags = ['Administration']
 
 /** /api/v1/organization/user*: the members of the caller's organization. */
 export const memberRoutes =
-  ({ postgres, publicUrl }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const { postgres, publicUrl } = deps
     const config = { access: access.organization }
     const invitationUrl = (token: string) => `${publicUrl}/invitation/${token}`
 
@@ -113,10 +114,12 @@ export const memberRoutes =
         },
       },
       async ({ principal, query }) => {
-        const { rows, next } = await readPage<MemberRow>(postgres, query, {
+        const { rows, next } = await readPage<MemberRow>(deps, query, {
+          list: 'members',
+          owner: principal.organizationId,
           sql: selectMembers,
           values: [principal.organizationId, plainMemberId(principal)],
-          id: 'member_id',
+          key: { created_at: 'timestamptz', member_id: 'uuid' },
         })
         return { members: rows.map(toMember), ...next }
       },

@@ -32,8 +32,9 @@ const asksAboutKeys =
 
 /** /api/v1/project/user*: who of the organization's plain members belongs to a project. */
 export const projectMemberRoutes =
-  ({ postgres }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const { postgres } = deps
     const config = { access: access.organization }
 
     app.post(
@@ -98,10 +99,12 @@ export const projectMemberRoutes =
       },
       async ({ principal, query }) => {
         const { projectId } = await projectFor(postgres, principal, query.project_id, 'read')
-        const { rows, next } = await readPage<ProjectMemberRow>(postgres, query, {
+        const { rows, next } = await readPage<ProjectMemberRow>(deps, query, {
+          list: 'project_members',
+          owner: projectId,
           sql: `${selectProjectMembers} WHERE project_id = $1`,
           values: [projectId],
-          id: 'member_id',
+          key: { created_at: 'timestamptz', member_id: 'uuid' },
         })
         return { project_members: rows.map(toProjectMember), ...next }
       },

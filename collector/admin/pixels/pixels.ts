@@ -61,8 +61,9 @@ const tags = ['Administration']
 
 /** /api/v1/pixel*: the pixels of a project. Every process of the collector learns of a change at once. */
 export const pixelRoutes =
-  ({ postgres, publicUrl }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const { postgres, publicUrl } = deps
     const config = { access: access.project }
     const toPixel = pixelAt(publicUrl)
 
@@ -131,10 +132,12 @@ export const pixelRoutes =
       },
       async ({ principal, query }) => {
         const { projectId } = await projectFor(postgres, principal, query.project_id, 'read')
-        const { rows, next } = await readPage<PixelRow>(postgres, query, {
+        const { rows, next } = await readPage<PixelRow>(deps, query, {
+          list: 'pixels',
+          owner: projectId,
           sql: `${selectPixels} WHERE project_id = $1`,
           values: [projectId],
-          id: 'pixel_id',
+          key: { created_at: 'timestamptz', pixel_id: 'uuid' },
         })
         return { pixels: rows.map(toPixel), ...next }
       },

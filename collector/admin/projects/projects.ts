@@ -31,8 +31,9 @@ const tags = ['Administration']
 
 /** /api/v1/project*: projects of the caller's organization. */
 export const projectRoutes =
-  ({ postgres }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const { postgres } = deps
     app.post(
       '/api/v1/project/create',
       {
@@ -74,10 +75,12 @@ export const projectRoutes =
         },
       },
       async ({ principal, query }) => {
-        const { rows, next } = await readPage<ProjectRow>(postgres, query, {
+        const { rows, next } = await readPage<ProjectRow>(deps, query, {
+          list: 'projects',
+          owner: principal.organizationId,
           sql: `${selectProjects} WHERE organization_id = $1 AND ${isVisibleProject('project_id', '$2', '$3')}`,
           values: [principal.organizationId, principal.projectId, plainMemberId(principal)],
-          id: 'project_id',
+          key: { created_at: 'timestamptz', project_id: 'uuid' },
         })
         return { projects: rows.map(toProject), ...next }
       },

@@ -5,6 +5,7 @@ import { audit } from '../../access/audit.ts'
 import { requireOrganizationAdmin } from '../../access/permissions.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { OpenReader } from '../../access/reader.ts'
+import type { Cursors } from '../../http/cursors.ts'
 import { forbidden, notFound } from '../../http/errors.ts'
 import { NextCursor, pageQuery, readPage } from '../../http/pagination.ts'
 import { exactly, Id, Nullable, Timestamp } from '../../http/schemas.ts'
@@ -20,6 +21,7 @@ import { readSubject } from './subject.ts'
 
 export interface PrivacyDeps {
   postgres: Postgres
+  cursors: Cursors
   openReader: OpenReader
 }
 
@@ -59,8 +61,9 @@ const PublicOptOut = Type.Object(
 
 /** /api/v1/privacy/*: what people may ask of those who collect. For owners, admins and organization keys; never billed. */
 export const privacyRoutes =
-  ({ postgres, openReader }: PrivacyDeps): FastifyPluginAsyncTypebox =>
+  (deps: PrivacyDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const { postgres, openReader } = deps
     const config = {
       access: { to: 'key', projectKeys: 'refused', keyRole: 'admin', limit: 'data', members: true },
     } as const
@@ -110,8 +113,10 @@ export const privacyRoutes =
       },
       async ({ principal, query }) => {
         requireAdmin(principal)
-        const { rows, next } = await readPage<Erasure>(postgres, query, {
-          ...{ sql: selectErasures, values: [principal.organizationId], id: 'erasure_id' },
+        const { rows, next } = await readPage<Erasure>(deps, query, {
+          ...{ list: 'erasures', owner: principal.organizationId },
+          ...{ sql: selectErasures, values: [principal.organizationId] },
+          key: { created_at: 'timestamptz', erasure_id: 'uuid' },
         })
         return { erasures: rows.map(publicErasure), ...next }
       },
@@ -186,8 +191,10 @@ export const privacyRoutes =
       },
       async ({ principal, query }) => {
         requireAdmin(principal)
-        const { rows, next } = await readPage<OptOut>(postgres, query, {
-          ...{ sql: selectOptOuts, values: [principal.organizationId], id: 'opt_out_id' },
+        const { rows, next } = await readPage<OptOut>(deps, query, {
+          ...{ list: 'opt_outs', owner: principal.organizationId },
+          ...{ sql: selectOptOuts, values: [principal.organizationId] },
+          key: { created_at: 'timestamptz', opt_out_id: 'uuid' },
         })
         return { opt_outs: rows.map(publicOptOut), ...next }
       },

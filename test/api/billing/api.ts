@@ -9,6 +9,7 @@ import { type ApiCredentials, newApiCredentials, storeApiKey } from '../../../co
 import { createApp } from '../../../collector/app.ts'
 import { createBilling } from '../../../collector/billing/billing.ts'
 import { readConfig } from '../../../collector/config.ts'
+import { openCursors } from '../../../collector/http/cursors.ts'
 import { openClickHouse } from '../../../collector/platform/clickhouse/client.ts'
 import { migrateClickHouse } from '../../../collector/platform/clickhouse/migrate.ts'
 import { openLog } from '../../../collector/platform/log.ts'
@@ -82,7 +83,7 @@ export async function openApi({
     read: {
       openReader: createOpenReader({ live: clickhouse, test: clickhouse }, readLimitsOf(config)),
       scopeOf: createScopeOf(accounts.postgres),
-      ...{ billing, postgres: accounts.postgres, now: clock },
+      ...{ billing, postgres: accounts.postgres, cursors: openCursors(randomBytes(32)), now: clock },
     },
   })
   const url = await app.listen({ port: 0, host: '127.0.0.1' })

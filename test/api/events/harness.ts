@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
 import { inject } from 'vitest'
@@ -8,6 +8,7 @@ import { createTokens } from '../../../collector/access/tokens.ts'
 import { createApp } from '../../../collector/app.ts'
 import { createBilling } from '../../../collector/billing/billing.ts'
 import { readConfig } from '../../../collector/config.ts'
+import { openCursors } from '../../../collector/http/cursors.ts'
 import { reloadIdentity } from '../../../collector/people/identity/refresh.ts'
 import { type ClickHouse, openClickHouse } from '../../../collector/platform/clickhouse/client.ts'
 import { migrateClickHouse } from '../../../collector/platform/clickhouse/migrate.ts'
@@ -90,6 +91,7 @@ export async function openEvents({ env = {}, readsFrom, isWhole = false }: Event
     readsFrom ? { live: readsFrom, test: readsFrom } : clickhouse,
     readLimitsOf(config),
   )
+  const cursors = openCursors(randomBytes(32))
   const app = await createApp({
     config,
     log,
@@ -116,15 +118,18 @@ export async function openEvents({ env = {}, readsFrom, isWhole = false }: Event
         campaignId: asked.campaignId ?? null,
       }),
       billing: createBilling({ postgres, log, now: Date.now }),
-      postgres,
+      ...{ postgres, cursors },
       now: Date.now,
     },
     ...(isWhole && {
       accounts: {
-        ...{ postgres, openReader, tokens: createTokens(postgres) },
+        ...{ postgres, openReader, cursors, tokens: createTokens(postgres) },
         ...{ publicUrl: config.publicUrl, sendMail: null },
       },
-      campaigns: { postgres, openReader, recordScopeOf: createRecordScopeOf(postgres), now: Date.now },
+      campaigns: {
+        ...{ postgres, openReader, cursors, now: Date.now },
+        recordScopeOf: createRecordScopeOf(postgres),
+      },
     }),
   })
 

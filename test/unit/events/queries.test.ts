@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import type { Scope } from '../../../collector/access/scope.ts'
 import { readCountsRequest } from '../../../collector/query/countsPlan.ts'
 import { countsQuery } from '../../../collector/query/countsQuery.ts'
-import { encodeCursor } from '../../../collector/query/cursor.ts'
 import { eventsQuery } from '../../../collector/query/eventsQuery.ts'
 import { readEventsRequest } from '../../../collector/query/plan.ts'
 import { fieldsAt, hemNumber, isProfileField, type Tier } from '../../../schemas/fields.ts'
@@ -17,7 +16,7 @@ const narrow = { organizationId, projectId, pixelId, campaignId: "O'Hara" }
 
 /** Of both sources, unless the query names one. */
 const eventsPlan = (query: Record<string, string>, scope: Scope = wide, tier: Tier = 'web_event') => ({
-  ...readEventsRequest({ query, headers: {} }, tier, now).plan,
+  ...readEventsRequest({ query, headers: {} }, tier, now, JSON.parse).plan,
   ...(query.source === undefined && { source: null }),
   scope,
 })
@@ -50,7 +49,7 @@ LIMIT {p3:UInt32}`,
   })
 
   test('binds the whole scope, the source, the filters and the cursor', () => {
-    const cursor = encodeCursor({
+    const cursor = JSON.stringify({
       order: 'desc',
       from: { millis: 5, eventId },
       window: { startMs: 1, endMs: 9 },
@@ -94,7 +93,7 @@ LIMIT {p10:UInt32}`,
   })
 
   test('of distinct events decides over the whole window which are the newest', () => {
-    const cursor = encodeCursor({
+    const cursor = JSON.stringify({
       order: 'desc',
       from: { millis: 5, eventId },
       window: { startMs: 1, endMs: 9 },
@@ -155,7 +154,7 @@ describe('projects', () => {
 
 describe('the source', () => {
   const sourceOf = (query: Record<string, string>) =>
-    readEventsRequest({ query, headers: {} }, 'web_event', now).plan.source
+    readEventsRequest({ query, headers: {} }, 'web_event', now, JSON.parse).plan.source
   const countedSource = (query: Record<string, string>) =>
     readCountsRequest({ query, headers: {} }, now).plan.source
 

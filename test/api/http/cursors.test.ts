@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { InjectOptions } from 'fastify'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { tiers } from '../../../schemas/fields.ts'
+import { openTenants, type Tenant, withKey } from '../../spec/tenants.ts'
+import { eventOf } from '../events/harness.ts'
+
+/*
+ * Every list gives its pages by the same rule: `cursor` and `next_cursor`, opaque and signed.
+ */
+
+const api = await openTenants()
+afterAll(() => api.close())
+const { ours, theirs } = api
+
+/** A page of one row of each list, as a tenant asks for it. */
+const byProject = ({ projects: [project_id] }: Tenant) => ({ project_id })
+const anything = () => ({})
+const lists = new Map<string, (tenant: Tenant) => Record<string, string>>([
+  ...tiers.map((tier) => [`GET /api/v3/events/${tier}`, byProject] as const),
+  ['GET /api/v1/campaigns', anything],
+  ['GET /api/v1/campaigns/performance-summary', anything],
+  ['GET /api/v1/campaigns/budget-summary', anything],
+  ['POST /api/v1/contact/query', () => ({ filter: 'first_name:eq:Somebody' })],
+  ['GET /api/v1/project/list', anything],
+  ['GET /api/v1/pixel/list', byProject],
+  ['GET /api/v1/organization/user/list', anything],
+  ['GET /api/v1/project/user/list', byProject],
+  ['GET /api/v1/privacy/erasures', anything],
+  ['GET /api/v1/privacy/opt-outs', anything],
+  ['GET /dashboard/audit', anything],
+])
+
+/** Lists of which a page of one may follow a page of another: they are the same rows in the same order. */
+const familyOf = (list: string) => list.match(/v3\/events|campaigns/)?.[0] ?? list
+
+const sessions = new Map<Tenant, Record<string, string>>()
+
+beforeAll(async () => {
+  const rows: object[] = []
+  for (const tenant of [ours, theirs]) {
+    const { organizationId, projects, owner, member } = tenant
+    sessions.set(tenant, await api.withSession(owner))
+    const add = (sql: string, values: unknown[]) => api.postgres.query(sql, values)
+    await add(`INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, 'Second')`, [
+      ...[randomUUID(), projects[0]],
+    ])
+    await add(
+      `INSERT INTO project_members (project_id, member_id, role) SELECT $1, unnest($2::uuid[]), 'member'`,
+      [...[projects[0], [owner, member]]],
+    )
+    await add('INSERT INTO erasures (organization_id) VALUES ($1)', [organizationId])
+    await add('INSERT INTO opt_outs (organization_id, cookie_id) VALUES ($1, $2)', [
+      organizationId,
+      randomUUID(),
+    ])
+    await add(
+      `INSERT INTO audit_log (organization_id, actor, action, object_kind, object_id)
+       SELECT $1, $2, 'pixel.update', 'pixel', $3 FROM generate_series(1, 2)`,
+      [organizationId, { kind: 'member', id: owner, name: 'Owner' }, randomUUID()],
+    )
+    const place = { organization_id: organizationId, project_id: projects[0], pixel_id: tenant.pixels[0] }
+    rows.push(...[2_000, 3_000].map((ago) => eventOf(Date.now(), ago, place)))
+  }
+  const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+  await api.clickhouse.insertLines('events', Readable.from([lines], { objectMode: false }), randomUUID())
+  await api.clickhouse.command({
+    sql: `INSERT INTO profiles (hem, first_name) VALUES ({hem:String}, 'Somebody')`,
+    params: { hem: 'ab'.repeat(32) },
+  })
+})
+
+async function ask(list: string, tenant: Tenant, cursor?: string) {
+  const [method, url] = list.split(' ') as ['GET' | 'POST', string]
+  const given = { ...lists.get(list)!(tenant), ...(cursor !== undefined && { cursor }) }
+  const options: InjectOptions = {
+    ...{ method, url },
+    headers: url.startsWith('/dashboard') ? sessions.get(tenant)! : withKey(tenant.key),
+    ...(method === 'GET' ? { query: { ...given, limit: '1' } } : { payload: { ...given, limit: 1 } }),
+  }
+  const answer = await api.app.inject(options)
+  const body = answer.json()
+  const rows = Object.values(body).find(Array.isArray)
+  return {
+    status: answer.statusCode,
+    body,
+    rows,
+    next: (body.meta ?? body).next_cursor as string | undefined,
+  }
+}
+
+const refused = {
+  status: 400,
+  body: expect.objectContaining({
+    error: 'invalid_parameter',
+    parameter: 'cursor',
+    message: expect.stringContaining('is not a next_cursor of this list'),
+  }),
+}
+
+test.each([...lists.keys()])('%s: next_cursor leads to the next row', async (list) => {
+  const first = await ask(list, ours)
+  expect([first.status, first.rows?.length, first.next]).toEqual([200, 1, expect.any(String)])
+  const second = await ask(list, ours, first.next)
+  expect([second.status, second.rows?.length]).toEqual([200, 1])
+  expect(second.rows).not.toEqual(first.rows)
+})
+
+test.each([...lists.keys()])('%s: a cursor of another list or organization is refused', async (list) => {
+  expect(await ask(list, ours, (await ask(list, theirs)).next)).toMatchObject(refused)
+  for (const other of lists.keys()) {
+    if (familyOf(other) === familyOf(list)) continue
+    expect({ other, ...(await ask(list, ours, (await ask(other, ours)).next)) }).toMatchObject(refused)
+  }
+})
+
+test.each([...lists.keys()])(
+  '%s: a cursor that was changed by one byte, or is none, is refused',
+  async (list) => {
+    const { next } = await ask(list, ours)
+    const bytes = Buffer.from(next!, 'base64url')
+    for (let at = 0; at < bytes.length; at++) {
+      const changed = Buffer.from(bytes)
+      changed[at]! ^= 1
+      expect(await ask(list, ours, changed.toString('base64url'))).toMatchObject(refused)
+    }
+    for (const wrong of ['', 'abc', `${next}=`]) expect(await ask(list, ours, wrong)).toMatchObject(refused)
+  },
+)
