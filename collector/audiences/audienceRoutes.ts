@@ -1,8 +1,7 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../access/audit.ts'
 import { changesOf } from '../http/optimisticLock.ts'
-import type { TypeBox } from '../http/typeProvider.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import { access, projectOf, requireLive, requireProject, scopeOf, writeAccess } from './access.ts'
 import {
@@ -31,10 +30,8 @@ const onePath = `${path}/:audience_id`
 
 /** Audiences as records: create, list, read, change, delete, clone. */
 export const audienceRoutes =
-  ({ postgres }: AudiencesDeps): FastifyPluginAsync =>
-  async (plain) => {
-    const app = plain.withTypeProvider<TypeBox>()
-
+  ({ postgres }: AudiencesDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
     app.post(
       path,
       {

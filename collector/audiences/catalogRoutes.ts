@@ -1,6 +1,5 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import type { TypeBox } from '../http/typeProvider.ts'
 import { catalogAccess } from './access.ts'
 import { definitionSchema } from './definition/jsonSchema.ts'
 import { Definition, tags } from './schemas.ts'
@@ -14,8 +13,7 @@ const Template = Type.Object({
 })
 
 /** What is the same for everybody: the schema of definitions, and definitions to begin with. */
-export const catalogRoutes: FastifyPluginAsync = async (plain) => {
-  const app = plain.withTypeProvider<TypeBox>()
+export const catalogRoutes: FastifyPluginAsyncTypebox = async (app) => {
   const config = { access: catalogAccess }
 
   app.get(

@@ -1,7 +1,6 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { conflict } from '../http/errors.ts'
 import { untilClosed } from '../http/streaming.ts'
-import type { TypeBox } from '../http/typeProvider.ts'
 import { access, projectOf } from './access.ts'
 import { AudienceNotBuilt } from './build/usedBuilds.ts'
 import { parseDefinition } from './definition/parse.ts'
@@ -12,9 +11,9 @@ import { ProjectQuery, SampleAnswer, SampleOf, tags } from './schemas.ts'
 
 /** POST /api/v1/audiences/sample: what a definition would find, before anything is built; free. */
 export const sampleRoute =
-  ({ postgres, openReader, now }: AudiencesDeps): FastifyPluginAsync =>
-  async (plain) => {
-    plain.withTypeProvider<TypeBox>().post(
+  ({ postgres, openReader, now }: AudiencesDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.post(
       '/api/v1/audiences/sample',
       {
         config: { access },
