@@ -1,6 +1,7 @@
 import { forbidden, invalidParameter, notFound, unauthorized } from '../http/errors.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
-import { type KeyRole, keyRoles, type Principal, type Role } from './principal.ts'
+import type { Queryable } from '../platform/postgres/transaction.ts'
+import { callerId, type KeyRole, keyRoles, type Principal, type Role } from './principal.ts'
 
 /** What a caller may do in one project. */
 export interface ProjectGrant {
@@ -58,6 +59,20 @@ export function requireOrganizationAdmin(principal: Principal): void {
 export function requireOwner({ projectId, caller }: Principal): void {
   if (projectId !== null || caller.role !== 'owner')
     throw forbidden('This takes an owner of the organization.')
+}
+
+/**
+ * Throws 403 "forbidden" where the caller's role is no longer the one the request was let in with, which is remembered
+ * for a second: what they make (a key, an invitation) would outlive it. Locks the caller until the transaction ends.
+ */
+export async function requireCurrentRole(client: Queryable, { caller }: Principal): Promise<void> {
+  const { rows } = await client.query(
+    caller.kind === 'key'
+      ? 'SELECT FROM api_keys WHERE key_id = $1 AND role = $2 AND revoked_at IS NULL FOR SHARE'
+      : 'SELECT FROM members WHERE member_id = $1 AND role = $2 FOR SHARE',
+    [callerId({ caller }), caller.role],
+  )
+  if (rows.length === 0) throw forbidden('Your role has changed. Try again.')
 }
 
 /**

@@ -98,6 +98,18 @@ describe('from the first sign-in to a key that reads its first event', () => {
     expect(await violations(page)).toEqual([])
   })
 
+  test('a beacon that is refused turns the light to say so and why, until events come in again', async () => {
+    const pixelId = page.url().split('/').at(-1)!
+    const beacon = () => ({ pixel_id: pixelId, sent_at: new Date().toISOString(), events: [customEvent()] })
+    const send = (origin: string) => postBeacon(dashboard.service.url, beacon(), { origin })
+    expect((await send('https://elsewhere.example')).status).toBe(403)
+    await page.getByText('Events are refused: origin not allowed').waitFor()
+    expect(await page.locator('.activity.refused').count()).toBe(1)
+    expect(await violations(page)).toEqual([])
+    expect((await send(siteUrl)).status).toBe(200)
+    await page.getByText('Working: events are coming in').waitFor()
+  })
+
   test('a key of the project is shown once with its secret, and reads that event', async () => {
     const projectId = page.url().split('/').at(-3)!
     const pixelId = page.url().split('/').at(-1)!
@@ -119,6 +131,7 @@ describe('from the first sign-in to a key that reads its first event', () => {
     })
     const { rows } = (await answer.json()) as { rows: Record<string, unknown>[] }
     expect(rows).toEqual([
+      expect.objectContaining({ event_type: 'custom' }),
       expect.objectContaining({ event_type: 'page_view', project_id: projectId, pixel_id: pixelId }),
     ])
     await button(page, 'Copy the command').click()

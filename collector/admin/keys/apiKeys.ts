@@ -3,7 +3,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../access/audit.ts'
 import { apiKeyPrefix, sha256 } from '../../access/authenticate.ts'
-import { coversRole, highestKeyRole, projectFor, requireOrganizationAdmin } from '../../access/permissions.ts'
+import {
+  coversRole,
+  highestKeyRole,
+  projectFor,
+  requireCurrentRole,
+  requireOrganizationAdmin,
+} from '../../access/permissions.ts'
 import { callerId, type KeyRole, type Principal } from '../../access/principal.ts'
 import { isVisibleProject, plainMemberId } from '../../access/visibility.ts'
 import { ApiError, forbidden, notFound, unauthorized } from '../../http/errors.ts'
@@ -148,6 +154,7 @@ export const keyRoutes =
         const credentials = newApiCredentials(mode)
         const keyId = randomUUID()
         const key = await inTransaction(postgres, async (client) => {
+          await requireCurrentRole(client, principal)
           const owner = { organizationId: principal.organizationId, projectId }
           const maker = { memberId: callerId(principal), email: await emailOf(client, principal) }
           await storeApiKey(client, owner, mode, name, credentials, { keyId, role, maker })

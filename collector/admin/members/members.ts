@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../access/audit.ts'
 import { lockOrganization } from '../../access/organizationLock.ts'
-import { requireOrganizationAdmin, requireOwner } from '../../access/permissions.ts'
+import { requireCurrentRole, requireOrganizationAdmin, requireOwner } from '../../access/permissions.ts'
 import type { Principal } from '../../access/principal.ts'
 import { plainMemberId } from '../../access/visibility.ts'
 import { conflict, invalidParameter, lastOwner, notFound } from '../../http/errors.ts'
@@ -76,6 +76,7 @@ export const memberRoutes =
         const email = body.email.toLowerCase()
         const invitation = newInvitation()
         const member = await inTransaction(postgres, async (client) => {
+          await requireCurrentRole(client, principal)
           const added = await client.query(
             `INSERT INTO members
                (member_id, organization_id, email, name, role, invitation_sha256, invitation_expires_at)
@@ -169,6 +170,7 @@ export const memberRoutes =
         requireOrganizationAdmin(principal)
         return inTransaction(postgres, async (client) => {
           await lockOrganization(client, principal.organizationId)
+          await requireCurrentRole(client, principal)
           const before = await readMember(client, principal, body.member_id, 'FOR NO KEY UPDATE')
           if ([before.role, body.role].includes('owner')) requireOwner(principal)
           requireVersion('member', before, body.version)
@@ -220,6 +222,7 @@ export const memberRoutes =
         requireOrganizationAdmin(principal)
         await inTransaction(postgres, async (client) => {
           await lockOrganization(client, principal.organizationId)
+          await requireCurrentRole(client, principal)
           const member = await readMember(client, principal, member_id, 'FOR UPDATE')
           if (member.role === 'owner') requireOwner(principal)
           await requireAnotherOwner(client, member)

@@ -21,12 +21,21 @@ afterAll(async () => {
   await it.close()
 })
 
+/** How many events of each pixel were acknowledged. */
+const acknowledged = new Map<string, number>()
+
+const countAcknowledged = (pixel_id: string, status: number): void => {
+  if (status === 200) acknowledged.set(pixel_id, (acknowledged.get(pixel_id) ?? 0) + 1)
+}
+
 /** Each on a connection of its own, so that they are spread over the workers. */
 const statusesOf = (pixel_id: string, count = 12): Promise<number[]> =>
   Promise.all(
     Array.from({ length: count }, async () => {
       const beacon = beaconOf(it.service, [customEvent()], { pixel_id })
-      return (await postBeacon(it.url, beacon, { connection: 'close' })).status
+      const { status } = await postBeacon(it.url, beacon, { connection: 'close' })
+      countAcknowledged(pixel_id, status)
+      return status
     }),
   )
 
@@ -39,6 +48,7 @@ const send = async (pixel_id: string) => {
   const events = [customEvent(), customEvent({}, { event_type: 'nonsense' })]
   const answer = await postBeacon(it.url, beaconOf(it.service, events, { pixel_id, hem: 'a'.repeat(64) }))
   expect(answer.status).toBe(200)
+  countAcknowledged(pixel_id, 200)
 }
 
 const tables = ['events', 'rejected_events', 'identity_links'] as const
@@ -55,8 +65,12 @@ const rowsOf = async (pixel_id: string): Promise<number[]> =>
     }),
   )
 
+/** Waits until all that was acknowledged is there. */
 const hasRows = (pixel_id: string) =>
-  waitFor('the rows', async () => (await rowsOf(pixel_id)).every((count) => count > 0))
+  waitFor('the rows', async () => {
+    const [events, ...others] = await rowsOf(pixel_id)
+    return events === acknowledged.get(pixel_id) && others.every((count) => count > 0)
+  })
 
 const hasNone = (pixel_id: string) =>
   waitFor('the rows to go', async () => (await rowsOf(pixel_id)).every((count) => count === 0), 20_000)

@@ -288,6 +288,20 @@ test('nobody makes a key that may more than they may', async () => {
   expect(await make('projectAdmin', 'admin', here)).toBe(201)
 })
 
+test('who is demoted makes and invites nobody more, from that very moment', async () => {
+  const { memberId, session } = await it.join('admin')
+  const make = () => it.ask(session, 'POST /dashboard/keys', { name: 'k', mode: 'live', role: 'admin' })
+  const invite = () =>
+    it.ask(session, 'POST /api/v1/organization/user/create', {
+      ...{ email: `${randomUUID()}@example.com`, role: 'admin' },
+    })
+  expect([(await make()).status, (await invite()).status]).toEqual([201, 201])
+  await it.done(it.owner, 'PUT /api/v1/organization/user/update', {
+    ...{ member_id: memberId, role: 'member', api_keys: 'revoke' },
+  })
+  expect([(await make()).status, (await invite()).status]).toEqual([403, 403])
+})
+
 test('owners, admins and keys of the organization delete projects and members', async () => {
   for (const who of ['owner', 'admin', 'key'] as const) {
     const project_id = await it.makeProject()
