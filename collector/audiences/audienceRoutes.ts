@@ -30,7 +30,7 @@ const onePath = `${path}/:audience_id`
 
 /** Audiences as records: create, list, read, change, delete, clone. */
 export const audienceRoutes =
-  ({ postgres }: AudiencesDeps): FastifyPluginAsyncTypebox =>
+  ({ postgres, cursors }: AudiencesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.post(
       path,
@@ -73,11 +73,10 @@ export const audienceRoutes =
       },
       async (request) => {
         const projectId = await projectOf(postgres, request, 'read')
-        const { limit, cursor } = request.query
         return listAudiences(
-          postgres,
+          { postgres, cursors },
           { organizationId: request.principal.organizationId, projectId },
-          { ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) },
+          request.query,
         )
       },
     )

@@ -12,6 +12,7 @@ import type { Definition, Parsed } from './definition/definition.ts'
 import { invalidAt } from './definition/invalid.ts'
 import { parseDefinition } from './definition/parse.ts'
 import { checkReferences, noteReferences } from './definition/references.ts'
+import type { AudiencesDeps } from './deps.ts'
 import type { AudienceChange, Audience as AudienceSchema, NewAudience } from './schemas.ts'
 
 export type Audience = Static<typeof AudienceSchema>
@@ -47,16 +48,17 @@ export async function readAudience(
   return audienceOf(rows[0])
 }
 
-/** A page of the audiences, oldest first, and where the next one begins. Throws 400 for a cursor that is none. */
+/** A page of a project's audiences, oldest first, and where the next one begins. Throws 400 for a wrong cursor. */
 export async function listAudiences(
-  client: Queryable,
-  { organizationId, projectId }: AudienceScope,
-  page: { limit?: number; cursor?: string },
+  deps: Pick<AudiencesDeps, 'postgres' | 'cursors'>,
+  { organizationId, projectId }: { organizationId: string; projectId: string },
+  page: { limit?: number | undefined; cursor?: string | undefined },
 ): Promise<{ audiences: Audience[]; next_cursor?: string }> {
-  const { rows, next } = await readPage<Row>(client, page, {
+  const { rows, next } = await readPage<Row>(deps, page, {
+    ...{ list: 'audiences', owner: projectId },
     sql: `SELECT ${columns} ${chosen}`,
     values: [organizationId, projectId],
-    id: 'audience_id',
+    key: { created_at: 'timestamptz', audience_id: 'uuid' },
   })
   return { audiences: rows.map(audienceOf), ...next }
 }
