@@ -1,7 +1,7 @@
 import type { Postgres } from '../platform/postgres/pool.ts'
 
 const noteEveryMs = 60_000
-const notedMost = 10_000
+const notedMax = 10_000
 
 /**
  * Makes what notes that a key was used, at most once a minute for each, so that the list of keys can say when. It
@@ -15,7 +15,7 @@ export function createRecordLastUsed(
   return (keyId) => {
     const now = Date.now()
     if (now - (notedAt.get(keyId) ?? 0) < noteEveryMs) return
-    if (notedAt.size >= notedMost) notedAt.clear()
+    if (notedAt.size >= notedMax) notedAt.clear()
     notedAt.set(keyId, now)
     postgres
       .query(

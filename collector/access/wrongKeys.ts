@@ -4,7 +4,7 @@ import { networkOf } from './network.ts'
 
 /** Keys and secrets that were not good, of one address and in one process. */
 const perMinute = 60
-const goodKeysMost = 10_000
+const goodKeysMax = 10_000
 
 /** Keeps those who try keys from asking the database for each. */
 export interface WrongKeyLimit {
@@ -35,7 +35,7 @@ export function createWrongKeyLimit(): WrongKeyLimit {
       await wrong.consume(networkOf(address)).catch(() => {})
     },
     noteGood(apiKey) {
-      if (good.size >= goodKeysMost) good.clear()
+      if (good.size >= goodKeysMax) good.clear()
       good.add(apiKey)
     },
   }

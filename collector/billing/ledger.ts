@@ -54,7 +54,7 @@ export interface Ledger {
   idle(): Promise<void>
 }
 
-const batchMost = 500
+const batchMax = 500
 const retryMs = 100
 const busySeconds = 2
 
@@ -71,8 +71,8 @@ export function openLedger(
   const writeAll = async () => {
     isWriting = true
     while (waiting.length > 0) {
-      const batch = waiting.slice(0, batchMost)
-      waiting = waiting.slice(batchMost)
+      const batch = waiting.slice(0, batchMax)
+      waiting = waiting.slice(batchMax)
       await write(postgres, batch, patienceMs)
     }
     isWriting = false

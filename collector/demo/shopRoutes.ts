@@ -22,7 +22,7 @@ export interface ShopDeps {
 
 const shop = join(packageRoot, 'examples/shop')
 
-const idsMost = 50
+const idsMax = 50
 const windowMs = 10 * 60_000
 /** However early the panel's visitor was: it shows what has just happened. */
 const windowMsMax = 60 * 60_000
@@ -131,8 +131,8 @@ function headersOf(pages: readonly string[]): Record<string, string> {
 
 function idsOf(given: string | undefined): string[] {
   const ids = typeof given === 'string' ? given.toLowerCase().split(',') : []
-  if (ids.length === 0 || ids.length > idsMost || !ids.every(isUuid)) {
-    throw invalidParameter('event_id', `must be 1 to ${idsMost} uuids, separated by commas`)
+  if (ids.length === 0 || ids.length > idsMax || !ids.every(isUuid)) {
+    throw invalidParameter('event_id', `must be 1 to ${idsMax} uuids, separated by commas`)
   }
   return ids
 }

@@ -1,6 +1,6 @@
 /** How long an answer of PostgreSQL serves: what is revoked or taken away ends everywhere within this time. */
 const rememberMs = 1_000
-const rememberedMost = 10_000
+const rememberedMax = 10_000
 
 /**
  * Remembers answers for a second, so that a busy caller's requests do not each ask PostgreSQL the same. What fails
@@ -11,7 +11,7 @@ export function ttlCache<T>(ask: (key: string) => Promise<T>): (key: string) => 
   return (key) => {
     const known = answers.get(key)
     if (known && Date.now() - known.askedAt < rememberMs) return known.answer
-    if (answers.size >= rememberedMost) answers.clear()
+    if (answers.size >= rememberedMax) answers.clear()
     const answer = ask(key)
     answers.set(key, { askedAt: Date.now(), answer })
     answer.catch(() => answers.delete(key))

@@ -12,7 +12,7 @@ import { sampleVisitors } from './sampleVisitors.ts'
 
 const dayMs = 86_400_000
 /** How many days before today the sample has, unless it is told otherwise. */
-const daysBeforeMost = 30
+const daysBeforeMax = 30
 const daysAfter = 1
 
 /** How often a running process looks whether a day is missing: well within the day that is there in advance. */
@@ -82,7 +82,7 @@ export const sampleLinks = (observedAt: Date): string[] =>
 export async function fillSampleDatabase(
   clickhouse: ClickHouse,
   now: Date,
-  daysBefore = daysBeforeMost,
+  daysBefore = daysBeforeMax,
 ): Promise<void> {
   const today = Math.floor(now.getTime() / dayMs)
   const firstDay = today - daysBefore

@@ -39,7 +39,7 @@ export function lossOf(error: unknown): 'damaged' | 'lost shard' | null {
 const sliceMs = 3_600_000
 
 /** How often it may be tried whether a slice can be read. A damaged hour of a month takes twenty tries. */
-export const triesMost = 48
+export const triesMax = 48
 
 /**
  * Which parts of a window that cannot be read as a whole cannot be read, earliest first: by halves, until they are an
@@ -56,7 +56,7 @@ export async function findDamagedRanges(
     const unreadable: Window[] = []
     for (const suspect of suspects) {
       const middle = middleOf(suspect)
-      if (middle === null || tries + 2 > triesMost) {
+      if (middle === null || tries + 2 > triesMax) {
         gaps.push(suspect)
         continue
       }

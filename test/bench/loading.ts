@@ -11,7 +11,7 @@ import type { Store } from './pages.ts'
 import type { Bench, Row } from './rows.ts'
 import { interleave } from './stats.ts'
 
-const bytesMost = 512 * 1024 * 1024
+const bytesMax = 512 * 1024 * 1024
 
 /** Loads a file as an operator does. */
 export const loadFile = (dataDir: string, path: string, target: string) =>
@@ -70,7 +70,7 @@ export async function measureLoading(
 
 /** Copies whole lines, as many as are in the first half gigabyte. */
 async function copyLines(from: string, to: string): Promise<number> {
-  const length = Math.min(bytesMost, statSync(from).size)
+  const length = Math.min(bytesMax, statSync(from).size)
   const parts: Buffer[] = []
   for await (const part of createReadStream(from, { end: length - 1 })) parts.push(part as Buffer)
   const bytes = Buffer.concat(parts)

@@ -68,10 +68,10 @@ async function measure(
   const rss = () => serviceRssMiB(service.process.pid!)
   await send(new URL(address.href.replace(`limit=${most}`, 'limit=100')), 'GET', headers)
   const rssBefore = rss()
-  let rssMost = rssBefore
+  let rssMax = rssBefore
   let bytes = 0
   const timer = setInterval(() => {
-    rssMost = Math.max(rssMost, rss())
+    rssMax = Math.max(rssMax, rss())
   }, 20)
   const { a, b, ratio } = await interleave(
     repeats,
@@ -92,7 +92,7 @@ async function measure(
     },
     {
       what: `memory that ${most} visitors at ${tier} add`,
-      value: `${(rssMost - rssBefore).toFixed(0)} MiB`,
+      value: `${(rssMax - rssBefore).toFixed(0)} MiB`,
       target: '≤ 64 MiB',
       detail: `of the service's own processes, over ${rssBefore.toFixed(0)} MiB`,
     },

@@ -30,7 +30,7 @@ interface Counts {
 }
 
 const pageRows = 10_000
-const examplesMost = 10
+const examplesMax = 10
 /** Slow browser clocks are corrected, but not to the millisecond; and nothing is in the future. */
 const windowBeforeMs = 4 * 3_600_000
 
@@ -96,7 +96,7 @@ export async function audit(service: Service, sender: Sender): Promise<Audit> {
   }
   const note = (kind: 'lost' | 'doubled' | 'altered', eventId: string) => {
     found[kind]++
-    if (found.examples.length < examplesMost) found.examples.push(`${kind} ${eventId}`)
+    if (found.examples.length < examplesMax) found.examples.push(`${kind} ${eventId}`)
   }
 
   for await (const { event_id, event_data } of returnedRows(service, sender)) {

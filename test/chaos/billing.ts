@@ -52,7 +52,7 @@ export const isChargedOnce = (result: BillingResult): boolean =>
 const rowsStored = 1_000
 const rowsPerBeacon = 50
 const spoilChance = 0.03
-const examplesMost = 10
+const examplesMax = 10
 
 /**
  * Reads pages over several connections, leaving some in the middle and asking for others again, while the service is
@@ -165,7 +165,7 @@ async function auditLedger({ dataDir, demo }: Service, all: readonly Wish[]) {
       wrongTotals: await countWrongTotals(postgres),
       examples: off
         .filter(({ by }) => by !== 0)
-        .slice(0, examplesMost)
+        .slice(0, examplesMax)
         .map(({ key, by }) => `${key} by ${by}`),
     }
   } finally {

@@ -24,7 +24,7 @@ export interface Wish {
 export const leaverMark = 'leaver-mark'
 
 const forms = ['application/json', 'application/x-ndjson', 'text/csv']
-const limitMost = 400
+const limitMax = 400
 
 /** Makes wishes about pages of `rowsStored` events between two times. */
 export function wishes(random: Random, rowsStored: number, window: { startMs: number; endMs: number }) {
@@ -32,7 +32,7 @@ export function wishes(random: Random, rowsStored: number, window: { startMs: nu
     const manner = random.pick<Manner>(['whole', 'whole', 'whole', 'twice', 'leave', 'leave early'])
     const isWrong = manner === 'whole' && random.chance(0.05)
     const isEmpty = !isWrong && manner === 'whole' && random.chance(0.1)
-    const limit = random.integer(1, limitMost)
+    const limit = random.integer(1, limitMax)
     const filter = isEmpty
       ? 'event_type:eq:copy'
       : `page_path:ne:/${manner === 'leave' ? leaverMark : 'other'}`

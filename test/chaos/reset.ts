@@ -10,7 +10,7 @@ export interface ResetResult extends ScenarioResult {
 
 const resetChance = 0.7
 /** More would measure only how long the collector waits between its tries. */
-const inARowMost = 2
+const inARowMax = 2
 const resetTimeoutMs = 20_000
 
 /**
@@ -22,7 +22,7 @@ export async function runReset(options: ScenarioOptions & { resets: number }): P
   const random = seededRandom(seed)
   let inARow = 0
   const proxy = await startProxy(stores.clickhouseUrl!, () => {
-    const isLost = proxy.resets < resets && inARow < inARowMost && random.chance(resetChance)
+    const isLost = proxy.resets < resets && inARow < inARowMax && random.chance(resetChance)
     inARow = isLost ? inARow + 1 : 0
     return isLost
   })

@@ -35,7 +35,7 @@ interface Browser {
 }
 
 const makeEveryMs = 10
-const beaconEventsMost = 50
+const beaconEventsMax = 50
 const retryMs = { least: 50, most: 500 }
 const repeatMs = { least: 0, most: 5_000 }
 const hourMs = 3_600_000
@@ -131,7 +131,7 @@ export class Sender {
   async #send(browser: Browser): Promise<void> {
     const { random, lostAnswers } = this.#options
     while (!this.#stopped || browser.queue.length > 0 || this.#repeatsUnderWay > 0) {
-      const events = browser.queue.splice(0, beaconEventsMost)
+      const events = browser.queue.splice(0, beaconEventsMax)
       if (events.length === 0) {
         await delay(makeEveryMs / 2)
         continue

@@ -2,7 +2,7 @@ import { hash, verify } from '@node-rs/argon2'
 import { busy } from '../../http/errors.ts'
 
 /** Most passwords that may wait for their check in one process. */
-const waitingMost = 100
+const waitingMax = 100
 
 /**
  * Hashing takes tens of milliseconds of a thread, and the threads are those which bring beacons to disk: so it is
@@ -12,7 +12,7 @@ let last: Promise<unknown> = Promise.resolve()
 let waiting = 0
 
 function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (waiting >= waitingMost) throw busy('Too many people sign in now.', 5)
+  if (waiting >= waitingMax) throw busy('Too many people sign in now.', 5)
   waiting++
   const mine = last.then(work).finally(() => waiting--)
   last = mine.catch(() => {})

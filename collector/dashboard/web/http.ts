@@ -13,9 +13,9 @@ export class ApiError extends Error {
   }
 }
 
-const triesMost = 3
+const triesMax = 3
 /** Longer than this is for the reader to wait, not for us. */
-const waitSecondsMost = 3
+const waitSecondsMax = 3
 
 /**
  * Asks the service and answers its JSON. Reads wait and ask again when there were too many at once. Throws ApiError;
@@ -33,8 +33,8 @@ export async function call<T>(
     if (
       method === 'GET' &&
       (answer.status === 429 || answer.status === 503) &&
-      attempt < triesMost &&
-      retryAfterSeconds <= waitSecondsMost
+      attempt < triesMax &&
+      retryAfterSeconds <= waitSecondsMax
     ) {
       await new Promise((resolve) => setTimeout(resolve, retryAfterSeconds * 1000))
       continue

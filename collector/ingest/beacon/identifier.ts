@@ -1,6 +1,6 @@
 import type { Description } from '../../../schemas/captured.ts'
 
-const stepsMost = 5
+const stepsMax = 5
 const lengthMax = 100
 const testIds = ['data-testid', 'data-test-id', 'data-test', 'data-cy', 'data-qa']
 
@@ -11,7 +11,7 @@ const testIds = ['data-testid', 'data-test-id', 'data-test', 'data-cy', 'data-qa
  */
 export function identifierOf(steps: readonly Description[]): string {
   let path = ''
-  for (const [at, step] of steps.slice(0, stepsMost).entries()) {
+  for (const [at, step] of steps.slice(0, stepsMax).entries()) {
     const name = nameOf(step) ?? (at === 0 ? roleAndName(step) : undefined)
     path = (name ?? placeOf(step)) + (path && `>${path}`)
     if (name) break

@@ -23,7 +23,7 @@ interface FlatResponse {
   city?: string
 }
 
-const cachedMost = 10_000
+const cachedMax = 10_000
 
 /** The database that is used when the operator brings none: countries only. */
 const ownDatabase = '@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country.mmdb'
@@ -41,7 +41,7 @@ export function openLocate(file: string | null): Locate {
     const plain = withoutMapping(address)
     const fresh = locationMembers(locationIn(isIP(plain) ? reader.get(plain) : null))
     // Full: forget the one that came first. Common addresses come back at once.
-    if (cache.size >= cachedMost) cache.delete(cache.keys().next().value!)
+    if (cache.size >= cachedMax) cache.delete(cache.keys().next().value!)
     cache.set(address, fresh)
     return fresh
   }

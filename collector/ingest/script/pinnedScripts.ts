@@ -9,7 +9,7 @@ export interface PinnedScripts {
   get(pixelId: string, version: string): Promise<Script | undefined>
 }
 
-const cachedMost = 200
+const cachedMax = 200
 
 export function openPinnedScripts(postgres: Postgres): PinnedScripts {
   const cache = new Map<string, Script>()
@@ -23,7 +23,7 @@ export function openPinnedScripts(postgres: Postgres): PinnedScripts {
         'INSERT INTO pixel_scripts (pixel_id, version, source) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
         [pixelId, version, identity.toString()],
       )
-      if (kept.size >= cachedMost) kept.clear()
+      if (kept.size >= cachedMax) kept.clear()
       kept.add(key)
     },
 
@@ -37,7 +37,7 @@ export function openPinnedScripts(postgres: Postgres): PinnedScripts {
       )
       if (!rows[0]) return
       const script = await compress(rows[0].source)
-      if (cache.size >= cachedMost) cache.delete(cache.keys().next().value!)
+      if (cache.size >= cachedMax) cache.delete(cache.keys().next().value!)
       cache.set(key, script)
       return script
     },

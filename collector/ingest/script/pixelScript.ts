@@ -30,7 +30,7 @@ export interface PixelScripts {
 
 const brotli = promisify(brotliCompress)
 const gzipped = promisify(gzip)
-const cachedMost = 1_000
+const cachedMax = 1_000
 
 /** Makes pixel scripts, compressed once and kept. `publicUrl` is how browsers reach the collector. */
 export async function createPixelScripts(publicUrl: string): Promise<PixelScripts> {
@@ -51,7 +51,7 @@ export async function createPixelScripts(publicUrl: string): Promise<PixelScript
       let script = cache.get(source)
       if (!script) {
         script = compress(source)
-        if (cache.size >= cachedMost) cache.delete(cache.keys().next().value!)
+        if (cache.size >= cachedMax) cache.delete(cache.keys().next().value!)
         cache.set(source, script)
       }
       return script

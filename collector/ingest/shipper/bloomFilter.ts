@@ -8,13 +8,13 @@
  */
 export class BloomFilter {
   readonly #sliceIds: number
-  readonly #slicesMost: number
+  readonly #slicesMax: number
   #slices: { bits: Uint32Array; ids: number; startedAt: number }[]
 
   /** 16 bits an id: a slice of 4 million takes 8 MB, and one new id in about 1,700 is asked for needlessly. */
-  constructor(now: number, sliceIds = 4_194_304, slicesMost = 4) {
+  constructor(now: number, sliceIds = 4_194_304, slicesMax = 4) {
     this.#sliceIds = sliceIds
-    this.#slicesMost = slicesMost
+    this.#slicesMax = slicesMax
     this.#slices = [this.#newSlice(now)]
   }
 
@@ -34,7 +34,7 @@ export class BloomFilter {
     if (slice.ids >= this.#sliceIds) {
       slice = this.#newSlice(now)
       this.#slices.push(slice)
-      if (this.#slices.length > this.#slicesMost) this.#slices.shift()
+      if (this.#slices.length > this.#slicesMax) this.#slices.shift()
     }
     slice.ids++
     for (let probe = 0, at = start; probe < probes; probe++, at = (at + step) >>> 0) {

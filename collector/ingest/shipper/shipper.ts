@@ -46,7 +46,7 @@ interface Waiting {
 }
 
 const retryMsFirst = 100
-const retryMsMost = 1_000
+const retryMsMax = 1_000
 
 /**
  * Brings sealed segments to ClickHouse, oldest first, one at a time; one segment is one insert of one block, and
@@ -145,7 +145,7 @@ export class Shipper {
 
   async #shipUntilDone(waiting: Waiting): Promise<void> {
     let batch: Batch | null = null
-    for (let retryMs = retryMsFirst; !this.#isStopped; retryMs = Math.min(retryMs * 2, retryMsMost)) {
+    for (let retryMs = retryMsFirst; !this.#isStopped; retryMs = Math.min(retryMs * 2, retryMsMax)) {
       try {
         if (this.#serverIsInDoubt) await this.noticeRestart()
         batch ??= await this.#prepare(waiting)

@@ -16,7 +16,7 @@ export interface Chunk {
 /** Enough for a part of ClickHouse that is worth its while, and little memory. */
 const chunkBytes = 32 * 1024 * 1024
 /** A Parquet file ends with its table of contents, so it is read as one. */
-const parquetBytesMost = 2 ** 31
+const parquetBytesMax = 2 ** 31
 
 /** A file's records: those of a CSV file follow its header. */
 export interface Records {
@@ -110,7 +110,7 @@ async function* oneChunk(source: Source, parts: AsyncGenerator<Buffer>): AsyncGe
   for await (const part of parts) {
     all.push(part)
     length += part.length
-    if (length > parquetBytesMost)
+    if (length > parquetBytesMax)
       throw new StartError(`${source.name}: split Parquet files larger than 2 GiB`)
   }
   yield { bytes: Buffer.concat(all), lines: 0, isTorn: false, end: { bytes: length, lines: 0 } }

@@ -18,7 +18,7 @@ export interface Filtered {
   readonly unreadable: readonly Malformed[]
 }
 
-const textMost = 10_000
+const textMax = 10_000
 
 /**
  * Takes out of a damaged chunk the records that ClickHouse cannot read. Only chunks that it refused as a whole come
@@ -38,7 +38,7 @@ export function filterMalformed(
     const record = bytes.subarray(start, end)
     const text = record.toString('utf8').trimEnd()
     const reason = !isUtf8(record) ? 'not UTF-8' : isWhole ? faultOf(text) : 'a quote is not closed'
-    if (reason) unreadable.push({ lines: before, reason, text: text.slice(0, textMost) })
+    if (reason) unreadable.push({ lines: before, reason, text: text.slice(0, textMax) })
     else {
       kept.push(record)
       lines.push(before)

@@ -9,11 +9,11 @@ export interface Value {
   readonly wrong?: { readonly when: string; readonly reason: string }
 }
 
-const shownMost = 80
+const shownMax = 80
 
 /** The reason why a field's text, SQL `raw`, is wrong. */
 export const reasonOf = (field: string, raw: string, what: string): string =>
-  `concat('${field}: "', substringUTF8(${raw}, 1, ${shownMost}), '" ${what}')`
+  `concat('${field}: "', substringUTF8(${raw}, 1, ${shownMax}), '" ${what}')`
 
 /** The value of a field of the field table. The empty text is null; `raw` is SQL of a String. */
 export function fieldValue(field: Field, raw: string): Value {

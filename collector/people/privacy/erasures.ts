@@ -69,7 +69,7 @@ interface Unfinished {
 /** How long rows that another machine had accepted before may be on their way. */
 const arrivingMs = 10 * 60_000
 /** So many are carried out at a time. */
-const erasuresMost = 1_000
+const erasuresMax = 1_000
 /** Any number that nobody else locks on in our database. */
 const erasureLock = 7_306_003
 
@@ -87,7 +87,7 @@ export async function carryOutErasures(deps: ErasureDeps): Promise<void> {
     if (!lock.rows[0]!.is_ours) return
     const { rows: erasures } = await client.query<Unfinished>(
       `SELECT erasure_id, organization_id, hem, cookie_ids, requested_at FROM erasures
-       WHERE finished_at IS NULL ORDER BY requested_at LIMIT ${erasuresMost}`,
+       WHERE finished_at IS NULL ORDER BY requested_at LIMIT ${erasuresMax}`,
     )
     if (erasures.length === 0) return
     const oldest = oldestWaitingAt()

@@ -57,7 +57,7 @@ export async function removeOptOut(
 const none = '00000000-0000-0000-0000-000000000000'
 
 /** So many changes are told at a time. */
-const changesMost = 1_000
+const changesMax = 1_000
 
 type Change = OptOut & { organization_id: string | null; is_active: boolean }
 
@@ -69,7 +69,7 @@ export async function syncToClickHouse(postgres: Postgres, clickhouse: ClickHous
   await inTransaction(postgres, async (client) => {
     const { rows: changes } = await client.query<Change>(
       `SELECT ${columns}, organization_id, removed_at IS NULL AS is_active FROM opt_outs
-       WHERE NOT is_known_to_clickhouse LIMIT ${changesMost} FOR UPDATE SKIP LOCKED`,
+       WHERE NOT is_known_to_clickhouse LIMIT ${changesMax} FOR UPDATE SKIP LOCKED`,
     )
     if (changes.length === 0) return
     await clickhouse.command({

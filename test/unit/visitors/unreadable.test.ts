@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ClickHouseRefused } from '../../../collector/platform/clickhouse/client.ts'
 import type { Window } from '../../../collector/query/window.ts'
-import { findDamagedRanges, lossOf, triesMost } from '../../../collector/visitors/damagedRanges.ts'
+import { findDamagedRanges, lossOf, triesMax } from '../../../collector/visitors/damagedRanges.ts'
 
 const hourMs = 3_600_000
 const startMs = Date.UTC(2026, 0, 1)
@@ -35,7 +35,7 @@ test('several are found, and neighbours are one', async () => {
 test('where all is damaged, it is tried so often and no more, and all is left out', async () => {
   const { gaps, tries } = await gapsOf(month, month)
   expect(gaps).toEqual([month])
-  expect(tries).toBe(triesMost)
+  expect(tries).toBe(triesMax)
 })
 
 test('an hour and less is left out as it is', async () => {

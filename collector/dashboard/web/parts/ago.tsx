@@ -8,12 +8,12 @@ const steps: [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['minute', 60],
   ['second', 1],
 ]
-const daysMost = 14
+const daysMax = 14
 
 /** "3 minutes ago"; older than two weeks: the date. */
 function sayAgo(at: Date, now = Date.now()): string {
   const seconds = Math.min(0, Math.round((at.getTime() - now) / 1000))
-  if (-seconds > daysMost * 86_400) return day.format(at)
+  if (-seconds > daysMax * 86_400) return day.format(at)
   const [unit, length] = steps.find(([, length]) => -seconds >= length) ?? ['second', 1]
   return relative.format(Math.trunc(seconds / length), unit)
 }
