@@ -1,4 +1,5 @@
-/** Builds what dist/ then is: the collector's processes, one bundle each with shared chunks, the pixel and the dashboard. */
+/** Builds what dist/ then is: the collector's processes, one bundle each with shared chunks, pixel, client and dashboard. */
+import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, stop } from 'esbuild'
@@ -30,6 +31,17 @@ export async function buildAll() {
     sourcemap: true,
     logLevel: 'warning',
   })
+  await build({
+    entryPoints: [at('client/index.ts')],
+    outdir: join(draft, 'client'),
+    bundle: true,
+    platform: 'neutral',
+    format: 'esm',
+    target: 'es2022',
+    logLevel: 'warning',
+  })
+  await copyFile(at('client/client.d.ts'), join(draft, 'client/index.d.ts'))
+  await copyFile(at('client/api.d.ts'), join(draft, 'client/api.d.ts'))
   await buildPixel({ outDir: join(draft, 'pixel') })
   await buildDashboard({ outDir: join(draft, 'dashboard') })
   // Its helper process would otherwise live as long as ours, which may go on as the service.

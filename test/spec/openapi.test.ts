@@ -2,6 +2,7 @@
 import Ajv2020 from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fingerprintOf } from '../../client/document.ts'
 import { visitorTiers } from '../../collector/visitors/plan.ts'
 import { resolveRefs } from '../harness/openapi.ts'
 import { samples } from './samples.ts'
@@ -11,10 +12,12 @@ interface Operation {
   operationId?: string
   summary?: string
   tags?: string[]
-  parameters?: { name: string; description?: string }[]
+  parameters?: { name: string; in: string; description?: string }[]
+  requestBody?: unknown
   responses: Record<string, { description: string; content?: Record<string, { schema: JsonSchema }> }>
 }
 interface JsonSchema {
+  type?: string | string[]
   description?: string
   properties?: Record<string, JsonSchema>
   required?: string[]
@@ -155,6 +158,37 @@ test('what every route answers to those it serves and to those it refuses is as 
           passes: false,
         })
       }
+    }
+  }
+})
+
+test('other types have another fingerprint, other words have not', () => {
+  const changed = (change: (copy: OpenApi) => unknown) => {
+    const copy = structuredClone(document)
+    change(copy)
+    return fingerprintOf(copy) !== fingerprintOf(document)
+  }
+  const organization = ({ paths }: OpenApi) => paths['/api/v1/organization']!.get!
+  const answer = (copy: OpenApi) => organization(copy).responses[200]!.content!['application/json']!.schema
+  expect(changed((copy) => Object.assign(organization(copy), { summary: 'Other', tags: [] }))).toBe(false)
+  expect(changed((copy) => Object.assign(answer(copy), { description: 'Other' }))).toBe(false)
+  expect(changed((copy) => Object.assign(organization(copy), { operationId: 'other' }))).toBe(true)
+  expect(changed((copy) => Object.assign(answer(copy), { required: [] }))).toBe(true)
+  // What is called as a word of OpenAPI's is a member like others.
+  expect(changed((copy) => Object.assign(answer(copy), { properties: { description: {} } }))).toBe(true)
+})
+
+test('what the client relies on: bodies and queries never meet, and a page has one list', () => {
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const [method, { parameters = [], requestBody, responses }] of Object.entries(methods)) {
+      const name = `${method} ${path}`
+      const inQuery = parameters.filter((parameter) => parameter.in === 'query').map((one) => one.name)
+      if (method === 'get') expect(requestBody, name).toBeUndefined()
+      else expect({ name, inQuery }).toEqual({ name, inQuery: [] })
+      if (!inQuery.includes('cursor')) continue
+      const { properties = {} } = responses[200]!.content!['application/json']!.schema
+      const lists = Object.values(properties).filter(({ type }) => type === 'array')
+      expect({ name, lists: lists.length }).toEqual({ name, lists: 1 })
     }
   }
 })

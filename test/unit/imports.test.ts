@@ -57,12 +57,22 @@ test('the pixel takes only types from schemas, and nothing else of ours', () => 
   expect(outsideOf('pixel').filter(notTypesOfSchemas)).toEqual([])
 })
 
-test('the dashboard’s pages take only types from schemas, and nothing else of ours', () => {
-  expect(outsideOf(join('collector', 'dashboard', 'web')).filter(notTypesOfSchemas)).toEqual([])
+test('the client imports nothing of ours; what generates it is launched as the service is', () => {
+  const launchers = join('collector', 'launch') + sep
+  expect(outsideOf('client').filter(({ target }) => !target.startsWith(launchers))).toEqual([])
+})
+
+test('the dashboard’s pages take the client, types from schemas, and nothing else of ours', () => {
+  const client = join('client', 'index.ts')
+  expect(
+    outsideOf(join('collector', 'dashboard', 'web')).filter(
+      (one) => notTypesOfSchemas(one) && one.target !== client,
+    ),
+  ).toEqual([])
 })
 
 test('nothing but tests imports from test', () => {
-  const all = ['schemas', 'pixel', 'collector'].flatMap(importsBelow)
+  const all = ['schemas', 'pixel', 'client', 'collector'].flatMap(importsBelow)
   expect(all.filter(({ target }) => target.startsWith(`test${sep}`))).toEqual([])
 })
 
@@ -70,7 +80,7 @@ test('every wing of the collector stands in the table, below all that it imports
   const wings = new Set(importsBelow('collector').flatMap(({ file }) => wingOf(file) ?? []))
   expect([...wings].filter((wing) => !rules.has(wing))).toEqual([])
   expect(rules.size).toBe(wings.size)
-  const known = ['schemas', 'pixel']
+  const known = ['schemas', 'pixel', 'client']
   for (const [wing, imports] of rules) {
     expect([wing, imports.filter((name) => !known.includes(name))]).toEqual([wing, []])
     known.push(wing)

@@ -1,0 +1,55 @@
+/** What of the service's OpenAPI document the generated files are made of: for `npm run client:types` and its test. */
+import { createHash } from 'node:crypto'
+
+export interface Document {
+  paths: Record<string, Record<string, Operation>>
+  components?: { schemas?: unknown }
+}
+
+interface Operation {
+  operationId?: string
+  parameters?: { name: string; in: string }[]
+  requestBody?: unknown
+  responses: Record<string, unknown>
+}
+
+/** Every operation: "METHOD path", and "charged" where its records are, by `operationId`. */
+export function operationsOf({ paths }: Document): Record<string, string> {
+  const operations: Record<string, string> = {}
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, { operationId, parameters = [] }] of Object.entries(methods)) {
+      const name = `${method.toUpperCase()} ${path}`
+      if (operationId === undefined) throw new Error(`${name} has no operationId`)
+      if (operationId in operations) throw new Error(`two operations are named ${operationId}`)
+      const isCharged = parameters.some((parameter) => parameter.name === 'Idempotency-Key')
+      operations[operationId] = isCharged ? `${name} charged` : name
+    }
+  }
+  return operations
+}
+
+/** A hash of all that types come from, however it is worded and in whatever order members stand. */
+export function fingerprintOf({ paths, components }: Document): string {
+  const { schemas } = components ?? {}
+  return createHash('sha256')
+    .update(JSON.stringify(canonical({ paths, schemas })))
+    .digest('hex')
+}
+
+/** What no type comes from: words, and bounds of values. */
+const untyped = new Set(
+  `summary description tags security example examples title externalDocs deprecated default format pattern
+  minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems
+  minProperties maxProperties`.split(/\s+/),
+)
+/** Where keys are names of the API, and words of OpenAPI's own are names like others. */
+const maps = new Set(['properties', 'schemas', 'paths', 'responses', 'headers', 'content'])
+
+function canonical(value: unknown, isMap = false): unknown {
+  if (Array.isArray(value)) return value.map((item) => canonical(item))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.entries(value)
+    .filter(([key]) => isMap || !(untyped.has(key) || key.startsWith('x-')))
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([key, inner]) => [key, canonical(inner, !isMap && maps.has(key))])
+}
