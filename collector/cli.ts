@@ -156,6 +156,22 @@ async function buildProgram(): Promise<Command> {
       await withAccounts((postgres) => retireCollector(postgres, id))
     })
 
+  const jobs = program
+    .command('jobs')
+    .description('background work: the queues, and which jobs failed and why')
+    .action(async () => {
+      const { listJobs } = await import('./platform/jobs/commands.ts')
+      await withPostgres(listJobs)
+    })
+  jobs
+    .command('retry [id]')
+    .description('have a failed job, or all of a queue, run again')
+    .option('--queue <name>')
+    .action(async (id, { queue }) => {
+      const { retryJobs } = await import('./platform/jobs/commands.ts')
+      await withPostgres((postgres) => retryJobs(postgres, { id, queue }))
+    })
+
   const { billingCommands } = await import('./billing/commands.ts')
   const billing = program.command('billing').description('accounts, prices, and what Stripe was told')
   for (const [name, { takes, does, run }] of Object.entries(billingCommands)) {

@@ -1,8 +1,9 @@
 import { accessSync, constants, mkdirSync, type Stats, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startAccountsChores } from './admin/jobs.ts'
-import { keepDeletingEvents } from './admin/projects/eventDeletions.ts'
-import { startBillingJobs } from './billing/jobs.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { adminQueues } from './admin/jobs.ts'
+import { billingQueues } from './billing/jobs.ts'
+import { readUnsentReports } from './billing/reports.ts'
 import { openStripe } from './billing/stripe.ts'
 import { type Config, readConfig } from './config.ts'
 import { ensureDemo } from './demo/demo.ts'
@@ -19,26 +20,34 @@ import {
 } from './ingest/spool/spools.ts'
 import { keepWatermark } from './ingest/spool/watermark.ts'
 import { type IdentityRefresh, keepIdentityFresh } from './people/identity/refresh.ts'
-import { startPrivacyJobs } from './people/privacy/jobs.ts'
+import { privacyQueues } from './people/privacy/jobs.ts'
 import { migrateClickHouse } from './platform/clickhouse/migrate.ts'
+import { type Jobs, startJobs } from './platform/jobs/jobs.ts'
+import type { Queue } from './platform/jobs/queue.ts'
 import { lockDirectory } from './platform/localStores/lock.ts'
 import { openStores, type Stores } from './platform/localStores/open.ts'
 import { type Log, openLog } from './platform/log.ts'
 import {
   deadLetters,
   duplicateEvents,
+  jobsByState,
   shipLagSeconds,
   shippedRows,
   shipRetries,
   spoolBytes,
   spoolOldestSeconds,
+  unsentReports,
 } from './platform/metrics.ts'
+import type { Postgres } from './platform/postgres/pool.ts'
 import { StartError } from './platform/startError.ts'
-import { keepSampleDatabase } from './sandbox/sample.ts'
+import { sandboxQueues } from './sandbox/jobs.ts'
+import { fillSampleDatabase } from './sandbox/sample.ts'
 import { ensureSampleOrganization } from './sandbox/sampleOrganization.ts'
 import { startWorkers } from './workers.ts'
 
 const shipOnStopMs = 5_000
+/** How long /metrics waits for numbers of PostgreSQL. */
+const measureTimeoutMs = 1_000
 /** How long workers that lost their primary may take to end. */
 const workerLockWaitMs = 5_000
 
@@ -78,24 +87,33 @@ async function main(): Promise<void> {
   // A collector takes beacons while ClickHouse is away: they wait in the spool. Reads have nothing to say then.
   if (config.role !== 'ingest') await migrated
   const hasSample = config.role !== 'ingest' && config.sampleDays > 0
-  const sample = hasSample ? await keepSampleDatabase(test, config.sampleDays, log) : null
+  if (hasSample) {
+    await fillSampleDatabase(test, new Date(), config.sampleDays).catch((error: Error) =>
+      log.warn(`the sample database could not be filled: ${error.message}`),
+    )
+  }
   if (config.role !== 'ingest') await ensureSampleOrganization(stores.postgres.pool)
-  const deleting = {
+  const demo = config.demo ? await ensureDemo(stores.postgres.pool, config.dataDir, config.publicUrl) : null
+  const tell = config.stripeApiKey ? openStripe(config.stripeApiKey, config.stripeApiBase) : null
+  const deletionDeps = {
     ...{ postgres: stores.postgres.pool, clickhouse: live, deadLetterDirectory },
     oldestWaitingAt: () => oldestOf(spooledTables.flatMap((table) => waiting(spoolDirectory, table))),
   }
-  const deletions = config.role === 'ingest' ? null : keepDeletingEvents(deleting, log)
-  const accounts = config.role === 'ingest' ? null : startAccountsChores(stores.postgres.pool, log)
-  const privacy = config.role === 'ingest' ? null : startPrivacyJobs(deleting, log)
-  const demo = config.demo ? await ensureDemo(stores.postgres.pool, config.dataDir, config.publicUrl) : null
-  const chores =
+  const queues: Queue[] = [
+    ...adminQueues(deletionDeps),
+    ...privacyQueues(deletionDeps),
+    ...billingQueues({ postgres: stores.postgres.pool, tell, now: Date.now, log }),
+    ...(hasSample ? sandboxQueues(test, config.sampleDays) : []),
+  ]
+  // The first start makes the tables of jobs: the workers need not wait for them.
+  const startingJobs =
     config.role === 'ingest'
       ? null
-      : startBillingJobs({
-          postgres: stores.postgres.pool,
-          tell: config.stripeApiKey ? openStripe(config.stripeApiKey, config.stripeApiBase) : null,
-          ...{ now: Date.now, log },
+      : startJobs({
+          ...{ postgres: stores.postgres.pool, postgresUrl: stores.postgres.url },
+          ...{ queues, log },
         })
+  startingJobs?.catch(() => {}) // It is waited for below.
   let watermark: ReturnType<typeof keepWatermark> | null = null
   const workers = await startWorkers({
     count: config.workers,
@@ -109,10 +127,19 @@ async function main(): Promise<void> {
     }),
     recover: (index) => recover(directoryOf(index)),
     onSealed: (table, path) => shippers[table].add(path),
-    measure: () => measureSpool(spoolDirectory),
+    async measure() {
+      measureSpool(spoolDirectory)
+      const measured = Promise.all([
+        startingJobs?.then(measureJobs),
+        tell && measureReports(stores.postgres.pool),
+      ])
+      // Where PostgreSQL is away these numbers stay what they were.
+      await Promise.race([measured.catch(() => {}), delay(measureTimeoutMs)])
+    },
     log,
   })
 
+  const jobs = await startingJobs
   watermark =
     config.role === 'api'
       ? null
@@ -121,11 +148,7 @@ async function main(): Promise<void> {
   const close = async () => {
     await watermark?.stop()
     await workers.stop()
-    sample?.stop()
-    await deletions?.stop()
-    await privacy?.stop()
-    await accounts?.stop()
-    await chores?.stop()
+    await jobs?.stop()
     identity.stop()
     await Promise.all(Object.values(shippers).map((shipper) => shipper.stop(shipOnStopMs)))
     await stores.close()
@@ -188,6 +211,14 @@ function measureSpool(spoolDirectory: string): void {
   }
 }
 
+async function measureJobs(jobs: Jobs): Promise<void> {
+  for (const { queue, state, count } of await jobs.counts()) jobsByState.set({ queue, state }, count)
+}
+
+async function measureReports(postgres: Postgres): Promise<void> {
+  unsentReports.set((await readUnsentReports(postgres, Date.now())).length)
+}
+
 /** The segments of all workers that are not shipped yet. */
 const waiting = (spoolDirectory: string, table: SpooledTable): Stats[] =>
   workerDirectories(spoolDirectory)
@@ -228,7 +259,7 @@ async function migrateUntilDone(
       return
     } catch (error) {
       log.warn(`ClickHouse is not ready: ${(error as Error).message}`)
-      await new Promise((resolve) => setTimeout(resolve, migrateRetryMs))
+      await delay(migrateRetryMs)
     }
   }
 }

@@ -51,7 +51,7 @@ export interface WorkersOptions {
   recover(index: number): Promise<void>
   onSealed(table: SpooledTable, path: string): void
   /** Brings the primary's own numbers up to date. */
-  measure(): void
+  measure(): Promise<void>
   log: { warn(message: string): void }
 }
 
@@ -122,7 +122,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   }
 
   const answerMetrics = async (asker: Worker, request: string) => {
-    options.measure()
+    await options.measure()
     const all = [await registry.getMetricsAsJSON()]
     await Promise.all(
       [...running.values()].map(async (worker) => {

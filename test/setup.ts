@@ -5,6 +5,7 @@ import type {} from 'vitest'
 import type { TestProject } from 'vitest/node'
 import { buildAll } from '../collector/launch/build.mjs'
 import { startLocalClickHouse } from '../collector/platform/clickhouse/local.ts'
+import { openBoss } from '../collector/platform/jobs/jobs.ts'
 import { startLocalPostgres } from '../collector/platform/postgres/local.ts'
 import { migratePostgres } from '../collector/platform/postgres/migrate.ts'
 import { openPostgres } from '../collector/platform/postgres/pool.ts'
@@ -30,6 +31,8 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   ])
   const template = openPostgres(await createPostgresDatabase(postgres.url, migratedDatabase), () => {})
   await migratePostgres(template)
+  const boss = await openBoss(template).start()
+  await boss.stop({ graceful: false, close: false })
   await template.end()
   provide('clickhouseUrl', clickhouse.url)
   provide('postgresUrl', postgres.url)

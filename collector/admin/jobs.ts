@@ -1,7 +1,6 @@
-import { repeat } from '../platform/jobs/repeat.ts'
+import type { Queue } from '../platform/jobs/queue.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
-
-const everyMs = 60_000
+import { type DeletionDeps, deleteRequestedEvents, eventDeletions } from './projects/eventDeletions.ts'
 
 /** What may go: a bucket that is full again counts like one that nobody has used. */
 const deletions = [
@@ -10,17 +9,25 @@ const deletions = [
   'DELETE FROM password_resets WHERE expires_at <= now()',
 ]
 
-/** Deletes what has expired, every minute, as long as the primary process runs. */
-export const startAccountsChores = (
-  postgres: Postgres,
-  log: { warn(message: string): void },
-): { stop(): Promise<void> } =>
-  repeat(
-    everyMs,
-    () => deleteExpired(postgres),
-    (error) => log.warn(`accounts chores wait a minute: ${error.message}`),
-  )
-
 export async function deleteExpired(postgres: Postgres): Promise<void> {
   for (const deletion of deletions) await postgres.query(deletion)
 }
+
+/** How soon rows that a mutation has not deleted yet, or that waited for another one to end, are looked at again. */
+const deleteAgainSeconds = 3
+
+/** The background work of accounts: delete what has expired, and the events of what was deleted. */
+export const adminQueues = (deps: DeletionDeps): Queue[] => [
+  {
+    name: 'admin.delete-expired',
+    schedule: '* * * * *',
+    run: () => deleteExpired(deps.postgres),
+  },
+  {
+    name: eventDeletions,
+    // Until a deletion is finished, what arrives late goes within a minute.
+    schedule: '* * * * *',
+    run: async () =>
+      (await deleteRequestedEvents(deps)) ? { againInSeconds: deleteAgainSeconds } : undefined,
+  },
+]

@@ -1,12 +1,9 @@
-import { repeat } from '../platform/jobs/repeat.ts'
-import { unsentReports } from '../platform/metrics.ts'
+import type { Queue } from '../platform/jobs/queue.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
-import { noteReports, readUnsentReports, sendReports } from './reports.ts'
+import { noteReports, sendReports } from './reports.ts'
 import type { TellStripe } from './stripe.ts'
 
-const everyMs = 60_000
-
-export interface BillingJobsOptions {
+export interface BillingJobsDeps {
   postgres: Postgres
   /** Null: nothing is told to Stripe. */
   tell: TellStripe | null
@@ -14,28 +11,31 @@ export interface BillingJobsOptions {
   log: { warn(message: string): void }
 }
 
-/**
- * What the primary process does for billing every minute: tells Stripe what was used, and forgets requests whose
- * repeats are not free any more. Several primaries may do it at once.
- */
-export function startBillingJobs(options: BillingJobsOptions): { stop(): Promise<void> } {
-  return repeat(
-    everyMs,
-    () => doChores(options),
-    (error) => options.log.warn(`billing chores wait a minute: ${error.message}`),
-  )
-}
-
-async function doChores({ postgres, tell, now, log }: BillingJobsOptions): Promise<void> {
+/** Deletes requests whose repeats are not free any more. */
+export async function deleteExpiredRequests(postgres: Postgres, nowMs: number): Promise<void> {
   // Never waiting for a row: a charge that renews one may wait for another of these.
   await postgres.query(
     `DELETE FROM idempotent_charges WHERE (organization_id, idempotency, request_id) IN (
        SELECT organization_id, idempotency, request_id FROM idempotent_charges
        WHERE charged_at <= $1::timestamptz - interval '24 hours' FOR UPDATE SKIP LOCKED)`,
-    [new Date(now())],
+    [new Date(nowMs)],
   )
-  if (!tell) return
-  await noteReports(postgres, now())
-  await sendReports(postgres, tell, now, log)
-  unsentReports.set((await readUnsentReports(postgres, now())).length)
 }
+
+/** The background work of billing: forget expired requests, and tell Stripe what was used. */
+export const billingQueues = ({ postgres, tell, now, log }: BillingJobsDeps): Queue[] => [
+  {
+    name: 'billing.delete-expired',
+    schedule: '* * * * *',
+    run: () => deleteExpiredRequests(postgres, now()),
+  },
+  {
+    name: 'billing.usage-reports',
+    schedule: '* * * * *',
+    async run() {
+      if (!tell) return
+      await noteReports(postgres, now())
+      await sendReports(postgres, tell, now, log)
+    },
+  },
+]

@@ -92,6 +92,13 @@ export const unsentReports = new Gauge({
   registers,
 })
 
+export const jobsByState = new Gauge({
+  name: 'footfall_jobs',
+  help: 'Background jobs that wait, run, or failed for good, by queue; as of the last quarter of a minute.',
+  labelNames: ['queue', 'state'],
+  registers,
+})
+
 /** A process's numbers, to be sent to another process. */
 export type Metrics = Awaited<ReturnType<typeof registry.getMetricsAsJSON>>
 

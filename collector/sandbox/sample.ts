@@ -15,9 +15,6 @@ const dayMs = 86_400_000
 const daysBeforeMax = 30
 const daysAfter = 1
 
-/** How often a running process looks whether a day is missing: well within the day that is there in advance. */
-const lookEveryMs = 60 * 60_000
-
 /** Where sample rows say that they lay in a spool; no spool has this id. */
 const spoolId = '5a3b1e00-0000-4000-8000-000000000000'
 
@@ -126,19 +123,3 @@ async function present(
 
 const insert = (clickhouse: ClickHouse, table: string, rows: string[], token: string) =>
   clickhouse.insertLines(table, Readable.from([`${rows.join('\n')}\n`], { objectMode: false }), token)
-
-/** Fills the sample database and, for as long as the process runs, adds the days that come. */
-export async function keepSampleDatabase(
-  clickhouse: ClickHouse,
-  daysBefore: number,
-  log: { warn(message: string): void },
-): Promise<{ stop(): void }> {
-  const fill = () =>
-    fillSampleDatabase(clickhouse, new Date(), daysBefore).catch((error: Error) =>
-      log.warn(`the sample database could not be filled: ${error.message}`),
-    )
-  await fill()
-  const timer = setInterval(fill, lookEveryMs)
-  timer.unref()
-  return { stop: () => clearInterval(timer) }
-}

@@ -19,7 +19,15 @@ const run = (...args: string[]) =>
 
 const commands = [
   ...['', 'serve', 'setup', 'reset-password', 'check', 'dead-letters', 'dead-letters list'],
-  ...['dead-letters replay', 'billing', 'billing shut-off', 'billing resume', 'billing customer'],
+  ...[
+    'dead-letters replay',
+    'jobs',
+    'jobs retry',
+    'billing',
+    'billing shut-off',
+    'billing resume',
+    'billing customer',
+  ],
   ...['billing price', 'billing reports', 'billing check', 'privacy', 'privacy erase', 'privacy opt-out'],
   ...['privacy opt-in', 'privacy status', 'identity', 'identity load', 'identity generate'],
 ]

@@ -1,9 +1,9 @@
 import { reloadIdentity } from '../../people/identity/refresh.ts'
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
-import { repeat } from '../../platform/jobs/repeat.ts'
+import { wakeQueue } from '../../platform/jobs/queue.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
-import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
 
 /** Whose events are to go: of a whole organization, of a project, or of one pixel. */
 export interface DeletedThing {
@@ -11,6 +11,9 @@ export interface DeletedThing {
   projectId?: string
   pixelId?: string
 }
+
+/** The queue that carries deletions out. */
+export const eventDeletions = 'admin.event-deletions'
 
 /**
  * Asks for the stored events of what is about to be deleted to go too. Call it in the same transaction and before:
@@ -25,6 +28,7 @@ export async function requestDeletion(
      VALUES (gen_random_uuid(), $1, $2, $3)`,
     [organizationId, projectId, pixelId],
   )
+  await wakeQueue(client, eventDeletions)
   if (projectId === undefined || pixelId !== undefined) return
   await client.query(
     `INSERT INTO event_deletions (deletion_id, organization_id, project_id, pixel_id)
@@ -55,39 +59,30 @@ const arrivingMs = 10 * 60_000
 /**
  * Carries out the deletions that were asked for: all of them at once, for a mutation of a large table costs the same
  * for one pixel as for many. A deletion is finished when nothing of it is left, ten minutes have passed since it was
- * asked for, and everything that waited in this machine's spool then has been shipped.
+ * asked for, and everything that waited in this machine's spool then has been shipped. True when rows were left.
  */
 export async function deleteRequestedEvents({
   postgres,
   clickhouse,
   oldestWaitingAt,
-}: DeletionDeps): Promise<void> {
-  await inTransaction(postgres, async (client) => {
-    // Where several machines collect, one at a time is enough.
-    const lock = await client.query<{ is_ours: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS is_ours', [
-      deletionLock,
-    ])
-    if (!lock.rows[0]!.is_ours) return
-    const deletions = await readUnfinished(client)
-    if (deletions.length === 0) return
-    const oldest = oldestWaitingAt()
-    const left = await Promise.all([
-      deleteRows(clickhouse, 'events', eventsOf(deletions)),
-      deleteRows(clickhouse, 'rejected_events', eventsOf(deletions)),
-      deleteLinks(clickhouse, linksOf(deletions)),
-    ])
-    if (left.includes(true)) return
-    const finished = deletions.filter(
-      ({ requested_at }) => +requested_at < Date.now() - arrivingMs && +requested_at < oldest,
-    )
-    await client.query('UPDATE event_deletions SET finished_at = now() WHERE deletion_id = ANY($1)', [
-      finished.map(({ deletion_id }) => deletion_id),
-    ])
-  })
+}: DeletionDeps): Promise<boolean> {
+  const deletions = await readUnfinished(postgres)
+  if (deletions.length === 0) return false
+  const oldest = oldestWaitingAt()
+  const left = await Promise.all([
+    deleteRows(clickhouse, 'events', eventsOf(deletions)),
+    deleteRows(clickhouse, 'rejected_events', eventsOf(deletions)),
+    deleteLinks(clickhouse, linksOf(deletions)),
+  ])
+  if (left.includes(true)) return true
+  const finished = deletions.filter(
+    ({ requested_at }) => +requested_at < Date.now() - arrivingMs && +requested_at < oldest,
+  )
+  await postgres.query('UPDATE event_deletions SET finished_at = now() WHERE deletion_id = ANY($1)', [
+    finished.map(({ deletion_id }) => deletion_id),
+  ])
+  return false
 }
-
-/** Any number that nobody else locks on in our database. */
-const deletionLock = 7_306_002
 
 async function readUnfinished(client: Queryable): Promise<Deletion[]> {
   const { rows } = await client.query<Deletion>(
@@ -150,27 +145,4 @@ async function deleteLinks(clickhouse: ClickHouse, condition: Query): Promise<bo
   const isLeft = await deleteRows(clickhouse, 'identity_links', condition, 'SETTINGS mutations_sync = 1')
   if (isLeft) await reloadIdentity(clickhouse)
   return isLeft
-}
-
-const lookEveryMs = 1_000
-/** How often a deletion is gone over again until it is finished. */
-const repeatMs = 60_000
-
-/** Carries out deletions as they are asked for, as long as the primary process runs. */
-export function keepDeletingEvents(
-  deps: DeletionDeps,
-  log: { warn(message: string): void },
-): { stop(): Promise<void> } {
-  let seen = new Set<string>()
-  let passedAt = 0
-  const look = async () => {
-    const asked = await readUnfinished(deps.postgres)
-    const isDue = asked.some(({ deletion_id }) => !seen.has(deletion_id)) || Date.now() - passedAt > repeatMs
-    if (asked.length > 0 && isDue) {
-      await deleteRequestedEvents(deps)
-      passedAt = Date.now()
-    }
-    seen = new Set(asked.map(({ deletion_id }) => deletion_id))
-  }
-  return repeat(lookEveryMs, look, (error) => log.warn(`events are not deleted yet: ${error.message}`))
 }

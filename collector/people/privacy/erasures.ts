@@ -1,10 +1,11 @@
 import { dropDeadLetters } from '../../ingest/shipper/deadLetters.ts'
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
+import { wakeQueue } from '../../platform/jobs/queue.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
-import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { reloadIdentity } from '../identity/refresh.ts'
-import { cookiesOfPerson } from './optOuts.ts'
+import { cookiesOfPerson, privacyRequests } from './optOuts.ts'
 import type { Subject } from './subject.ts'
 
 export interface Erasure {
@@ -33,6 +34,7 @@ export async function requestErasure(
     `INSERT INTO erasures (organization_id, hem, cookie_ids) VALUES ($1, $2, $3) RETURNING ${columns}`,
     [organizationId, hem, cookieId ? [cookieId] : []],
   )
+  await wakeQueue(client, privacyRequests)
   return rows[0]!
 }
 
@@ -70,52 +72,45 @@ interface Unfinished {
 const arrivingMs = 10 * 60_000
 /** So many are carried out at a time. */
 const erasuresMax = 1_000
-/** Any number that nobody else locks on in our database. */
-const erasureLock = 7_306_003
 
 /**
  * Goes once over what is to be erased: events, rejected events, links, profiles, dead letters. An erasure is
  * finished when nothing of it is left, ten minutes have passed since it was asked for, and everything that waited in
- * this machine's spool then has been shipped; then whom it was about is forgotten too.
+ * this machine's spool then has been shipped; then whom it was about is forgotten too. True while some are unfinished.
  */
-export async function carryOutErasures(deps: ErasureDeps): Promise<void> {
+export async function carryOutErasures(deps: ErasureDeps): Promise<boolean> {
   const { postgres, clickhouse, deadLetterDirectory, oldestWaitingAt } = deps
-  await inTransaction(postgres, async (client) => {
-    const lock = await client.query<{ is_ours: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS is_ours', [
-      erasureLock,
-    ])
-    if (!lock.rows[0]!.is_ours) return
-    const { rows: erasures } = await client.query<Unfinished>(
-      `SELECT erasure_id, organization_id, hem, cookie_ids, requested_at FROM erasures
-       WHERE finished_at IS NULL ORDER BY requested_at LIMIT ${erasuresMax}`,
-    )
-    if (erasures.length === 0) return
-    const oldest = oldestWaitingAt()
-    await noteCookies(client, clickhouse, erasures)
+  const { rows: erasures } = await postgres.query<Unfinished>(
+    `SELECT erasure_id, organization_id, hem, cookie_ids, requested_at FROM erasures
+     WHERE finished_at IS NULL ORDER BY requested_at LIMIT ${erasuresMax}`,
+  )
+  if (erasures.length === 0) return false
+  const oldest = oldestWaitingAt()
+  await noteCookies(postgres, clickhouse, erasures)
 
-    dropDeadLetters(deadLetterDirectory, (row) => erasures.some((erasure) => isAbout(erasure, row)))
-    // Cookies are found by links, so these go last.
-    const left = await Promise.all([
-      deleteRows(clickhouse, 'events', ofCookies(erasures)),
-      deleteRows(clickhouse, 'rejected_events', ofCookies(erasures)),
-      deleteRows(clickhouse, 'profiles', ofProfiles(erasures, 'hem')),
-      deleteRows(clickhouse, 'profile_rows', ofProfiles(erasures, hemOfNumber)),
-    ])
-    left.push(
-      await deleteRows(clickhouse, 'identity_links', ofLinks(erasures), 'SETTINGS mutations_sync = 1'),
-    )
-    if (!left.includes(true)) {
-      await client.query(
-        `UPDATE erasures SET finished_at = now(), hem = NULL, cookie_ids = '{}'
-         WHERE erasure_id = ANY($1) AND requested_at < $2 AND requested_at < $3`,
-        [
-          erasures.map(({ erasure_id }) => erasure_id),
-          new Date(Date.now() - arrivingMs),
-          new Date(Math.min(oldest, Date.now())),
-        ],
-      )
-    } else await reloadIdentity(clickhouse)
-  })
+  dropDeadLetters(deadLetterDirectory, (row) => erasures.some((erasure) => isAbout(erasure, row)))
+  // Cookies are found by links, so these go last.
+  const left = await Promise.all([
+    deleteRows(clickhouse, 'events', ofCookies(erasures)),
+    deleteRows(clickhouse, 'rejected_events', ofCookies(erasures)),
+    deleteRows(clickhouse, 'profiles', ofProfiles(erasures, 'hem')),
+    deleteRows(clickhouse, 'profile_rows', ofProfiles(erasures, hemOfNumber)),
+  ])
+  left.push(await deleteRows(clickhouse, 'identity_links', ofLinks(erasures), 'SETTINGS mutations_sync = 1'))
+  if (left.includes(true)) {
+    await reloadIdentity(clickhouse)
+    return true
+  }
+  const { rowCount } = await postgres.query(
+    `UPDATE erasures SET finished_at = now(), hem = NULL, cookie_ids = '{}'
+     WHERE erasure_id = ANY($1) AND requested_at < $2 AND requested_at < $3`,
+    [
+      erasures.map(({ erasure_id }) => erasure_id),
+      new Date(Date.now() - arrivingMs),
+      new Date(Math.min(oldest, Date.now())),
+    ],
+  )
+  return rowCount! < erasures.length
 }
 
 /** Finds the browsers of the people who are to be erased, and notes them: their links go, their events may yet come. */

@@ -1,45 +1,26 @@
-import { repeat } from '../../platform/jobs/repeat.ts'
+import type { Queue } from '../../platform/jobs/queue.ts'
 import { carryOutErasures, type ErasureDeps } from './erasures.ts'
-import { syncToClickHouse } from './optOuts.ts'
+import { privacyRequests, syncToClickHouse } from './optOuts.ts'
 import { deleteExpired } from './retention.ts'
 
-const lookEveryMs = 1_000
 /** How often an erasure is gone over until it is finished. */
-const eraseEveryMs = 3_000
-const retentionEveryMs = 3_600_000
+const eraseAgainSeconds = 3
 
-/** What the primary process does for privacy: the opt-out list, erasures, and how long pixels' events are kept. */
-export function startPrivacyJobs(
-  deps: ErasureDeps,
-  log: { warn(message: string): void },
-): { stop(): Promise<void> } {
-  const { postgres, clickhouse } = deps
-  let seen = 0
-  let erasedAt = 0
-  const erase = async () => {
-    const { rows } = await postgres.query<{ unfinished: number }>(
-      'SELECT count(*)::int AS unfinished FROM erasures WHERE finished_at IS NULL',
-    )
-    const { unfinished } = rows[0]!
-    if (unfinished > 0 && (unfinished > seen || Date.now() - erasedAt > eraseEveryMs)) {
-      await carryOutErasures(deps)
-      erasedAt = Date.now()
-    }
-    seen = unfinished
-  }
-  const look = async () => {
-    await syncToClickHouse(postgres, clickhouse)
-    await erase()
-  }
-  const looking = repeat(lookEveryMs, look, (error) => log.warn(`privacy waits a second: ${error.message}`))
-  const expiring = repeat(
-    retentionEveryMs,
-    () => deleteExpired(postgres, clickhouse),
-    (error) => log.warn(`what is not kept any longer is not deleted yet: ${error.message}`),
-  )
-  return {
-    async stop() {
-      await Promise.all([looking.stop(), expiring.stop()])
+/** The background work of privacy: the opt-out list, erasures, and how long pixels' events are kept. */
+export const privacyQueues = (deps: ErasureDeps): Queue[] => [
+  {
+    name: privacyRequests,
+    schedule: '* * * * *',
+    async run() {
+      // Opt-outs first: a person's browsers are found by links, which an erasure deletes.
+      while (await syncToClickHouse(deps.postgres, deps.clickhouse));
+      return (await carryOutErasures(deps)) ? { againInSeconds: eraseAgainSeconds } : undefined
     },
-  }
-}
+  },
+  {
+    name: 'privacy.retention',
+    schedule: '0 * * * *',
+    timeoutSeconds: 3_600,
+    run: () => deleteExpired(deps.postgres, deps.clickhouse),
+  },
+]

@@ -1,4 +1,5 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { wakeQueue } from '../../platform/jobs/queue.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { reloadIdentity } from '../identity/refresh.ts'
@@ -17,6 +18,9 @@ export const selectOptOuts = `SELECT opt_out_id, hem, cookie_id, created_at FROM
 
 const columns = 'opt_out_id, hem, cookie_id, created_at'
 
+/** The queue that carries out opt-outs and erasures. */
+export const privacyRequests = 'privacy.requests'
+
 /**
  * Puts a subject on the list, of one organization or with null of all. From then on nothing of theirs is taken in;
  * within two seconds reads no longer say who they are. Somebody who is on it stays.
@@ -34,6 +38,7 @@ export async function addOptOut(
      RETURNING ${columns}`,
     [organizationId, hem, cookieId],
   )
+  await wakeQueue(client, privacyRequests)
   return rows[0]!
 }
 
@@ -50,6 +55,7 @@ export async function removeOptOut(
      RETURNING opt_out_id, via_hem`,
     [organizationId, hem, cookieId],
   )
+  await wakeQueue(client, privacyRequests)
   return rows.find(({ via_hem }) => via_hem === null)?.opt_out_id
 }
 
@@ -63,15 +69,15 @@ type Change = OptOut & { organization_id: string | null; is_active: boolean }
 
 /**
  * Tells ClickHouse what has changed on the list since it was told last, has reads know it, and adds the browsers that
- * are known to be those people's.
+ * are known to be those people's. True when there may be more to tell.
  */
-export async function syncToClickHouse(postgres: Postgres, clickhouse: ClickHouse): Promise<void> {
-  await inTransaction(postgres, async (client) => {
+export async function syncToClickHouse(postgres: Postgres, clickhouse: ClickHouse): Promise<boolean> {
+  return inTransaction(postgres, async (client) => {
     const { rows: changes } = await client.query<Change>(
       `SELECT ${columns}, organization_id, removed_at IS NULL AS is_active FROM opt_outs
        WHERE NOT is_known_to_clickhouse LIMIT ${changesMax} FOR UPDATE SKIP LOCKED`,
     )
-    if (changes.length === 0) return
+    if (changes.length === 0) return false
     await clickhouse.command({
       sql: `INSERT INTO opt_outs (organization_id, hem, cookie_id, is_active)
             SELECT one.1, one.2, one.3, one.4 FROM (SELECT arrayJoin(arrayZip({organizations:Array(UUID)},
@@ -89,6 +95,7 @@ export async function syncToClickHouse(postgres: Postgres, clickhouse: ClickHous
     const ids = changes.map(({ opt_out_id }) => opt_out_id)
     await client.query('DELETE FROM opt_outs WHERE opt_out_id = ANY($1) AND removed_at IS NOT NULL', [ids])
     await client.query('UPDATE opt_outs SET is_known_to_clickhouse = true WHERE opt_out_id = ANY($1)', [ids])
+    return true
   })
 }
 

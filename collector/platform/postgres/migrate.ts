@@ -1,43 +1,89 @@
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageRoot } from '../paths.ts'
 import type { Postgres } from './pool.ts'
+import type { Queryable } from './transaction.ts'
 
-const directory = join(packageRoot, 'collector/platform/postgres/migrations')
+const migrationDirectory = join(packageRoot, 'collector/platform/postgres/migrations')
+const functionDirectory = join(packageRoot, 'collector/platform/postgres/functions')
 
 /** Any number that nobody else locks on in our database. */
 const migrationLock = 7_306_001
 
 /**
- * Applies the numbered migrations that the database has not had, each in a transaction of its own. Safe to run
- * twice and by several processes at once: one applies, the others wait for it.
+ * Applies the numbered migrations that the database has not had, then the functions that are not as their files say.
+ * Safe to run twice and by several processes at once: one applies, the others wait for it.
  */
 export async function migratePostgres(postgres: Postgres): Promise<void> {
   const client = await postgres.connect()
   try {
     await client.query('SELECT pg_advisory_lock($1)', [migrationLock])
-    await client.query(
-      'CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
-    )
-    const done = new Set(
-      (await client.query<{ name: string }>('SELECT name FROM migrations')).rows.map((row) => row.name),
-    )
-    for (const name of readdirSync(directory)
-      .filter((file) => file.endsWith('.sql'))
-      .sort()) {
-      if (done.has(name)) continue
-      await client.query('BEGIN')
-      try {
-        await client.query(readFileSync(join(directory, name), 'utf8'))
-        await client.query('INSERT INTO migrations (name) VALUES ($1)', [name])
-        await client.query('COMMIT')
-      } catch (error) {
-        await client.query('ROLLBACK')
-        throw new Error(`migration ${name} failed: ${(error as Error).message}`)
-      }
-    }
+    await applyMigrations(client)
+    await replaceFunctions(client)
   } finally {
     await client.query('SELECT pg_advisory_unlock($1)', [migrationLock]).catch(() => {})
     client.release()
+  }
+}
+
+async function applyMigrations(client: Queryable): Promise<void> {
+  await client.query(
+    'CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
+  )
+  const { rows } = await client.query<{ name: string }>('SELECT name FROM migrations')
+  const done = new Set(rows.map(({ name }) => name))
+  for (const name of sqlFiles(migrationDirectory)) {
+    if (done.has(name)) continue
+    await apply(client, migrationDirectory, name, () =>
+      client.query('INSERT INTO migrations (name) VALUES ($1)', [name]),
+    )
+  }
+}
+
+/**
+ * Replaces the functions whose files have changed. What a function does now stands in its file alone; migrations hold
+ * what it was then. Where its parameters or its result change, the file drops the function as it was before.
+ */
+async function replaceFunctions(client: Queryable): Promise<void> {
+  await client.query('CREATE TABLE IF NOT EXISTS sql_functions (name text PRIMARY KEY, sha256 text NOT NULL)')
+  const { rows } = await client.query<{ name: string; sha256: string }>(
+    'SELECT name, sha256 FROM sql_functions',
+  )
+  const present = new Map(rows.map(({ name, sha256 }) => [name, sha256]))
+  for (const name of sqlFiles(functionDirectory)) {
+    const sha256 = createHash('sha256')
+      .update(readFileSync(join(functionDirectory, name)))
+      .digest('hex')
+    if (present.get(name) === sha256) continue
+    await apply(client, functionDirectory, name, () =>
+      client.query(
+        'INSERT INTO sql_functions VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET sha256 = excluded.sha256',
+        [name, sha256],
+      ),
+    )
+  }
+}
+
+const sqlFiles = (directory: string): string[] =>
+  readdirSync(directory)
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+
+/** Runs a file and `note`, which remembers it, in one transaction. */
+async function apply(
+  client: Queryable,
+  directory: string,
+  name: string,
+  note: () => Promise<unknown>,
+): Promise<void> {
+  await client.query('BEGIN')
+  try {
+    await client.query(readFileSync(join(directory, name), 'utf8'))
+    await note()
+    await client.query('COMMIT')
+  } catch (error) {
+    await client.query('ROLLBACK')
+    throw new Error(`${name} failed: ${(error as Error).message}`)
   }
 }

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { startBillingJobs } from '../../../collector/billing/jobs.ts'
+import { billingQueues } from '../../../collector/billing/jobs.ts'
 import { noteReports, readUnsentReports, sendReports } from '../../../collector/billing/reports.ts'
 import { openStripe, type TellStripe } from '../../../collector/billing/stripe.ts'
 import { seededRandom } from '../../../collector/platform/seededRandom.ts'
@@ -211,11 +211,12 @@ test('without a key nothing is noted or sent; requests are forgotten after their
   accounts.clock.now += dayMs - 1
   await take(billing!, requestOf(organization, { idempotencyKey: 'b' }), 5)
   accounts.clock.now += 1
-  const chores = startBillingJobs({
+  const queues = billingQueues({
     ...{ postgres: accounts.postgres, tell: null, now },
     log: { warn: (message) => expect.unreachable(message) },
   })
-  await chores.stop()
+  const job = { key: null, signal: new AbortController().signal, send: async () => {} }
+  for (const queue of queues) await queue.run(job)
   const count = async (table: string) => (await accounts.postgres.query(`SELECT 1 FROM ${table}`)).rowCount
   expect([await count('usage_reports'), await count('idempotent_charges')]).toEqual([0, 1])
   expect(stripe.asked).toEqual([])

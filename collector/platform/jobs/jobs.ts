@@ -1,0 +1,202 @@
+import { type ConstructorOptions, PgBoss } from 'pg-boss'
+import { listenNotify } from '../postgres/listenNotify.ts'
+import type { Postgres } from '../postgres/pool.ts'
+import { jobsChannel, type Queue } from './queue.ts'
+
+/** How soon a retry, or a job of another primary's, is found; what is announced runs at once. */
+const pollSeconds = 5
+/** A job whose process is gone is retried after this and a supervision. */
+const heartbeatSeconds = 10
+const superviseSeconds = 15
+const keepJobsSeconds = 2 * 86_400
+/** How long running jobs may take to end when the process stops. */
+const stopTimeoutMs = 5_000
+/** How many of the pool's connections may be taken at once, though all queues look at the same time. */
+const connectionsMax = 2
+/** The same error of a store that is away is told once in this time. */
+const sameErrorMs = 60_000
+
+export interface JobsOptions {
+  postgres: Postgres
+  postgresUrl: string
+  queues: readonly Queue[]
+  log: { warn(message: string): void }
+}
+
+/** How many jobs of a queue are in a state, as of the last supervision. */
+export interface JobCount {
+  queue: string
+  state: 'waiting' | 'active' | 'failed'
+  count: number
+}
+
+export interface Jobs {
+  counts(): Promise<JobCount[]>
+  /** Waits a moment for what is running, then gives it back to be retried. */
+  stop(): Promise<void>
+}
+
+/**
+ * Runs the queues' jobs in this process, on the pool's connections and one that listens. Of several primaries, one at a
+ * time runs the jobs of one key; as a rule, for one that was taken for dead may still be at it. While PostgreSQL is away nothing runs; afterwards every scheduled queue does.
+ */
+export async function startJobs({ postgres, postgresUrl, queues, log }: JobsOptions): Promise<Jobs> {
+  const boss = openBoss(postgres, { superviseIntervalSeconds: superviseSeconds, monitorIntervalSeconds: 10 })
+  const warn = throttle((message) => log.warn(message), sameErrorMs)
+  boss.on('error', (error) => warn(`background jobs: ${error.message}`))
+  boss.on('warning', ({ message }) => warn(`background jobs: ${message}`))
+  await boss.start()
+  await declareQueues(boss, queues)
+
+  const workers = new Map<string, string[]>()
+  const timers = new Set<NodeJS.Timeout>()
+  let isStopping = false
+  const send = async (queue: string, key: string | null) => {
+    await boss.send(queue, null, { group: groupOf(key), ...(key !== null && { singletonKey: key }) })
+    notify(queue)
+  }
+  const notify = (queue: string) => {
+    for (const worker of workers.get(queue) ?? []) boss.notifyWorker(worker)
+  }
+  const again = async (queue: string, key: string | null, seconds: number) => {
+    if (seconds === 0) return send(queue, key)
+    const timer = setTimeout(() => {
+      timers.delete(timer)
+      send(queue, key).catch((error: Error) => warn(`background jobs: ${error.message}`))
+    }, seconds * 1000)
+    timers.add(timer)
+  }
+  for (const queue of queues) {
+    const run = async (singletonKey: string | null, signal: AbortSignal) => {
+      const more = await queue.run({ key: singletonKey, signal, send })
+      if (more && !isStopping) await again(queue.name, singletonKey, more.againInSeconds)
+    }
+    const options = {
+      pollingIntervalSeconds: pollSeconds,
+      includeMetadata: true,
+      groupConcurrency: 1,
+    } as const
+    const work = () =>
+      boss.work(queue.name, options, async ([job]) => {
+        try {
+          await run(job!.singletonKey, job!.signal)
+        } catch (error) {
+          warn(`${queue.name} failed and is retried: ${(error as Error).message}`)
+          throw error
+        }
+      })
+    workers.set(queue.name, await Promise.all(Array.from({ length: queue.concurrency ?? 1 }, work)))
+  }
+
+  const wake = async (name: string) => {
+    const queue = queues.find((each) => each.name === name)
+    if (queue?.schedule) await send(name, null)
+    else if (queue) notify(name)
+  }
+  const listening = await listenNotify({
+    url: postgresUrl,
+    channel: jobsChannel,
+    load: async () => {
+      for (const { name } of queues) await wake(name)
+    },
+    changed: wake,
+  })
+
+  return {
+    async counts() {
+      const found = await boss.getQueues(queues.map(({ name }) => name))
+      return found.flatMap(({ name, queuedCount, activeCount, failedCount }) => [
+        { queue: name, state: 'waiting' as const, count: queuedCount },
+        { queue: name, state: 'active' as const, count: activeCount },
+        { queue: name, state: 'failed' as const, count: failedCount },
+      ])
+    },
+    async stop() {
+      isStopping = true
+      await listening.close()
+      for (const timer of timers) clearTimeout(timer)
+      const ending = queues.map(({ name }) => boss.offWork(name, { wait: true }))
+      await Promise.race([
+        Promise.allSettled(ending),
+        new Promise((resolve) => setTimeout(resolve, stopTimeoutMs)),
+      ])
+      await boss.stop({ graceful: false, close: false })
+    },
+  }
+}
+
+/** pg-boss on the pool's connections, in its schema `pgboss`, which the first start makes. */
+export const openBoss = (postgres: Postgres, options: Omit<ConstructorOptions, 'db'> = {}): PgBoss =>
+  new PgBoss({
+    db: {
+      executeSql: inTurns(connectionsMax, (text: string, values?: unknown[]) => postgres.query(text, values)),
+    },
+    // Dependencies between jobs, which this looks for, are not used.
+    flowIntervalSeconds: 3_600,
+    maintenanceIntervalSeconds: 3_600,
+    ...options,
+  })
+
+/** What the jobs of a key are in pg-boss: a group, of which one runs at a time. */
+const groupOf = (key: string | null) => ({ id: key ?? 'all' })
+
+/** Makes queues and schedules what they are declared as. One that is declared no longer keeps its jobs, unscheduled. */
+async function declareQueues(boss: PgBoss, queues: readonly Queue[]): Promise<void> {
+  const [known, schedules] = await Promise.all([boss.getQueues(), boss.getSchedules()])
+  for (const { name, schedule, timeoutSeconds = 300, retryLimit = 5 } of queues) {
+    const options = {
+      ...{
+        expireInSeconds: timeoutSeconds,
+        retryLimit,
+        retryDelay: 1,
+        retryBackoff: true,
+        retryDelayMax: 60,
+      },
+      ...{ heartbeatSeconds, deleteAfterSeconds: keepJobsSeconds },
+    }
+    const found = known.find((queue) => queue.name === name)
+    // Of a key, one job waits. That one runs is the group's part: policies that see to it look at what ran a while ago.
+    if (!found) await boss.createQueue(name, { ...options, policy: 'short' })
+    else if (
+      Object.entries(options).some(([option, value]) => found[option as keyof typeof options] !== value)
+    )
+      await boss.updateQueue(name, options)
+    const scheduled = schedules.find((each) => each.name === name)
+    if (schedule && scheduled?.cron !== schedule)
+      await boss.schedule(name, schedule, null, { group: groupOf(null) })
+  }
+  for (const { name } of schedules)
+    if (!queues.some((queue) => queue.name === name && queue.schedule)) await boss.unschedule(name)
+}
+
+/** The same function, of which at most `max` calls are under way at a time; the others wait in order. */
+function inTurns<Args extends unknown[], T>(
+  max: number,
+  call: (...args: Args) => Promise<T>,
+): (...args: Args) => Promise<T> {
+  let free = max
+  const waiting: (() => void)[] = []
+  return async (...args) => {
+    if (free > 0) free--
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    try {
+      return await call(...args)
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else free++
+    }
+  }
+}
+
+/** Passes a message on, unless the same was passed on within `everyMs`. */
+function throttle(tell: (message: string) => void, everyMs: number): (message: string) => void {
+  const told = new Map<string, number>()
+  return (message) => {
+    const now = Date.now()
+    for (const [each, at] of told) if (now - at >= everyMs) told.delete(each)
+    if (told.has(message)) return
+    told.set(message, now)
+    tell(message)
+  }
+}

@@ -1,0 +1,84 @@
+/*
+ * Charges responses: each is in the ledger afterwards, or `refusal` says why it is not (see consider_usage). The
+ * account's row lock lets one transaction at a time decide for an organization, so nothing is ever overspent. The same
+ * request_id is charged once, however often it is given.
+ */
+CREATE OR REPLACE FUNCTION charge_responses(charges jsonb)
+RETURNS TABLE (charged_request_id uuid, charged_records bigint, refusal jsonb)
+LANGUAGE plpgsql AS $$
+DECLARE
+  organization uuid;
+  charge record;
+  entry ledger;
+  uncharged bigint[];
+  considered record;
+BEGIN
+  -- In one order, so that no two wait for each other.
+  FOR organization IN
+    SELECT DISTINCT (value ->> 'organization_id')::uuid AS id FROM jsonb_array_elements(charges) ORDER BY id
+  LOOP
+    LOOP
+      PERFORM 1 FROM billing_accounts WHERE organization_id = organization FOR NO KEY UPDATE;
+      EXIT WHEN FOUND;
+      INSERT INTO billing_accounts (organization_id) VALUES (organization) ON CONFLICT DO NOTHING;
+    END LOOP;
+  END LOOP;
+
+  FOR charge IN SELECT * FROM jsonb_to_recordset(charges) AS given (request_id uuid, organization_id uuid,
+    project_id uuid, is_project_key boolean, caller_id uuid, meter text, records bigint, at timestamptz,
+    idempotency bytea, micros_per_thousand bigint, free_records bigint, window_start_ms bigint,
+    window_end_ms bigint, record_hashes bigint[])
+  LOOP
+    charged_request_id := charge.request_id;
+    charged_records := 0;
+    refusal := NULL;
+    SELECT * INTO entry FROM ledger WHERE request_id = charge.request_id AND kind = 'charge';
+    IF FOUND THEN
+      charged_records := entry.records;
+      RETURN NEXT;
+      CONTINUE;
+    END IF;
+    charged_records := charge.records;
+    IF charge.idempotency IS NOT NULL THEN
+      uncharged := ARRAY(
+        SELECT unnest(charge.record_hashes)
+        EXCEPT ALL
+        SELECT unnest(kept.record_hashes) FROM idempotent_charges AS kept
+        WHERE kept.organization_id = charge.organization_id AND kept.idempotency = charge.idempotency
+          AND kept.meter = charge.meter AND kept.charged_at > charge.at - interval '24 hours');
+      charged_records := greatest(0,
+        charge.records - coalesce(cardinality(charge.record_hashes), 0) + cardinality(uncharged));
+    END IF;
+    IF charged_records > 0 THEN
+      SELECT * INTO considered FROM consider_usage(charge.organization_id, charge.project_id,
+        charge.is_project_key, charge.meter, charged_records, charge.at, charge.micros_per_thousand,
+        charge.free_records);
+      refusal := considered.refusal;
+      IF refusal IS NOT NULL THEN
+        charged_records := 0;
+        RETURN NEXT;
+        CONTINUE;
+      END IF;
+      PERFORM write_to_ledger(ROW(charge.request_id, 'charge', charge.organization_id, charge.project_id,
+        charge.caller_id, charge.meter, charged_records, considered.free, considered.amount,
+        (charge.at AT TIME ZONE 'UTC')::date, charge.at, charge.idempotency)::ledger);
+    END IF;
+    IF charge.idempotency IS NOT NULL THEN
+      -- Past a hundred holders one of them will have been delivered.
+      UPDATE idempotent_charges AS kept SET holders = holders || charge.request_id
+        WHERE kept.organization_id = charge.organization_id AND kept.idempotency = charge.idempotency
+          AND kept.meter = charge.meter AND kept.charged_at > charge.at - interval '24 hours'
+          AND cardinality(holders) < 100
+          AND EXISTS (SELECT unnest(kept.record_hashes) INTERSECT SELECT unnest(charge.record_hashes));
+      IF charged_records > 0 THEN
+        INSERT INTO idempotent_charges (organization_id, idempotency, request_id, records, charged_at, holders, meter,
+            window_start_ms, window_end_ms, record_hashes)
+          VALUES (charge.organization_id, charge.idempotency, charge.request_id, charged_records, charge.at,
+            ARRAY[charge.request_id], charge.meter, charge.window_start_ms, charge.window_end_ms,
+            -- Never more than were charged.
+            uncharged[1:charged_records]);
+      END IF;
+    END IF;
+    RETURN NEXT;
+  END LOOP;
+END $$;

@@ -1,0 +1,7 @@
+-- Who is a member nowhere any more is forgotten, with sessions and password.
+CREATE OR REPLACE FUNCTION forget_user() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM users WHERE user_id = OLD.user_id
+    AND NOT EXISTS (SELECT FROM members WHERE members.user_id = OLD.user_id);
+  RETURN NULL;
+END $$;

@@ -1,0 +1,41 @@
+/*
+ * Takes note that the answer to a request broke off after so many of its records, and refunds what pays for no record
+ * any more. A charge without Idempotency-Key pays for one answer; one with a key for each of its records until every
+ * answer that holds it has broken off before that record, so of these the hashes of what was handed over are told.
+ */
+CREATE OR REPLACE FUNCTION refund_response(organization uuid, broken_request_id uuid, broken_idempotency bytea,
+  handed_over bigint, handed_over_hashes bigint[], refunded_at timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  entry ledger;
+  paid idempotent_charges;
+BEGIN
+  PERFORM 1 FROM billing_accounts WHERE organization_id = organization FOR NO KEY UPDATE;
+  IF broken_idempotency IS NULL THEN
+    SELECT * INTO entry FROM ledger WHERE request_id = broken_request_id AND kind = 'charge';
+    PERFORM refund_records(entry, entry.records - handed_over, refunded_at);
+    RETURN;
+  END IF;
+  FOR paid IN
+    SELECT * FROM idempotent_charges WHERE organization_id = organization AND idempotency = broken_idempotency
+      AND broken_request_id = ANY (holders)
+  LOOP
+    paid.holders := array_remove(paid.holders, broken_request_id);
+    paid.handed_hashes := ARRAY(
+      SELECT unnest(paid.handed_hashes)
+      UNION (SELECT unnest(paid.record_hashes) INTERSECT SELECT unnest(handed_over_hashes)));
+    IF paid.holders = '{}' THEN
+      SELECT * INTO entry FROM ledger WHERE request_id = paid.request_id AND kind = 'charge';
+      PERFORM refund_records(entry, paid.records - cardinality(paid.handed_hashes), refunded_at);
+      paid.records := cardinality(paid.handed_hashes);
+      paid.record_hashes := paid.handed_hashes;
+    END IF;
+    UPDATE idempotent_charges
+      SET holders = paid.holders, records = paid.records, record_hashes = paid.record_hashes,
+        handed_hashes = paid.handed_hashes
+      WHERE organization_id = organization AND idempotency = broken_idempotency AND request_id = paid.request_id;
+    DELETE FROM idempotent_charges
+      WHERE organization_id = organization AND idempotency = broken_idempotency AND request_id = paid.request_id
+        AND records = 0;
+  END LOOP;
+END $$;

@@ -1,0 +1,10 @@
+-- Every process that takes events in keeps the list in memory; a change is told to all of them at once.
+CREATE OR REPLACE FUNCTION tell_opt_out() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  changed opt_outs := coalesce(NEW, OLD);
+BEGIN
+  PERFORM pg_notify('opt_outs', json_build_object(
+    'organization_id', changed.organization_id, 'hem', changed.hem, 'cookie_id', changed.cookie_id,
+    'is_active', TG_OP <> 'DELETE' AND changed.removed_at IS NULL)::text);
+  RETURN NULL;
+END $$;
