@@ -12,9 +12,6 @@ const at = (path) => fileURLToPath(new URL(path, import.meta.url))
 /** Parts that pages load only where the settings, or someone who looks for a fault, ask for them. */
 const chunks = ['vitals', 'embeds', 'forms', 'identify', 'debug', 'frustration']
 
-/** The script in its variants: what a pixel's settings do not ask for is not in it. Their file and what is asked for. */
-const variants = { 'pixel.js': { frustration: false }, 'pixel.frustration.js': { frustration: true } }
-
 /** One file of code for browsers that know ES2020. */
 async function bundle(entry, options) {
   const { outputFiles } = await build({
@@ -32,8 +29,8 @@ async function bundle(entry, options) {
   return outputFiles[0].text
 }
 
-/** The order in which names are handed out. Found by trying: of all that were, brotli makes least of this one. */
-const letters = 'etaonlirsPmwugA_LNhdVICEWyOGjRzBfDFpTkJKvMqcxQbUSHXYZ$'
+/** The order in which names are handed out. Found by trying: of some hundreds, brotli makes least of this one. */
+const letters = 'emaonrwYsAtBTidDvpENZWkLSXbMqujKfQxGzVJOyHURCcF_lPgI$h'
 const nth_identifier = {
   get(nth) {
     const rest = Math.floor(nth / letters.length)
@@ -61,12 +58,12 @@ async function load(entry) {
 export async function buildPixel({ outDir }) {
   await mkdir(outDir, { recursive: true })
   const { defaultPixelSettings } = await load('../schemas/beacon.ts')
-  const { bake, pixelConfig, placeholderOf } = await load('config.ts')
+  const { bake, pixelConfig, placeholderOf, variants } = await load('config.ts')
   const [id, folder] = ['0b5f3c7e-9d2a-4c1b-8e6f-1a2b3c4d5e6f', 'https://collector.example/p/']
   const usual = pixelConfig(id, '../e', folder, defaultPixelSettings)
   const files = {}
-  for (const [name, asked] of Object.entries(variants)) {
-    const inPlace = (key) => (key in asked ? `${asked[key]}` : placeholderOf(key))
+  for (const [name, known] of Object.entries(variants)) {
+    const inPlace = (key) => (key in known ? `${known[key]}` : placeholderOf(key))
     const define = Object.fromEntries(Object.keys(usual).map((key) => [`config.${key}`, inPlace(key)]))
     files[name] = await minified(await bundle('src/start.ts', { minify: true, define }))
   }

@@ -28,9 +28,25 @@ export interface PixelConfig {
   fragment: RegExp
   /** Finds the URLs that are told where only their query was replaced. */
   replacedQuery: RegExp
-  /** The chunk that judges clicks is loaded. Known when a variant of the script is built. */
+  /** The settings mask more than the page's own marks do. */
+  ownMasks: boolean
+  /** The chunk that judges clicks is loaded. */
   frustration: boolean
 }
+
+/** What is known when the script is built, by the file that it is then in: what nobody asks for is not there. */
+const usual = { consentLevel: 3, deniedLevel: 2, honoursGpc: 1, ownMasks: false, frustration: false } as const
+export const variants: Record<string, Partial<PixelConfig>> = {
+  'pixel.js': usual,
+  'pixel.frustration.js': { ...usual, frustration: true },
+  'pixel.custom.js': {},
+}
+
+/** The file of the first variant that is built for such a configuration. */
+export const variantFor = (config: PixelConfig): string =>
+  Object.keys(variants).find((file) =>
+    Object.entries(variants[file]!).every(([key, value]) => config[key as keyof PixelConfig] === value),
+  )!
 
 /** Where people write. Inputs that are buttons show a label. */
 const written = ['input:not([type=submit],[type=button])', 'textarea', 'select', '[contenteditable]']
@@ -64,6 +80,7 @@ export const pixelConfig = (
     replacedQuery: settings.track_query
       ? /^/
       : RegExp(`[?&](${settings.search_parameters.map(escaped).join('|')})=`),
+    ownMasks: settings.mask_selectors.length > 0,
     frustration: settings.frustration,
   }
 }

@@ -16,18 +16,23 @@ export const history = [
       'rage and dead clicks are a chunk; containers that scroll, routes that rest, shadow roots, labels, two pixels, pages that patch arrays',
     brotli: 2994,
   },
+  {
+    change: 'variants; what scrolls is what told that it did; an id without asking another process',
+    brotli: 2931,
+  },
 ]
 
 /** Most that each file may take, each variant of the script as a pixel with settings that are else the default gets it; these come down, or go up for a fault that was mended. */
 export const budget = {
-  'pixel.js': 3000,
-  'pixel.frustration.js': 3020,
+  'pixel.js': 2940,
+  'pixel.frustration.js': 2975,
+  'pixel.custom.js': 3020,
   'vitals.js': 3300,
   'embeds.js': 900,
   'forms.js': 350,
   'identify.js': 300,
   'debug.js': 1200,
-  'frustration.js': 1300,
+  'frustration.js': 1320,
 }
 
 /** Prints the files of a build, and how the script came to its size. */

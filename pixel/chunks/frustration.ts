@@ -179,4 +179,10 @@ export default function watchFrustration({ click, note }: Pixel): void {
     },
     true,
   )
+  // The window that has the focus then is another one, but for browsers that open it behind.
+  const { open } = window
+  window.open = (...call) => {
+    answered(answeredWithinMs)
+    return open.apply(window, call)
+  }
 }

@@ -3,9 +3,9 @@ import { attempt } from './guard.ts'
 
 export const mask = '***'
 
-/** A selector that this browser refuses masks everything: what it was to mask is not known. */
+/** A selector of the settings that this browser refuses masks everything: what it was to mask is not known. */
 const known = (selector: string): string =>
-  attempt(() => document.documentElement.matches(selector)) === undefined ? '*' : selector
+  config.ownMasks && attempt(() => document.documentElement.matches(selector)) === undefined ? '*' : selector
 
 export const masked = known(config.masked)
 export const unread = known(config.unread)

@@ -6,8 +6,12 @@ const thirteenMonths = 34_100_000
 /** The id of this browser, once it was needed. */
 export let id: string | undefined
 
-/** Browsers name each blob URL by an UUID: also where crypto.randomUUID is missing, on pages without https. */
-export const uuid = (): string => URL.createObjectURL(new Blob()).slice(-36)
+/**
+ * Browsers name each blob URL by an UUID: also where crypto.randomUUID is missing, on pages without https. To make one
+ * takes longer, for another process is asked.
+ */
+export const uuid = (): string =>
+  attempt(() => crypto.randomUUID()) || URL.createObjectURL(new Blob()).slice(-36)
 
 /** What is kept of this browser: its id, or that it opted out. */
 export const readId = (): string | undefined =>

@@ -16,6 +16,8 @@ const collector = new URL(
 const batchMs = 600
 /** The wait after two requests that nobody answered, as where the page's policy blocks the collector: the next page. */
 const untilNextPage = 2e9
+/** Whether a batch was refused: nobody said so, or the collector did. */
+const [untold, told] = [1, 2]
 /** Browsers let 64 KiB leave a page that closes: so many characters are less, whatever they are. */
 const bodyCharsMax = 20_000
 /** The wait before the next request: more than batchMs since the collector last refused one. */
@@ -76,12 +78,11 @@ export const flush = async (): Promise<void> => {
   } while (body.length > bodyCharsMax && (size >>= 1))
   const batch = queue.splice(0, size || 1)
   // Unless an answer says otherwise: offline, blocked, over the browser's budget, or someone patched fetch.
-  let isRefused = true
-  let isAnswered = false
+  let refused: number | boolean = untold
   try {
     if (isLeaving) {
       // No answer will come. Where none is likely to arrive, the next page sends it again.
-      isRefused = !navigator.sendBeacon(collector, body) || waitMs > batchMs || !navigator.onLine
+      refused = !navigator.sendBeacon(collector, body) || waitMs > batchMs || !navigator.onLine
     } else {
       // One at a time: the requests that may outlive a page carry 64 KiB in all.
       timer = sending
@@ -91,17 +92,16 @@ export const flush = async (): Promise<void> => {
         keepalive: size > 0,
         credentials: 'include',
       })
-      isAnswered = true
-      isRefused = answer.status > 428
+      refused = answer.status > 428 && told
       // An answer of another kind names none. Consent may end while it arrives.
       const { cookie_id } = (await answer.json()) as BeaconReceipt
       if (level > 2) keepId(cookie_id || id)
     }
   } catch {}
-  if (isRefused) putBack(batch)
+  if (refused) putBack(batch)
   timer = undefined
-  waitMs = !isRefused ? batchMs : isAnswered || waitMs === batchMs ? waitMs * 2 : untilNextPage
-  if (!(isLeaving && isRefused)) schedule()
+  waitMs = !refused ? batchMs : refused === told || waitMs === batchMs ? waitMs * 2 : untilNextPage
+  if (!(isLeaving && refused)) schedule()
 }
 
 /** The page leaves, or it or its connection is back: then what waits goes at once. */

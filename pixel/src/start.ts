@@ -44,7 +44,7 @@ const handle = (event: Event & { [pixel: string]: unknown }) =>
     if (event[parked]) return
     event[parked] = true
     // Submissions and media events stay in theirs: once something else came out of one, it is listened to as well.
-    for (const step of path) if (step instanceof ShadowRoot) listen(step)
+    for (const step of path) if ((step as Partial<ShadowRoot>).mode) listen(step)
     const data = listeners[event.type]!(event as never, path)
     if (data) note(event.type as 'click', data as never, path)
   })
@@ -81,8 +81,7 @@ const begin = () => {
   q.map(run as never)
   // Another pixel's page may have two: each call is for both, and some are kept for one that comes later.
   q.push = (call) => {
-    push.call(q, call)
-    if (q[99]) q.shift()
+    if (!q[99]) push.call(q, call)
     return run(call as never) as never
   }
   // A page may forbid the patch (a frozen history): then pages inside it go uncounted.

@@ -8,7 +8,7 @@ import { ack, ackPinned, batch, latency } from './ingest.ts'
 import { lookup } from './lookup.ts'
 import { charges, metering } from './metering.ts'
 import { neighbours } from './neighbours.ts'
-import { pixel } from './pixel.ts'
+import { pixelSize } from './pixelSize.ts'
 import { read } from './read.ts'
 import { readable } from './readable.ts'
 import type { Bench, Row } from './rows.ts'
@@ -34,9 +34,8 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   metering,
   charges,
   neighbours,
-  pixel,
+  pixel: async (bench) => [await pixelSize(), ...(await trackersSideBySide(bench))],
   delivery,
-  trackers: trackersSideBySide,
 }
 
 const { values: flags, positionals } = parseArgs({

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { scriptFor } from '../../collector/ingest/script/pixelScript.ts'
+import { readScripts } from '../../collector/ingest/script/pixelScript.ts'
 import { packageRoot } from '../../collector/platform/paths.ts'
 import {
   type Beacon,
@@ -63,6 +63,7 @@ function understood({ cookie_id, events, ...rest }: Beacon, settings: PixelSetti
 
 export async function startReceiver() {
   const built = (name: string) => readFileSync(join(builtPixel, name), 'utf8')
+  const scriptFor = readScripts(builtPixel)
   const module = built('index.js')
 
   const state = {
@@ -91,9 +92,8 @@ export async function startReceiver() {
       response.setHeader('content-type', 'text/javascript')
       if (!/^\/p\/[\da-f-]{36}\.js$/.test(pathname)) return response.end(built(basename(pathname)))
       const collectorOrigin = `http://${request.headers.host}`
-      const script = built(state.settings.frustration ? 'pixel.frustration.js' : 'pixel.js')
       return response.end(
-        scriptFor(script, basename(pathname, '.js'), `${collectorOrigin}${pathname}`, state.settings),
+        scriptFor(basename(pathname, '.js'), `${collectorOrigin}${pathname}`, state.settings),
       )
     }
     if (pathname === '/index.js') {

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { scriptFor } from '../../collector/ingest/script/pixelScript.ts'
+import { readScripts } from '../../collector/ingest/script/pixelScript.ts'
 import { buildPixel } from '../../pixel/build.mjs'
 import { budget, history } from '../../pixel/sizes.mjs'
 import { snippet, stub } from '../../pixel/stub.mjs'
@@ -17,13 +17,15 @@ it('every file stays within its budget, and the script has its whole configurati
     for (const [file, bytesMax] of Object.entries(budget))
       expect(sizes[file]!.brotli, file).toBeLessThanOrEqual(bytesMax)
     expect(budget['pixel.js']).toBeLessThan(history.at(-1)!.brotli + 10)
-    const script = scriptFor(
-      readFileSync(join(outDir, 'pixel.js'), 'utf8'),
-      randomUUID(),
-      'https://c.example/p/x.js',
-      defaultPixelSettings,
-    )
-    expect(script).not.toMatch(/__FOOTFALL|\bconfig\b|\bvar\b/)
+    const scriptFor = readScripts(outDir)
+    const lengths = [{}, { frustration: true }, { mask_selectors: ['.x'] }].map((settings) => {
+      const all = { ...defaultPixelSettings, ...settings }
+      const script = scriptFor(randomUUID(), 'https://c.example/p/x.js', all)
+      expect(script).not.toMatch(/__FOOTFALL|\bconfig\b|\bvar\b/)
+      return script.length
+    })
+    // What is not asked for is not there.
+    expect(lengths).toEqual([...lengths].sort((one, other) => one - other))
     expect(readFileSync(join(outDir, 'index.d.ts'), 'utf8')).not.toMatch(/\bimport\b/)
   } finally {
     rmSync(outDir, { recursive: true })

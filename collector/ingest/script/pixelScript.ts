@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { bake, pixelConfig } from '../../../pixel/config.ts'
+import { bake, pixelConfig, variantFor, variants } from '../../../pixel/config.ts'
 import type { PixelSettings } from '../../../schemas/beacon.ts'
 import { buildRoot } from '../../platform/paths.ts'
 
@@ -35,8 +35,7 @@ const cachedMax = 1_000
 /** Makes pixel scripts, compressed once and kept. `publicUrl` is how browsers reach the collector. */
 export async function createPixelScripts(publicUrl: string): Promise<PixelScripts> {
   const built = (name: string) => readFileSync(join(buildRoot, 'pixel', name), 'utf8')
-  const usual = built('pixel.js')
-  const judging = built('pixel.frustration.js')
+  const scriptFor = readScripts(join(buildRoot, 'pixel'))
   const compressed = chunkNames.map(async (name) => [name, await compress(built(`${name}.js`))])
   const chunks = Object.fromEntries(await Promise.all(compressed)) as PixelScripts['chunks']
   const cache = new Map<string, Promise<Script>>()
@@ -45,9 +44,7 @@ export async function createPixelScripts(publicUrl: string): Promise<PixelScript
     chunks,
     of(pixelId, settings) {
       const scriptUrl = `${publicUrl}/p/${pixelId}.js`
-      const template = settings.frustration ? judging : usual
-      const source =
-        scriptFor(template, pixelId, scriptUrl, settings) + loadChunks(settings, scriptUrl, chunks)
+      const source = scriptFor(pixelId, scriptUrl, settings) + loadChunks(settings, scriptUrl, chunks)
       let script = cache.get(source)
       if (!script) {
         script = compress(source)
@@ -59,13 +56,19 @@ export async function createPixelScripts(publicUrl: string): Promise<PixelScript
   }
 }
 
-/** The built script for one pixel. Events go to `e` beside the folder of the script, which is all it needs of its URL. */
-export const scriptFor = (
-  template: string,
-  pixelId: string,
-  scriptUrl: string,
-  settings: PixelSettings,
-): string => bake(template, pixelConfig(pixelId, '../e', scriptUrl.replace(/[^/]*$/, ''), settings))
+/**
+ * Reads the built variants from a folder; answers what makes the script of one pixel of them. Events go to `e` beside
+ * the folder of the script, which is all it needs of its URL.
+ */
+export function readScripts(folder: string) {
+  const templates = new Map(
+    Object.keys(variants).map((file) => [file, readFileSync(join(folder, file), 'utf8')]),
+  )
+  return (pixelId: string, scriptUrl: string, settings: PixelSettings): string => {
+    const config = pixelConfig(pixelId, '../e', scriptUrl.replace(/[^/]*$/, ''), settings)
+    return bake(templates.get(variantFor(config))!, config)
+  }
+}
 
 /** The end of a script whose settings ask for more: loaded in idle time, and done without where it is blocked. */
 function loadChunks(settings: PixelSettings, scriptUrl: string, chunks: PixelScripts['chunks']): string {

@@ -15,7 +15,7 @@ export const click = (
   const element = control || path[0]!
   // Nobody means all that stands in a large part of the page; reading it would take long.
   const isLarge = !control && element.getElementsByTagName('*')[99]
-  const label = !isLarge && element.querySelector('[alt],[title],[aria-label]')
+  const label = control && element.querySelector('[alt],[title],[aria-label]')
   const text = isLarge
     ? ''
     : element.querySelector(unread)

@@ -8,36 +8,31 @@ let seen = 0
 /** The frame that reads the position, or a wait after which it is read. */
 let pending: number | ReturnType<typeof setTimeout> = 0
 
-/** Reads the layout once per frame however often the page scrolls: the listener only asks for it. */
-export const scroll = (): void => {
-  pending = pending || requestAnimationFrame(() => readScroll())
-}
+/** What scrolled last: an element, the document or the window. */
+let scroller: Element
 
 /**
- * What scrolls: the document, or in an application whose document does not the outermost, large container in view. At
- * its top there is none: nothing was scrolled, or a jump there came before a new route's content.
+ * Reads the layout once per frame however often the page scrolls, and after the frame, when the browser itself has made
+ * it: asked for before, it would be made for this.
  */
-const scrolled = () => {
-  const root = document.scrollingElement!
-  return root.scrollHeight > root.clientHeight
-    ? root
-    : document
-        .elementsFromPoint(innerWidth / 2, innerHeight / 2)
-        .reverse()
-        .find(({ scrollTop, clientHeight }) => scrollTop && 2 * clientHeight > innerHeight)
+export const scroll = (_: Event, path: Element[]): void => {
+  scroller = path[0]!
+  pending = pending || requestAnimationFrame(() => setTimeout(readScroll))
 }
 
 /**
- * Where nothing scrolls there is no depth; once it does, what the first screen showed is part of it. The page must have
- * loaded, and its height have been the same for a moment, unless its view ends: that of this URL.
+ * Depth is of the document, or in an application whose document does not scroll of a large container that was. At its
+ * top there is none: nothing was scrolled, or a jump there came before a new route's content. What the first screen
+ * showed is part of it. The page must have loaded, and its height have been the same for a moment, unless its view
+ * ends: that of this URL.
  */
 export const readScroll = (endOf?: string): void => {
   if (!pending) return
   pending = 0
-  const element = scrolled()
+  const root = document.scrollingElement!
+  const { scrollTop, clientHeight, scrollHeight } = root.scrollHeight > root.clientHeight ? root : scroller
   // Of the three words of readyState only "complete" comes before d.
-  if (!element?.scrollTop || document.readyState > 'd') return
-  const { scrollTop, clientHeight, scrollHeight } = element
+  if (!scrollTop || 2 * clientHeight < innerHeight || document.readyState > 'd') return
   // Fractions of a pixel at the end of a zoomed page: 1 px is near enough.
   seen = Math.max(seen, scrollTop + clientHeight + 1)
   if (endOf || height === scrollHeight) {
