@@ -20,6 +20,10 @@ export interface Tab {
   evaluate<T = unknown>(code: string): Promise<T>
   /** As often as it is asked, quickly: twice selects a word. */
   click(selector: string, count?: number): Promise<void>
+  /** A click while a key is held. */
+  clickHolding(key: 'Control' | 'Shift', selector: string): Promise<void>
+  /** Waits for the dialog that the page has open (an alert), and answers it. */
+  closeDialog(): Promise<void>
   /** Keys for what has the focus. */
   type(text: string): Promise<void>
   press(shortcut: 'End' | 'Enter' | 'Control+C'): Promise<void>

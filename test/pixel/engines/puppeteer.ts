@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import puppeteer, { type Browser, type LaunchOptions, type Page } from 'puppeteer-core'
+import puppeteer, { type Browser, type Dialog, type LaunchOptions, type Page } from 'puppeteer-core'
+import { waitFor } from '../../harness/service.ts'
 import { type Engine, findExecutable, type Tab } from './engine.ts'
 
 // Not Playwright: it turns prerendering off, and its tabs are never hidden.
@@ -94,6 +95,10 @@ interface Bidi {
 async function newTab(browser: Browser, closeTab: CloseTab): Promise<Tab> {
   const context = await browser.createBrowserContext()
   const firstPage = await context.newPage()
+  let dialog: Dialog | undefined
+  firstPage.on('dialog', (opened) => {
+    dialog = opened
+  })
   let cover: Page | undefined
   // A prerendered page takes the place of the one that it was made for.
   const page = async () => {
@@ -125,6 +130,16 @@ async function newTab(browser: Browser, closeTab: CloseTab): Promise<Tab> {
         // The click took its own page away.
         if (!isDetached(error)) throw error
       }
+    },
+    async clickHolding(key, selector) {
+      const { keyboard } = await page()
+      await keyboard.down(key)
+      await (await page()).click(selector)
+      await keyboard.up(key)
+    },
+    async closeDialog() {
+      await waitFor('a dialog', () => dialog !== undefined)
+      await dialog!.accept()
     },
     type: async (text) => (await page()).keyboard.type(text),
     async press(shortcut) {

@@ -62,8 +62,7 @@ interface KeyAction {
 // As the standard numbers them: https://www.w3.org/TR/webdriver2/#keyboard-actions
 /** By which WebDriver names an element: https://www.w3.org/TR/webdriver2/#elements */
 const elementKey = 'element-6066-11e4-a52e-4f735466cecf'
-const keysByName = { End: '\ue010', Enter: '\ue007' }
-const control = '\ue009'
+const keysByName = { End: '\ue010', Enter: '\ue007', Control: '\ue009', Shift: '\ue008' }
 
 const held = (value: string, actions: KeyAction[] = []): KeyAction[] => [
   { type: 'keyDown', value },
@@ -71,6 +70,20 @@ const held = (value: string, actions: KeyAction[] = []): KeyAction[] => [
   { type: 'keyUp', value },
 ]
 const stroke = (value: string) => held(value)
+
+/** Clicks in the middle of an element, as quickly as they come. */
+const mouse = (element: string, count: number) => ({
+  type: 'pointer',
+  id: 'mouse',
+  parameters: { pointerType: 'mouse' },
+  actions: [
+    { type: 'pointerMove', duration: 0, origin: { [elementKey]: element }, x: 0, y: 0 },
+    ...Array.from({ length: count }, () => [
+      { type: 'pointerDown', button: 0 },
+      { type: 'pointerUp', button: 0 },
+    ]).flat(),
+  ],
+})
 
 /** A driver and a browser of its own each: a driver has one session, one profile, and further tabs begin hidden. */
 async function newTab(binary: string, display: string): Promise<Tab> {
@@ -91,33 +104,46 @@ async function newTab(binary: string, display: string): Promise<Tab> {
   const setRect = () => post('window/rect', { x: 0, y: 0, width: 1000, height: 900 })
   const keys = (actions: KeyAction[]) =>
     post('actions', { actions: [{ type: 'key', id: 'keyboard', actions }] })
+  const elementOf = async (selector: string) => {
+    const found = await post<Record<string, string>>('element', { using: 'css selector', value: selector })
+    return found[elementKey]!
+  }
   await setRect()
   return {
     goto: (url) => post('url', { url }),
     evaluate: (code) => post('execute/sync', { script: 'return (0, eval)(arguments[0])', args: [code] }),
     async click(selector, count = 1) {
-      const [id] = Object.values(
-        await post<Record<string, string>>('element', { using: 'css selector', value: selector }),
-      )
+      const id = await elementOf(selector)
       if (count === 1) return post(`element/${id}/click`)
-      const presses = Array.from({ length: count }, () => [
-        { type: 'pointerDown', button: 0 },
-        { type: 'pointerUp', button: 0 },
-      ])
-      const move = { type: 'pointerMove', duration: 0, origin: { [elementKey]: id }, x: 0, y: 0 }
+      await post('actions', { actions: [mouse(id, count)] })
+    },
+    async clickHolding(key, selector) {
+      const { actions, ...source } = mouse(await elementOf(selector), 1)
+      const value = keysByName[key]
+      const wait = { type: 'pause', duration: 0 }
+      // Both devices act in step: the key is down before the first, up after the last of the mouse's.
       await post('actions', {
         actions: [
           {
-            type: 'pointer',
-            id: 'mouse',
-            parameters: { pointerType: 'mouse' },
-            actions: [move, ...presses.flat()],
+            type: 'key',
+            id: 'keyboard',
+            actions: [{ type: 'keyDown', value }, ...actions.map(() => wait), { type: 'keyUp', value }],
           },
+          { ...source, actions: [wait, ...actions, wait] },
         ],
       })
     },
+    async closeDialog() {
+      await waitFor('a dialog', () =>
+        post('alert/accept').then(
+          () => true,
+          () => false,
+        ),
+      )
+    },
     type: (text) => keys([...text].flatMap(stroke)),
-    press: (key) => keys(key === 'Control+C' ? held(control, stroke('c')) : stroke(keysByName[key])),
+    press: (key) =>
+      keys(key === 'Control+C' ? held(keysByName.Control, stroke('c')) : stroke(keysByName[key])),
     hide: () => post('window/minimize'),
     async show() {
       await setRect()

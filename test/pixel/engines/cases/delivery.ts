@@ -19,6 +19,22 @@ export const delivery: Case[] = [
     }),
   ),
   {
+    name: 'a dialog that is open while a beacon is due costs nothing, and nothing is told twice',
+    async run(stage) {
+      stage.put('/page', { body: `<button onclick="alert('Saved')">Save</button>` })
+      await stage.visit()
+      await stage.events('page_view', 1)
+      const clicked = stage.tab.click('button')
+      // Longer than a click waits to be sent.
+      await stage.rest(1500)
+      await stage.tab.closeDialog()
+      await clicked
+      await stage.events('click', 1)
+      await stage.settled()
+      expect(stage.receiver.events('click')).toHaveLength(1)
+    },
+  },
+  {
     name: 'a burst of 5 × 30 KB and one of 30 × 3 KB arrive whole',
     async run(stage) {
       stage.put('/page')

@@ -6,6 +6,11 @@ import type { Case } from '../cases.ts'
 
 const video = `data:video/webm;base64,${readFileSync(join(packageRoot, 'examples/shop/assets/wheel.webm')).toString('base64')}`
 
+const shadyDom = readFileSync(
+  join(packageRoot, 'node_modules/@webcomponents/shadydom/shadydom.min.js'),
+  'utf8',
+).replaceAll('</script', '<\\/script')
+
 /** An element whose content is in an open shadow root. */
 const inShadow = (id: string, html: string) => `<div id="${id}"></div>
   <script>${id}.attachShadow({ mode: 'open' }).innerHTML = ${JSON.stringify(html).replaceAll('</', '<\\/')}</script>`
@@ -152,6 +157,30 @@ export const elements: Case[] = [
       await stage.tab.click('button')
       const [submission] = await stage.events('form_submission', 1)
       expect(submission).toMatchObject({ form: { action: 'https://forms.example/de/send' } })
+    },
+  },
+  {
+    name: 'clicks in the shadow roots that a polyfill makes, as on pages under Polymer',
+    async run(stage) {
+      stage.put('/page', {
+        head: `<script>ShadyDOM = { force: true }; ${shadyDom}</script>`,
+        body: `<button id="outside">Outside</button><div id="app"></div><script>
+          const root = app.attachShadow({ mode: 'open' })
+          const button = document.createElement('button')
+          button.id = 'inside'
+          button.textContent = 'Inside'
+          root.appendChild(button)
+          </script>`,
+      })
+      await stage.visit()
+      // The roots are not the browser's.
+      expect(await stage.tab.evaluate('ShadyDOM.inUse')).toBe(true)
+      for (const found of [`document.querySelector('#outside')`, `app.shadowRoot.querySelector('#inside')`]) {
+        await stage.tab.evaluate(`${found}.focus()`)
+        await stage.tab.press('Enter')
+      }
+      const clicks = await stage.events('click', 2)
+      expect(clicks.map(({ elementIdentifier }) => elementIdentifier)).toEqual(['#outside', '#inside'])
     },
   },
   {

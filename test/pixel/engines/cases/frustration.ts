@@ -59,17 +59,33 @@ export const frustration: Case[] = [
     },
   },
   {
-    name: 'a click with a modifier key, one that selects, and one that opens a window are not dead',
+    name: 'a click with a modifier key, and one that selects, are not dead',
     async run(stage) {
-      await open(
-        stage,
-        `<button id="modified">modified</button><p id="words">some words</p>
-        <script>addEventListener('keydown', () => {})</script>`,
-      )
-      await stage.tab.evaluate(`
-        for (const key of ['ctrlKey', 'metaKey', 'altKey', 'shiftKey'])
-          modified.dispatchEvent(new MouseEvent('click', { bubbles: true, composed: true, [key]: true }))`)
+      await open(stage, `<button id="modified">modified</button><p id="words">some words</p>`)
+      for (const key of ['Control', 'Shift'] as const) await stage.tab.clickHolding(key, '#modified')
+      await stage.events('click', 2)
       await stage.tab.click('#words', 2)
+      expect(await told(stage)).toEqual([])
+    },
+  },
+  {
+    name: 'a click that opens another window is not dead',
+    async run(stage) {
+      stage.put('/other', { pixel: false })
+      await open(stage, `<button id="opens" onclick="opened = window.open('/other')">opens</button>`)
+      await stage.tab.click('#opens')
+      await stage.pageSays('!!opened')
+      expect(await told(stage)).toEqual([])
+    },
+  },
+  {
+    name: 'a click that a dialog answers is not dead',
+    async run(stage) {
+      await open(stage, `<button id="asks" onclick="alert('Saved')">asks</button>`)
+      const clicked = stage.tab.click('#asks')
+      await stage.rest(500)
+      await stage.tab.closeDialog()
+      await clicked
       expect(await told(stage)).toEqual([])
     },
   },
