@@ -19,8 +19,8 @@ export const readId = (): string | undefined =>
 
 /**
  * Keeps an id in a cookie for all sub-domains, and in storage: blocked cookies and file: pages leave that. Without a
- * value it is forgotten. For www.shop.co.uk tries uk, co.uk, shop.co.uk and www.shop.co.uk: browsers refuse a cookie
- * on a public suffix, so the first that takes is the registrable domain.
+ * value it is forgotten. For www.shop.co.uk tries co.uk, shop.co.uk and www.shop.co.uk: browsers refuse a cookie on a
+ * public suffix, so the first that takes is the registrable domain. Each try asks another process: none for uk alone.
  */
 export const keepId = (value?: string): void => {
   if (value && value === id) return
@@ -29,7 +29,7 @@ export const keepId = (value?: string): void => {
   attempt(() =>
     location.hostname.split('.').some((_, at, labels) => {
       // biome-ignore lint/suspicious/noDocumentCookie: cookieStore is for secure contexts only, and asynchronous
-      document.cookie = `${name}=${value};path=/;max-age=${value ? thirteenMonths : 0};domain=${labels.slice(~at).join('.')}`
+      document.cookie = `${name}=${value};path=/;max-age=${value ? thirteenMonths : 0};domain=${labels.slice(-2 - at).join('.')}`
       return value && document.cookie.includes(value)
     }),
   )

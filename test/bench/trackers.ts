@@ -152,7 +152,8 @@ async function serve(scripts: Record<Tracker, string>) {
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    // A name, as sites have: of an address a cookie's widest domain would be looked for in vain.
+    url: `http://localhost:${(server.address() as AddressInfo).port}`,
     countRequests: () => requests,
     close: () => server.close().closeAllConnections(),
   }
