@@ -1,7 +1,6 @@
 import type { VNode } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { api, type Session } from './api.ts'
-import { useLoad } from './load.ts'
 import { Account } from './pages/account.tsx'
 import { ApiKeys } from './pages/apiKeys.tsx'
 import { AuditLog } from './pages/auditLog.tsx'
@@ -14,12 +13,13 @@ import { ProjectPage } from './pages/project.tsx'
 import { Projects } from './pages/projects.tsx'
 import { SignIn } from './pages/signIn.tsx'
 import { Usage } from './pages/usage/usage.tsx'
-import { Await } from './parts/await.tsx'
-import { Frame } from './parts/frame.tsx'
+import { AppLayout } from './parts/appLayout.tsx'
+import { AsyncView } from './parts/asyncView.tsx'
 import { NotFound } from './parts/notFound.tsx'
-import { Said } from './parts/say.tsx'
-import { go, match, usePath } from './router.tsx'
+import { ToastRegion } from './parts/toast.tsx'
+import { currentPath, go, match } from './router.tsx'
 import { session as signedIn } from './session.ts'
+import { useQuery } from './useQuery.ts'
 
 /** The pages of an organization, below its id. */
 const pages: [pattern: string, page: (params: Record<string, string>) => VNode][] = [
@@ -38,13 +38,13 @@ export function App() {
   return (
     <>
       <Outlet />
-      <Said />
+      <ToastRegion />
     </>
   )
 }
 
 function Outlet() {
-  const path = usePath()
+  const path = currentPath.value
   const invitation = match('/invitation/:token', path)
   if (invitation) return <AcceptInvitation token={invitation.token!} />
   const reset = match('/reset-password/:token', path)
@@ -52,18 +52,20 @@ function Outlet() {
   return path === '/forgot-password' ? <ForgotPassword /> : <SignedIn path={path} />
 }
 
+async function readSession(): Promise<Session | null> {
+  const found = await api.session.read()
+  signedIn.value = found
+  return found
+}
+
 /** Asks who is there; whoever is nobody is shown sign-in, and after it the page they came for. */
 function SignedIn({ path }: { path: string }) {
-  const asked = useLoad(async () => {
-    const found = await api.session.read()
-    signedIn.set(found)
-    return found
-  })
-  const current = signedIn.use()
+  const asked = useQuery(readSession)
+  const current = signedIn.value
   if (current === undefined) {
     return (
       <main class="narrow">
-        <Await loaded={asked}>{() => null}</Await>
+        <AsyncView query={asked}>{() => null}</AsyncView>
       </main>
     )
   }
@@ -77,7 +79,7 @@ function OrganizationPages({ session, path }: { session: Session; path: string }
     session.organizations.some(({ organization_id }) => organization_id === asked)
   useEffect(() => {
     // Back and forward lead to pages of other organizations too.
-    if (isOther) void api.session.read().then(signedIn.set)
+    if (isOther) void readSession()
   }, [isOther])
   const home = `/${session.organization.organization_id}/projects`
   const isHome = ['/', '/sign-in', `/${session.organization.organization_id}`].includes(path)
@@ -86,10 +88,10 @@ function OrganizationPages({ session, path }: { session: Session; path: string }
   }, [isHome])
   if (isHome || isOther) return null
   return (
-    <Frame session={session} path={path}>
+    <AppLayout session={session} path={path}>
       {/* A page of its own for each address: what one has loaded is not shown under another. */}
       <div key={path}>{pageAt(session, path)}</div>
-    </Frame>
+    </AppLayout>
   )
 }
 

@@ -42,7 +42,7 @@ export async function call<T>(
     if (answer.status === 204) return undefined as T
     const json = await answer.json().catch(() => ({}))
     if (answer.ok) return json
-    if (answer.status === 401 && json.error !== 'invalid_credentials') session.set(null)
+    if (answer.status === 401 && json.error !== 'invalid_credentials') session.value = null
     throw new ApiError(answer.status, json.error ?? 'unknown', messageOf(answer, json.message), json)
   }
 }

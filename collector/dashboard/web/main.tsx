@@ -1,13 +1,13 @@
 import { render } from 'preact'
 import { App } from './app.tsx'
 import { ApiError } from './http.ts'
-import { say } from './parts/say.tsx'
+import { toast } from './parts/toast.tsx'
 
 // What a button asked for outside of a form, and did not get.
 addEventListener('unhandledrejection', (event) => {
   if (!(event.reason instanceof ApiError)) return
   event.preventDefault()
-  say(event.reason.message)
+  toast(event.reason.message)
 })
 
 render(<App />, document.getElementById('app')!)

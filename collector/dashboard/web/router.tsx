@@ -1,17 +1,17 @@
+import { signal } from '@preact/signals'
 import type { AnchorHTMLAttributes } from 'preact'
-import { createStore } from './store.ts'
 
-const path = createStore(location.pathname)
-addEventListener('popstate', () => path.set(location.pathname))
-
-/** The address's path, without query and hash. A hook. */
-export const usePath = path.use
+/** The address's path, without query and hash. */
+export const currentPath = signal(location.pathname)
+addEventListener('popstate', () => {
+  currentPath.value = location.pathname
+})
 
 /** Shows another page of the dashboard; `replace` leaves none to come back to. */
 export function go(to: string, { replace = false } = {}): void {
   history[replace ? 'replaceState' : 'pushState'](null, '', to)
   scrollTo(0, 0)
-  path.set(location.pathname)
+  currentPath.value = location.pathname
 }
 
 /** A link to a page of the dashboard: no new document is loaded, unless the reader asks for one. */

@@ -3,7 +3,7 @@ import { api } from '../api.ts'
 import { TextField } from '../parts/fields.tsx'
 import { Form } from '../parts/form.tsx'
 import { Page, Section } from '../parts/page.tsx'
-import { say } from '../parts/say.tsx'
+import { toast } from '../parts/toast.tsx'
 import { useSession } from '../session.ts'
 import { passwordCharactersMin } from './invitation.tsx'
 import { roleNames } from './inviteDialog.tsx'
@@ -25,7 +25,7 @@ export function Account() {
             key={changes}
             submit={async ({ current_password = '', new_password = '' }) => {
               await api.password.change(current_password, new_password)
-              say('Password changed')
+              toast('Password changed')
               setChanges(changes + 1)
             }}
             action="Change password"

@@ -1,24 +1,24 @@
 import { useState } from 'preact/hooks'
 import { type ApiKey, api, type KeyRole, type NewApiKey, type OwnProject } from '../api.ts'
-import { useList, useLoad } from '../load.ts'
-import { Ago } from '../parts/ago.tsx'
-import { Await, AwaitList } from '../parts/await.tsx'
+import { AsyncList, AsyncView } from '../parts/asyncView.tsx'
 import { ConfirmDialog } from '../parts/confirmDialog.tsx'
 import { Page } from '../parts/page.tsx'
-import { say } from '../parts/say.tsx'
+import { RelativeTime } from '../parts/relativeTime.tsx'
+import { toast } from '../parts/toast.tsx'
 import { isOrganizationAdmin, useSession } from '../session.ts'
+import { useListQuery, useQuery } from '../useQuery.ts'
 import { NewKeyDialog } from './newKeyDialog.tsx'
 import { NewKeySecret } from './newKeySecret.tsx'
 
 /** The only place where API keys are made (spec: Authentication, rule 2). */
 export function ApiKeys() {
-  const projects = useLoad(api.ownProjects)
-  return <Await loaded={projects}>{(own) => <Keys projects={own} />}</Await>
+  const projects = useQuery(api.ownProjects)
+  return <AsyncView query={projects}>{(own) => <Keys projects={own} />}</AsyncView>
 }
 
 function Keys({ projects }: { projects: OwnProject[] }) {
   const session = useSession()
-  const keys = useList(async () => ({ items: await api.keys.list() }))
+  const keys = useListQuery(async () => ({ items: await api.keys.list() }))
   const isAdmin = isOrganizationAdmin(session)
   const editable = projects.filter(({ role }) => role === 'admin')
   const [isCreating, setCreating] = useState(false)
@@ -40,8 +40,8 @@ function Keys({ projects }: { projects: OwnProject[] }) {
       actions={mayCreate && keys.value?.length !== 0 && create}
     >
       {created && <NewKeySecret key={created.key.key_id} created={created} done={() => setCreated(null)} />}
-      <AwaitList
-        loaded={keys}
+      <AsyncList
+        query={keys}
         empty={
           mayCreate ? (
             <>
@@ -64,11 +64,11 @@ function Keys({ projects }: { projects: OwnProject[] }) {
                 <code>{key.key_prefix}…</code> · {scopeOf(key, projects)}
               </p>
               <p class="meta">
-                Created <Ago at={key.created_at} />
+                Created <RelativeTime at={key.created_at} />
                 {key.created_by && ` by ${key.created_by}`} ·{' '}
                 {key.last_used_at ? (
                   <>
-                    last used <Ago at={key.last_used_at} />
+                    last used <RelativeTime at={key.last_used_at} />
                   </>
                 ) : (
                   'never used'
@@ -84,7 +84,7 @@ function Keys({ projects }: { projects: OwnProject[] }) {
             )}
           </li>
         )}
-      </AwaitList>
+      </AsyncList>
 
       {isCreating && (
         <NewKeyDialog
@@ -105,7 +105,7 @@ function Keys({ projects }: { projects: OwnProject[] }) {
             await api.keys.revoke(revoking.key_id)
             setRevoking(null)
             if (created?.key.key_id === revoking.key_id) setCreated(null)
-            say('Key revoked')
+            toast('Key revoked')
             await keys.reload()
           }}
           close={() => setRevoking(null)}

@@ -1,21 +1,21 @@
 import { type AuditEntry, api } from '../api.ts'
-import { useList } from '../load.ts'
-import { Ago } from '../parts/ago.tsx'
-import { AwaitList } from '../parts/await.tsx'
+import { AsyncList } from '../parts/asyncView.tsx'
 import { Page } from '../parts/page.tsx'
+import { RelativeTime } from '../parts/relativeTime.tsx'
+import { useListQuery } from '../useQuery.ts'
 
 /** Who changed what; entries are never changed or removed. */
 export function AuditLog() {
-  const entries = useList(api.audit.list)
+  const entries = useListQuery(api.audit.list)
   return (
     <Page title="Audit log" lead="Who changed what, newest first.">
-      <AwaitList loaded={entries} empty={<p>Nothing has been changed yet.</p>}>
+      <AsyncList query={entries} empty={<p>Nothing has been changed yet.</p>}>
         {(entry) => (
           <li key={entry.entry_id}>
             <Entry entry={entry} />
           </li>
         )}
-      </AwaitList>
+      </AsyncList>
     </Page>
   )
 }
@@ -31,7 +31,7 @@ function Entry({ entry: { actor, action, object_kind, object_id, details, at } }
         {typeof name === 'string' && <span class="name">{name}</span>}
       </p>
       <p class="meta">
-        <Ago at={at} /> · <code>{object_id}</code>
+        <RelativeTime at={at} /> · <code>{object_id}</code>
       </p>
       {facts.length > 0 && (
         <details>

@@ -1,19 +1,19 @@
 import { api } from '../api.ts'
 import { ApiError } from '../http.ts'
-import { useLoad } from '../load.ts'
-import { Await } from '../parts/await.tsx'
+import { AsyncView } from '../parts/asyncView.tsx'
+import { AuthLayout } from '../parts/authLayout.tsx'
 import { TextField } from '../parts/fields.tsx'
 import { Form } from '../parts/form.tsx'
-import { Gate } from '../parts/gate.tsx'
 import { Page } from '../parts/page.tsx'
 import { go, Link } from '../router.tsx'
 import { session } from '../session.ts'
+import { useQuery } from '../useQuery.ts'
 
 export const passwordCharactersMin = 12
 
 /** Where an invitation's link leads: a new member chooses a name and a password, and is signed in. */
 export function AcceptInvitation({ token }: { token: string }) {
-  const invitation = useLoad(async () => {
+  const invitation = useQuery(async () => {
     try {
       const [found, signedIn] = await Promise.all([api.invitation.read(token), api.session.read()])
       return { ...found, isSignedIn: signedIn?.member.email === found.email }
@@ -23,8 +23,8 @@ export function AcceptInvitation({ token }: { token: string }) {
     }
   })
   return (
-    <Gate>
-      <Await loaded={invitation}>
+    <AuthLayout>
+      <AsyncView query={invitation}>
         {(found) =>
           found ? (
             <Page
@@ -37,7 +37,7 @@ export function AcceptInvitation({ token }: { token: string }) {
             >
               <Form
                 submit={async (person) => {
-                  session.set(await api.invitation.accept(token, person))
+                  session.value = await api.invitation.accept(token, person)
                   go('/', { replace: true })
                 }}
                 action="Join"
@@ -68,7 +68,7 @@ export function AcceptInvitation({ token }: { token: string }) {
             </Page>
           )
         }
-      </Await>
-    </Gate>
+      </AsyncView>
+    </AuthLayout>
   )
 }

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import { api, type Member, type ProjectRole, type Role } from '../api.ts'
-import { useLoad } from '../load.ts'
-import { Await } from '../parts/await.tsx'
+import { AsyncView } from '../parts/asyncView.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Select, TextField } from '../parts/fields.tsx'
 import { Form } from '../parts/form.tsx'
 import { useSession } from '../session.ts'
+import { useQuery } from '../useQuery.ts'
 
 export const roleNames: Record<Role, string> = { owner: 'Owner', admin: 'Admin', member: 'Member' }
 
@@ -31,7 +31,7 @@ export function InviteDialog({
 }) {
   const session = useSession()
   const [role, setRole] = useState<Role>('member')
-  const projects = useLoad(api.ownProjects)
+  const projects = useQuery(api.ownProjects)
   return (
     <Dialog title="Invite somebody" close={close}>
       <Form
@@ -57,7 +57,7 @@ export function InviteDialog({
         {role === 'member' && (
           <fieldset>
             <legend>Projects</legend>
-            <Await loaded={projects}>
+            <AsyncView query={projects}>
               {(own) =>
                 own.length === 0 ? (
                   <p class="hint">There is none yet. Add them to one later.</p>
@@ -73,7 +73,7 @@ export function InviteDialog({
                   ))
                 )
               }
-            </Await>
+            </AsyncView>
           </fieldset>
         )}
       </Form>

@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks'
 import { api, type Member } from '../api.ts'
-import { useList } from '../load.ts'
-import { Ago } from '../parts/ago.tsx'
-import { AwaitList } from '../parts/await.tsx'
+import { AsyncList } from '../parts/asyncView.tsx'
 import { Copyable } from '../parts/copyable.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { EditForm } from '../parts/editForm.tsx'
 import { Select } from '../parts/fields.tsx'
 import { useKeysQuestion } from '../parts/keysQuestion.tsx'
 import { Page } from '../parts/page.tsx'
-import { say } from '../parts/say.tsx'
+import { RelativeTime } from '../parts/relativeTime.tsx'
+import { toast } from '../parts/toast.tsx'
 import { isOrganizationAdmin, session as signedIn, useSession } from '../session.ts'
+import { useListQuery } from '../useQuery.ts'
 import { InviteDialog, roleNames, rolesFor } from './inviteDialog.tsx'
 import { RemoveMemberDialog } from './removeMemberDialog.tsx'
 
@@ -23,7 +23,7 @@ type Open =
 export function Members() {
   const session = useSession()
   const isAdmin = isOrganizationAdmin(session)
-  const members = useList(api.member.list)
+  const members = useListQuery(api.member.list)
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
   const showLink = async ({ member, invitation_url }: { member: Member; invitation_url: string }) => {
@@ -45,7 +45,7 @@ export function Members() {
         )
       }
     >
-      <AwaitList loaded={members} empty={<p>Nobody yet.</p>}>
+      <AsyncList query={members} empty={<p>Nobody yet.</p>}>
         {(member) => (
           <li key={member.member_id}>
             <div>
@@ -56,7 +56,7 @@ export function Members() {
               <p class="meta">
                 {member.name && <>{member.email} · </>}
                 {member.role === 'member' && <>{projectsOf(member)} · </>}
-                {member.status === 'invited' ? 'invited' : 'since'} <Ago at={member.created_at} />
+                {member.status === 'invited' ? 'invited' : 'since'} <RelativeTime at={member.created_at} />
               </p>
             </div>
             {mayEdit(member) && (
@@ -88,7 +88,7 @@ export function Members() {
             )}
           </li>
         )}
-      </AwaitList>
+      </AsyncList>
 
       {open?.kind === 'invite' && <InviteDialog invited={showLink} close={close} />}
       {open?.kind === 'link' && (
@@ -108,9 +108,9 @@ export function Members() {
           saved={async ({ member_id, role }) => {
             close()
             if (member_id === session.member.member_id) {
-              signedIn.set({ ...session, member: { ...session.member, role } })
+              signedIn.value = { ...session, member: { ...session.member, role } }
             }
-            say('Role changed')
+            toast('Role changed')
             await members.reload()
           }}
           close={close}
@@ -123,7 +123,7 @@ export function Members() {
           remove={async (fate) => {
             await api.member.delete({ member_id: open.member.member_id, ...fate })
             close()
-            say('Removed')
+            toast('Removed')
             await members.reload()
           }}
           close={close}

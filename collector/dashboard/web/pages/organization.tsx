@@ -1,21 +1,21 @@
 import { useState } from 'preact/hooks'
 import { api, type Organization } from '../api.ts'
-import { useLoad } from '../load.ts'
-import { Await } from '../parts/await.tsx'
+import { AsyncView } from '../parts/asyncView.tsx'
 import { DeleteDialog } from '../parts/deleteDialog.tsx'
 import { EditForm } from '../parts/editForm.tsx'
 import { Checkbox, TextField } from '../parts/fields.tsx'
 import { Page, Section } from '../parts/page.tsx'
-import { say } from '../parts/say.tsx'
+import { toast } from '../parts/toast.tsx'
 import { go } from '../router.tsx'
 import { isOrganizationAdmin, session as signedIn, useSession } from '../session.ts'
+import { useQuery } from '../useQuery.ts'
 
 export function OrganizationSettings() {
-  const organization = useLoad(api.organization.read)
+  const organization = useQuery(api.organization.read)
   return (
-    <Await loaded={organization}>
+    <AsyncView query={organization}>
       {(found) => <Settings organization={found} changed={organization.set} />}
-    </Await>
+    </AsyncView>
   )
 }
 
@@ -48,12 +48,12 @@ function Settings({
             api.organization.update({ name, secret_required: secret_required === 'on', version })
           }
           saved={(now) => {
-            say('Saved')
+            toast('Saved')
             changed(now)
-            signedIn.set({
+            signedIn.value = {
               ...session,
               organization: { organization_id: now.organization_id, name: now.name },
-            })
+            }
           }}
         >
           <TextField name="name" label="Name" maxLength={200} required />
@@ -81,8 +81,8 @@ function Settings({
               typed
               remove={async (events, confirm) => {
                 await api.organization.delete(confirm, events)
-                say('Organization deleted')
-                signedIn.set(null)
+                toast('Organization deleted')
+                signedIn.value = null
                 go('/sign-in')
               }}
               close={() => setDeleting(false)}

@@ -1,22 +1,22 @@
 import { useState } from 'preact/hooks'
 import { api } from '../api.ts'
 import { ApiError } from '../http.ts'
-import { useLoad } from '../load.ts'
-import { Await } from '../parts/await.tsx'
+import { AsyncView } from '../parts/asyncView.tsx'
+import { AuthLayout } from '../parts/authLayout.tsx'
 import { TextField } from '../parts/fields.tsx'
 import { Form } from '../parts/form.tsx'
-import { Gate } from '../parts/gate.tsx'
 import { Page } from '../parts/page.tsx'
-import { say } from '../parts/say.tsx'
+import { toast } from '../parts/toast.tsx'
 import { go, Link } from '../router.tsx'
 import { session } from '../session.ts'
+import { useQuery } from '../useQuery.ts'
 import { passwordCharactersMin } from './invitation.tsx'
 
 /** Asks for a link to choose a new password. */
 export function ForgotPassword() {
   const [asked, setAsked] = useState<{ email: string; by_mail: boolean } | null>(null)
   return (
-    <Gate>
+    <AuthLayout>
       {asked ? (
         <Page title={asked.by_mail ? 'Look into your mail' : 'Ask whoever runs this service'}>
           <p>
@@ -56,13 +56,13 @@ export function ForgotPassword() {
           </p>
         </Page>
       )}
-    </Gate>
+    </AuthLayout>
   )
 }
 
 /** Where the link leads. */
 export function ResetPassword({ token }: { token: string }) {
-  const reset = useLoad(async () => {
+  const reset = useQuery(async () => {
     try {
       return await api.passwordReset.read(token)
     } catch (error) {
@@ -71,8 +71,8 @@ export function ResetPassword({ token }: { token: string }) {
     }
   })
   return (
-    <Gate>
-      <Await loaded={reset}>
+    <AuthLayout>
+      <AsyncView query={reset}>
         {(found) =>
           found ? (
             <Page
@@ -86,8 +86,8 @@ export function ResetPassword({ token }: { token: string }) {
               <Form
                 submit={async ({ password = '' }) => {
                   await api.passwordReset.use(token, password)
-                  session.set(null)
-                  say('Password changed')
+                  session.value = null
+                  toast('Password changed')
                   go('/sign-in', { replace: true })
                 }}
                 action="Set password"
@@ -113,7 +113,7 @@ export function ResetPassword({ token }: { token: string }) {
             </Page>
           )
         }
-      </Await>
-    </Gate>
+      </AsyncView>
+    </AuthLayout>
   )
 }

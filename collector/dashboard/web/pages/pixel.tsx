@@ -1,22 +1,22 @@
 import { useState } from 'preact/hooks'
 import { api, type Pixel } from '../api.ts'
-import { useLoad } from '../load.ts'
-import { Await } from '../parts/await.tsx'
+import { AsyncView } from '../parts/asyncView.tsx'
 import { Copyable } from '../parts/copyable.tsx'
 import { DeleteDialog } from '../parts/deleteDialog.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { RenameDialog } from '../parts/renameDialog.tsx'
-import { say } from '../parts/say.tsx'
+import { toast } from '../parts/toast.tsx'
 import { projectRole } from '../projectRole.ts'
 import { go, Link } from '../router.tsx'
 import { useSession } from '../session.ts'
+import { useQuery } from '../useQuery.ts'
 import { PixelActivity } from './pixelActivity.tsx'
 import { PixelSecrets } from './pixelSecrets.tsx'
 import { PixelSettings } from './pixelSettings.tsx'
 
 export function PixelPage({ pixelId }: { pixelId: string }) {
   const session = useSession()
-  const loaded = useLoad(async () => {
+  const loaded = useQuery(async () => {
     const pixel = await api.pixel.read(pixelId)
     const [project, role] = await Promise.all([
       api.project.read(pixel.project_id),
@@ -28,7 +28,7 @@ export function PixelPage({ pixelId }: { pixelId: string }) {
   const close = () => setOpen(null)
 
   return (
-    <Await loaded={loaded}>
+    <AsyncView query={loaded}>
       {({ pixel, project, mayEdit }) => {
         const organization = `/${session.organization.organization_id}`
         const projectPath = `${organization}/projects/${project.project_id}`
@@ -92,7 +92,7 @@ export function PixelPage({ pixelId }: { pixelId: string }) {
                 name={pixel.name}
                 remove={async (events) => {
                   await api.pixel.delete(pixel.pixel_id, events)
-                  say('Pixel deleted')
+                  toast('Pixel deleted')
                   go(projectPath)
                 }}
                 close={close}
@@ -101,6 +101,6 @@ export function PixelPage({ pixelId }: { pixelId: string }) {
           </Page>
         )
       }}
-    </Await>
+    </AsyncView>
   )
 }

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { type Activity, api, type Pixel } from '../api.ts'
-import { Ago } from '../parts/ago.tsx'
 import { Section } from '../parts/page.tsx'
+import { RelativeTime } from '../parts/relativeTime.tsx'
 
 const pollMs = 1_500
 
@@ -22,7 +22,7 @@ export function PixelActivity({ pixel }: { pixel: Pixel }) {
           {state === 'refused' && activity?.last_refusal && (
             <p class="meta">
               {activity.last_refusal.message} The last beacon was refused{' '}
-              <Ago at={activity.last_refusal.at} />.
+              <RelativeTime at={activity.last_refusal.at} />.
             </p>
           )}
           {state === 'waiting' && activity && (
@@ -31,7 +31,8 @@ export function PixelActivity({ pixel }: { pixel: Pixel }) {
           {activity?.first_event_at && activity.last_event_at && (
             <p class="meta">
               {count(activity.events_last_24h, 'event')} in the last 24 hours, the last one{' '}
-              <Ago at={activity.last_event_at} />. The first came <Ago at={activity.first_event_at} />.
+              <RelativeTime at={activity.last_event_at} />. The first came{' '}
+              <RelativeTime at={activity.first_event_at} />.
             </p>
           )}
           {isAway && <p class="meta">The service does not answer now; trying again.</p>}
@@ -50,7 +51,7 @@ function Rejections({ activity: { rejected_last_24h, last_rejection } }: { activ
         {last_rejection && (
           <>
             {' '}
-            The last one <Ago at={last_rejection.at} />: <code>{last_rejection.path}</code>{' '}
+            The last one <RelativeTime at={last_rejection.at} />: <code>{last_rejection.path}</code>{' '}
             {last_rejection.message}
           </>
         )}

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import { api, type IdentifySecrets, type Pixel } from '../api.ts'
-import { useLoad } from '../load.ts'
-import { Await } from '../parts/await.tsx'
+import { AsyncView } from '../parts/asyncView.tsx'
 import { ConfirmDialog } from '../parts/confirmDialog.tsx'
 import { Copyable } from '../parts/copyable.tsx'
 import { Section } from '../parts/page.tsx'
-import { say } from '../parts/say.tsx'
+import { toast } from '../parts/toast.tsx'
+import { useQuery } from '../useQuery.ts'
 
 const dialogs = {
   rotate: {
@@ -24,7 +24,7 @@ const dialogs = {
 
 /** What a site's server signs identify with, for admins of the project. */
 export function PixelSecrets({ pixel: { pixel_id } }: { pixel: Pixel }) {
-  const loaded = useLoad(() => api.pixel.identifySecrets.read(pixel_id))
+  const loaded = useQuery(() => api.pixel.identifySecrets.read(pixel_id))
   const [open, setOpen] = useState<keyof typeof dialogs | null>(null)
   const isRotating = (loaded.value?.secrets.length ?? 0) > 1
   const next = isRotating ? 'retire' : 'rotate'
@@ -40,7 +40,7 @@ export function PixelSecrets({ pixel: { pixel_id } }: { pixel: Pixel }) {
         )
       }
     >
-      <Await loaded={loaded}>
+      <AsyncView query={loaded}>
         {({ secrets }: IdentifySecrets) =>
           secrets.map(({ version, secret }, index) => (
             <div key={version}>
@@ -52,14 +52,14 @@ export function PixelSecrets({ pixel: { pixel_id } }: { pixel: Pixel }) {
             </div>
           ))
         }
-      </Await>
+      </AsyncView>
       {open && (
         <ConfirmDialog
           title={dialogs[open].title}
           action={dialogs[open].action}
           confirm={async () => {
             loaded.set(await api.pixel.identifySecrets[open](pixel_id))
-            say(dialogs[open].done)
+            toast(dialogs[open].done)
             setOpen(null)
           }}
           close={() => setOpen(null)}

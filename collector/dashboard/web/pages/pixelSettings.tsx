@@ -3,7 +3,7 @@ import { EditForm } from '../parts/editForm.tsx'
 import { Checkbox, LinesField, linesFrom, linesOf, Select, TextField } from '../parts/fields.tsx'
 import type { Values } from '../parts/form.tsx'
 import { Section } from '../parts/page.tsx'
-import { say } from '../parts/say.tsx'
+import { toast } from '../parts/toast.tsx'
 
 export const originsHint =
   'Sites whose pages may send, one on each line, such as https://www.example.com. Empty: any site.'
@@ -160,7 +160,7 @@ export function PixelSettings({
             })
           }
           saved={(pixel) => {
-            say('Settings saved')
+            toast('Settings saved')
             saved(pixel)
           }}
           action="Save settings"

@@ -1,28 +1,28 @@
 import { useState } from 'preact/hooks'
 import { api, type Project } from '../api.ts'
-import { useLoad } from '../load.ts'
-import { Await } from '../parts/await.tsx'
+import { AsyncView } from '../parts/asyncView.tsx'
 import { DeleteDialog } from '../parts/deleteDialog.tsx'
 import { Page } from '../parts/page.tsx'
-import { say } from '../parts/say.tsx'
+import { toast } from '../parts/toast.tsx'
 import { projectRole } from '../projectRole.ts'
 import { go, Link } from '../router.tsx'
 import { isOrganizationAdmin, useSession } from '../session.ts'
+import { useQuery } from '../useQuery.ts'
 import { ProjectMembers } from './projectMembers.tsx'
 import { ProjectPixels } from './projectPixels.tsx'
 import { RenameProject } from './projects.tsx'
 
 export function ProjectPage({ projectId }: { projectId: string }) {
-  const loaded = useLoad(async () => {
+  const loaded = useQuery(async () => {
     const [project, role] = await Promise.all([api.project.read(projectId), projectRole(projectId)])
     return { project, mayEdit: role === 'admin' }
   })
   return (
-    <Await loaded={loaded}>
+    <AsyncView query={loaded}>
       {({ project, mayEdit }) => (
         <Loaded project={project} mayEdit={mayEdit} changed={(project) => loaded.set({ project, mayEdit })} />
       )}
-    </Await>
+    </AsyncView>
   )
 }
 
@@ -82,7 +82,7 @@ function Loaded({
           name={project.name}
           remove={async (events) => {
             await api.project.delete(project.project_id, events)
-            say('Project deleted')
+            toast('Project deleted')
             go(projects)
           }}
           close={close}

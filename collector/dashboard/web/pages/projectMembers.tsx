@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks'
 import { api, type Project, type ProjectMember, type ProjectRole } from '../api.ts'
-import { useList } from '../load.ts'
-import { AwaitList } from '../parts/await.tsx'
+import { AsyncList } from '../parts/asyncView.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Select, TextField } from '../parts/fields.tsx'
 import { Form } from '../parts/form.tsx'
 import { useKeysQuestion } from '../parts/keysQuestion.tsx'
 import { Section } from '../parts/page.tsx'
-import { say } from '../parts/say.tsx'
+import { toast } from '../parts/toast.tsx'
+import { useListQuery } from '../useQuery.ts'
 import { RemoveMemberDialog } from './removeMemberDialog.tsx'
 
 type Open = { kind: 'add' } | { kind: 'role' | 'remove'; member: ProjectMember } | null
@@ -20,12 +20,12 @@ const roles: Record<ProjectRole, string> = {
 /** Who may see or change a project, besides the organization's owners and admins. */
 export function ProjectMembers({ project, mayEdit }: { project: Project; mayEdit: boolean }) {
   const { project_id } = project
-  const members = useList((cursor) => api.projectMember.list(project_id, cursor))
+  const members = useListQuery((cursor) => api.projectMember.list(project_id, cursor))
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
   const done = async (text: string) => {
     close()
-    say(text)
+    toast(text)
     await members.reload()
   }
   const add = (
@@ -39,8 +39,8 @@ export function ProjectMembers({ project, mayEdit }: { project: Project; mayEdit
       lead="Owners and admins of the organization have access anyway. Others have it when they are listed here."
       actions={mayEdit && members.value?.length !== 0 && add}
     >
-      <AwaitList
-        loaded={members}
+      <AsyncList
+        query={members}
         empty={
           <>
             <p>Nobody is listed yet.</p>
@@ -75,7 +75,7 @@ export function ProjectMembers({ project, mayEdit }: { project: Project; mayEdit
             )}
           </li>
         )}
-      </AwaitList>
+      </AsyncList>
 
       {open?.kind === 'add' && (
         <Dialog title={`Add a person to ${project.name}`} close={close}>

@@ -1,19 +1,19 @@
 import { useState } from 'preact/hooks'
 import { api, type Project } from '../api.ts'
-import { useList } from '../load.ts'
-import { Ago } from '../parts/ago.tsx'
-import { AwaitList } from '../parts/await.tsx'
+import { AsyncList } from '../parts/asyncView.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { LinesField, linesOf, TextField } from '../parts/fields.tsx'
 import { Form } from '../parts/form.tsx'
 import { Section } from '../parts/page.tsx'
+import { RelativeTime } from '../parts/relativeTime.tsx'
 import { go, Link } from '../router.tsx'
+import { useListQuery } from '../useQuery.ts'
 import { originsHint } from './pixelSettings.tsx'
 
 /** A project's pixels, and the way to a new one. */
 export function ProjectPixels({ project, mayEdit }: { project: Project; mayEdit: boolean }) {
   const { project_id, organization_id } = project
-  const pixels = useList((cursor) => api.pixel.list(project_id, cursor))
+  const pixels = useListQuery((cursor) => api.pixel.list(project_id, cursor))
   const [isCreating, setCreating] = useState(false)
   const pathOf = (pixelId: string) => `/${organization_id}/projects/${project_id}/pixels/${pixelId}`
   const create = (
@@ -27,8 +27,8 @@ export function ProjectPixels({ project, mayEdit }: { project: Project; mayEdit:
       lead="A pixel is the script that a site loads, with its settings."
       actions={mayEdit && pixels.value?.length !== 0 && create}
     >
-      <AwaitList
-        loaded={pixels}
+      <AsyncList
+        query={pixels}
         empty={
           mayEdit ? (
             <>
@@ -50,12 +50,12 @@ export function ProjectPixels({ project, mayEdit }: { project: Project; mayEdit:
               {!pixel.active && <span class="badge quiet">Off</span>}
               <p class="meta">
                 {pixel.allowed_origins.length > 0 ? pixel.allowed_origins.join(', ') : 'Any site may send'} ·
-                created <Ago at={pixel.created_at} />
+                created <RelativeTime at={pixel.created_at} />
               </p>
             </div>
           </li>
         )}
-      </AwaitList>
+      </AsyncList>
 
       {isCreating && (
         <Dialog title="New pixel" close={() => setCreating(false)}>

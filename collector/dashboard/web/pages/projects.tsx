@@ -1,24 +1,24 @@
 import { useState } from 'preact/hooks'
 import { api, type Project } from '../api.ts'
-import { useList } from '../load.ts'
-import { Ago } from '../parts/ago.tsx'
-import { AwaitList } from '../parts/await.tsx'
+import { AsyncList } from '../parts/asyncView.tsx'
 import { DeleteDialog } from '../parts/deleteDialog.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { TextField } from '../parts/fields.tsx'
 import { Form } from '../parts/form.tsx'
 import { Page } from '../parts/page.tsx'
+import { RelativeTime } from '../parts/relativeTime.tsx'
 import { RenameDialog } from '../parts/renameDialog.tsx'
-import { say } from '../parts/say.tsx'
+import { toast } from '../parts/toast.tsx'
 import { go, Link } from '../router.tsx'
 import { isOrganizationAdmin, useSession } from '../session.ts'
+import { useListQuery } from '../useQuery.ts'
 
 type Open = { kind: 'create' } | { kind: 'rename' | 'delete'; project: Project } | null
 
 export function Projects() {
   const session = useSession()
   const mayEdit = isOrganizationAdmin(session)
-  const projects = useList(api.project.list)
+  const projects = useListQuery(api.project.list)
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
   const pathOf = (project: Project) => `/${project.organization_id}/projects/${project.project_id}`
@@ -34,8 +34,8 @@ export function Projects() {
       lead="A project is a site or a product: its pixels, its events, its people."
       actions={mayEdit && projects.value?.length !== 0 && create}
     >
-      <AwaitList
-        loaded={projects}
+      <AsyncList
+        query={projects}
         empty={
           mayEdit ? (
             <>
@@ -60,7 +60,7 @@ export function Projects() {
                 {project.name}
               </Link>
               <p class="meta">
-                Created <Ago at={project.created_at} />
+                Created <RelativeTime at={project.created_at} />
               </p>
             </div>
             {mayEdit && (
@@ -83,7 +83,7 @@ export function Projects() {
             )}
           </li>
         )}
-      </AwaitList>
+      </AsyncList>
 
       {open?.kind === 'create' && (
         <Dialog title="New project" close={close}>
@@ -113,7 +113,7 @@ export function Projects() {
           remove={async (events) => {
             await api.project.delete(open.project.project_id, events)
             close()
-            say('Project deleted')
+            toast('Project deleted')
             await projects.reload()
           }}
           close={close}

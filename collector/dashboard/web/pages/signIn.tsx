@@ -1,19 +1,19 @@
 import { api } from '../api.ts'
+import { AuthLayout } from '../parts/authLayout.tsx'
 import { TextField } from '../parts/fields.tsx'
 import { Form } from '../parts/form.tsx'
-import { Gate } from '../parts/gate.tsx'
 import { Page } from '../parts/page.tsx'
 import { Link } from '../router.tsx'
 import { session } from '../session.ts'
 
 export function SignIn() {
   return (
-    <Gate>
+    <AuthLayout>
       <Page title="Sign in">
         <Form
-          submit={async ({ email = '', password = '' }) =>
-            session.set(await api.session.create(email, password))
-          }
+          submit={async ({ email = '', password = '' }) => {
+            session.value = await api.session.create(email, password)
+          }}
           action="Sign in"
         >
           <TextField
@@ -38,6 +38,6 @@ export function SignIn() {
           <Link href="/forgot-password">Forgotten your password?</Link>
         </p>
       </Page>
-    </Gate>
+    </AuthLayout>
   )
 }

@@ -21,12 +21,12 @@ function Field({
   name,
   label,
   hint,
-  say = (value) => `“${value}”`,
+  format = (value) => `“${value}”`,
   layout = '',
   children,
 }: FieldProps & {
   /** How a value reads in a sentence. */
-  say?: (value: string) => string
+  format?: (value: string) => string
   layout?: '' | 'box' | 'beside'
   children: (control: Control, value: string) => VNode
 }) {
@@ -36,7 +36,7 @@ function Field({
   const notes = Object.entries<ComponentChildren>({
     hint,
     fault: faults[name],
-    meanwhile: theirValue !== undefined && `Changed meanwhile by someone else to ${say(theirValue)}`,
+    meanwhile: theirValue !== undefined && `Changed meanwhile by someone else to ${format(theirValue)}`,
   }).filter(([, note]) => note)
   const control = children(
     {
@@ -77,7 +77,7 @@ interface TextInput {
 
 export function TextField({ name, label, hint, type = 'text', ...input }: FieldProps & TextInput) {
   return (
-    <Field name={name} label={label} hint={hint} say={orEmpty}>
+    <Field name={name} label={label} hint={hint} format={orEmpty}>
       {(control, value) => (
         // Preact's types want each type of input apart; these take the same attributes.
         <input type={type as 'text'} {...input} {...control} defaultValue={value} />
@@ -89,7 +89,7 @@ export function TextField({ name, label, hint, type = 'text', ...input }: FieldP
 /** Several values, one on each line; `linesOf` reads them. */
 export function LinesField({ name, label, hint, rows = 3 }: FieldProps & { rows?: number }) {
   return (
-    <Field name={name} label={label} hint={hint} say={(value) => orEmpty(linesOf(value).join(', '))}>
+    <Field name={name} label={label} hint={hint} format={(value) => orEmpty(linesOf(value).join(', '))}>
       {(control, value) => <textarea rows={rows} spellcheck={false} {...control} defaultValue={value} />}
     </Field>
   )
@@ -107,7 +107,7 @@ export const linesFrom = (values: string[]): string => values.join('\n')
 
 export function Checkbox({ name, label, hint }: FieldProps) {
   return (
-    <Field name={name} label={label} hint={hint} say={(value) => (value ? 'on' : 'off')} layout="box">
+    <Field name={name} label={label} hint={hint} format={(value) => (value ? 'on' : 'off')} layout="box">
       {(control, value) => <input type="checkbox" {...control} defaultChecked={value === 'on'} />}
     </Field>
   )
@@ -131,7 +131,7 @@ export function Select({
       name={name}
       label={label}
       hint={hint}
-      say={(value) => `“${options[value] ?? value}”`}
+      format={(value) => `“${options[value] ?? value}”`}
       layout={layout}
     >
       {(control, value) => (

@@ -2,7 +2,7 @@ import type { Versioned } from '../api.ts'
 import { Dialog } from './dialog.tsx'
 import { EditForm } from './editForm.tsx'
 import { TextField } from './fields.tsx'
-import { say } from './say.tsx'
+import { toast } from './toast.tsx'
 
 export function RenameDialog<T extends Versioned & { name: string }>({
   what,
@@ -25,7 +25,7 @@ export function RenameDialog<T extends Versioned & { name: string }>({
         valuesOf={({ name }) => ({ name })}
         save={({ name = '' }, version) => save(name, version)}
         saved={(object) => {
-          say('Renamed')
+          toast('Renamed')
           renamed(object)
         }}
         action="Rename"

@@ -5,20 +5,20 @@ const colors = ['#2a9d7c', '#3f7fd0', '#d08a2e', '#b2568f', '#7a6ad0', '#5d8a2f'
 const heightPx = 260
 
 /**
- * Draws stacked bars into `place` and keeps them as wide as it is and in its colors; `say` writes a number as text.
+ * Draws stacked bars into `place` and keeps them as wide as it is and in its colors; `format` writes a number as text.
  * Returns what removes them. Imports nothing else of the pages: this is loaded apart from them.
  */
 export function drawBars(
   place: HTMLElement,
   days: string[],
   series: Series[],
-  say: (value: number) => string,
+  format: (value: number) => string,
 ): () => void {
   const scheme = matchMedia('(prefers-color-scheme: dark)')
-  let plot = draw(place, days, series, say)
+  let plot = draw(place, days, series, format)
   const redraw = () => {
     plot.destroy()
-    plot = draw(place, days, series, say)
+    plot = draw(place, days, series, format)
   }
   scheme.addEventListener('change', redraw)
   const resizes = new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height: heightPx }))
@@ -30,7 +30,12 @@ export function drawBars(
   }
 }
 
-function draw(place: HTMLElement, days: string[], series: Series[], say: (value: number) => string): UPlot {
+function draw(
+  place: HTMLElement,
+  days: string[],
+  series: Series[],
+  format: (value: number) => string,
+): UPlot {
   const style = getComputedStyle(place)
   const [ink, line] = [style.getPropertyValue('--soft'), style.getPropertyValue('--line')]
   const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { show: false } }
@@ -55,7 +60,7 @@ function draw(place: HTMLElement, days: string[], series: Series[], say: (value:
         {
           ...axis,
           size: 64,
-          values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? say(tick) : '')),
+          values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? format(tick) : '')),
         },
       ],
       series: [
@@ -72,7 +77,7 @@ function draw(place: HTMLElement, days: string[], series: Series[], say: (value:
           points: { show: false },
           // Its own part, not the sum that is drawn.
           value: (_: UPlot, __: number, ___: number, day: number | null) =>
-            day === null ? '' : say(values[day]!),
+            day === null ? '' : format(values[day]!),
         })),
       ],
     },

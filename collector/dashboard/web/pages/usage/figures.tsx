@@ -1,17 +1,17 @@
 import { api, type DailyUsage, type UsageCounts, type UsageQuery } from '../../api.ts'
-import { useLoad } from '../../load.ts'
-import { Await } from '../../parts/await.tsx'
+import { AsyncView } from '../../parts/asyncView.tsx'
 import { Section } from '../../parts/page.tsx'
+import { useQuery } from '../../useQuery.ts'
 import { meterNames, money, nameOfMeter, records } from './amounts.ts'
 import { Chart } from './chart.tsx'
 import { eachDay } from './periods.ts'
 
 /** What was charged in a span of days: a chart of the days, and a table of the meters. */
 export function Figures({ query }: { query: UsageQuery }) {
-  const daily = useLoad(() => api.usage.daily(query))
+  const daily = useQuery(() => api.usage.daily(query))
   return (
     <Section title="Charged" lead={`From ${query.start_date} to ${query.end_date}.`}>
-      <Await loaded={daily}>
+      <AsyncView query={daily}>
         {(found) =>
           found.length === 0 ? (
             <div class="empty">
@@ -23,7 +23,7 @@ export function Figures({ query }: { query: UsageQuery }) {
             <Found daily={found} days={eachDay(query)} />
           )
         }
-      </Await>
+      </AsyncView>
     </Section>
   )
 }

@@ -4,7 +4,7 @@ import { api, type Budget, type Limits, type OwnProject, type UsageLimit } from 
 import { Dialog } from '../../parts/dialog.tsx'
 import { Select, TextField } from '../../parts/fields.tsx'
 import { Form, type Values } from '../../parts/form.tsx'
-import { say } from '../../parts/say.tsx'
+import { toast } from '../../parts/toast.tsx'
 import { meterNames } from './amounts.ts'
 
 /** What stands for the whole organization among the projects. */
@@ -134,7 +134,7 @@ function SettingDialog({
             })),
           }
           const now = await api.limits.replace(change(all, given))
-          say('Saved')
+          toast('Saved')
           saved(now)
         }}
         cancel={close}

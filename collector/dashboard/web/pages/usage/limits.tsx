@@ -1,18 +1,18 @@
 import { useState } from 'preact/hooks'
 import { api, type Limits as LimitsState, type OwnProject } from '../../api.ts'
-import { useLoad } from '../../load.ts'
-import { Await } from '../../parts/await.tsx'
+import { AsyncView } from '../../parts/asyncView.tsx'
 import { Section } from '../../parts/page.tsx'
+import { useQuery } from '../../useQuery.ts'
 import { money, nameOfMeter, records } from './amounts.ts'
 import { BudgetDialog, LimitDialog } from './limitDialogs.tsx'
 
 /** What a month may cost and how many records may be read, and how much of it is used. */
 export function Limits({ projects }: { projects: OwnProject[] }) {
-  const limits = useLoad(api.limits.read)
+  const limits = useQuery(api.limits.read)
   return (
-    <Await loaded={limits}>
+    <AsyncView query={limits}>
       {(found) => <Found projects={projects} found={found} changed={limits.set} />}
-    </Await>
+    </AsyncView>
   )
 }
 
@@ -66,7 +66,7 @@ function Found({
                 name={nameOf(project_id)}
                 used={spent_micros}
                 most={monthly_micros}
-                say={money}
+                format={money}
                 period="this month"
               />
             ))}
@@ -99,7 +99,7 @@ function Found({
                       key={`${meter} ${period}`}
                       name={nameOfMeter(meter)}
                       {...{ used, most, period }}
-                      say={records}
+                      format={records}
                     />
                   ),
               ),
@@ -119,13 +119,13 @@ function Used({
   name,
   used,
   most,
-  say,
+  format,
   period,
 }: {
   name: string
   used: number
   most: number
-  say(amount: number): string
+  format(amount: number): string
   period: string
 }) {
   return (
@@ -134,7 +134,7 @@ function Used({
         <span class="name">{name}</span>
         {used >= most && <span class="badge">Used up</span>}
         <p class="meta">
-          {say(used)} of {say(most)} {period}
+          {format(used)} of {format(most)} {period}
         </p>
       </div>
       <meter

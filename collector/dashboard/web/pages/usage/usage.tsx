@@ -1,18 +1,18 @@
 import { useState } from 'preact/hooks'
 import { api, type OwnProject } from '../../api.ts'
-import { useLoad } from '../../load.ts'
-import { Await } from '../../parts/await.tsx'
+import { AsyncView } from '../../parts/asyncView.tsx'
 import { Select } from '../../parts/fields.tsx'
 import { Page } from '../../parts/page.tsx'
 import { isOrganizationAdmin, useSession } from '../../session.ts'
+import { useQuery } from '../../useQuery.ts'
 import { Figures } from './figures.tsx'
 import { Limits } from './limits.tsx'
 import { daysOf, type Period, periods } from './periods.ts'
 
 /** What was charged, day by day, and what budgets and limits leave. */
 export function Usage() {
-  const projects = useLoad(api.ownProjects)
-  return <Await loaded={projects}>{(own) => <Chosen projects={own} />}</Await>
+  const projects = useQuery(api.ownProjects)
+  return <AsyncView query={projects}>{(own) => <Chosen projects={own} />}</AsyncView>
 }
 
 /** What stands for the whole organization among the projects. */

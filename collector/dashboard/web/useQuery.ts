@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { Page } from './http.ts'
 
 /** Something a page asked for: undefined value and error while it is on its way. */
-export interface Loaded<T> {
+export interface QueryState<T> {
   value: T | undefined
   error: unknown
   /** Asks again; what was there stays until the answer comes. */
@@ -11,7 +11,7 @@ export interface Loaded<T> {
 }
 
 /** Asks once when the component appears. A hook. */
-export function useLoad<T>(ask: () => Promise<T>): Loaded<T> {
+export function useQuery<T>(ask: () => Promise<T>): QueryState<T> {
   const [{ value, error }, setState] = useState<{ value?: T; error?: unknown }>({})
   const reload = useCallback(async () => {
     try {
@@ -24,14 +24,14 @@ export function useLoad<T>(ask: () => Promise<T>): Loaded<T> {
   return { value, error, reload, set: (value) => setState({ value }) }
 }
 
-export interface LoadedList<T> extends Loaded<T[]> {
+export interface ListQuery<T> extends QueryState<T[]> {
   /** Adds the next page; absent when all is there. */
   more?: () => Promise<void>
 }
 
 /** Asks for a list's first page when the component appears, and for further ones when told. A hook. */
-export function useList<T>(ask: (cursor?: string) => Promise<Page<T>>): LoadedList<T> {
-  const page = useLoad(ask)
+export function useListQuery<T>(ask: (cursor?: string) => Promise<Page<T>>): ListQuery<T> {
+  const page = useQuery(ask)
   const { items, cursor } = page.value ?? {}
   return {
     ...page,

@@ -1,7 +1,7 @@
 /** Two steps. */
-export function Mark() {
+export function Logo() {
   return (
-    <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
+    <svg class="logo" viewBox="0 0 32 32" aria-hidden="true">
       <rect x="7" y="12" width="7" height="10" rx="3.5" />
       <circle cx="10.5" cy="26" r="2.5" />
       <rect x="18" y="4" width="7" height="10" rx="3.5" />

@@ -1,17 +1,17 @@
 import type { ComponentChildren } from 'preact'
 import { ApiError } from '../http.ts'
-import type { Loaded, LoadedList } from '../load.ts'
+import type { ListQuery, QueryState } from '../useQuery.ts'
 import { NotFound } from './notFound.tsx'
 
 /** Shows what was loaded; before that that it is on its way, or why it did not come. */
-export function Await<T>({
-  loaded,
+export function AsyncView<T>({
+  query,
   children,
 }: {
-  loaded: Loaded<T>
+  query: QueryState<T>
   children: (value: T) => ComponentChildren
 }) {
-  const { value, error, reload } = loaded
+  const { value, error, reload } = query
   if (value !== undefined) return <>{children(value)}</>
   if (error === undefined) {
     return (
@@ -32,26 +32,26 @@ export function Await<T>({
 }
 
 /** The items of a list in rows, a button for the next page, and `empty` when there are none. */
-export function AwaitList<T>({
-  loaded,
+export function AsyncList<T>({
+  query,
   empty,
   children,
 }: {
-  loaded: LoadedList<T>
+  query: ListQuery<T>
   empty: ComponentChildren
   children: (item: T) => ComponentChildren
 }) {
   return (
-    <Await loaded={loaded}>
+    <AsyncView query={query}>
       {(items) =>
         items.length === 0 ? (
           <div class="empty">{empty}</div>
         ) : (
           <>
             <ul class="rows">{items.map(children)}</ul>
-            {loaded.more && (
+            {query.more && (
               <p>
-                <button type="button" onClick={loaded.more}>
+                <button type="button" onClick={query.more}>
                   Show more
                 </button>
               </p>
@@ -59,6 +59,6 @@ export function AwaitList<T>({
           </>
         )
       }
-    </Await>
+    </AsyncView>
   )
 }

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact'
-import { Mark } from './mark.tsx'
+import { Logo } from './logo.tsx'
 
 /** What surrounds the pages that are shown before sign-in. */
-export function Gate({ children }: { children: ComponentChildren }) {
+export function AuthLayout({ children }: { children: ComponentChildren }) {
   return (
-    <main class="gate">
+    <main class="auth">
       <div class="brand">
-        <Mark />
+        <Logo />
         Footfall
       </div>
       <div class="card">{children}</div>

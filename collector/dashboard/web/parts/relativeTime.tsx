@@ -11,7 +11,7 @@ const steps: [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
 const daysMax = 14
 
 /** "3 minutes ago"; older than two weeks: the date. */
-function sayAgo(at: Date, now = Date.now()): string {
+function relativeTime(at: Date, now = Date.now()): string {
   const seconds = Math.min(0, Math.round((at.getTime() - now) / 1000))
   if (-seconds > daysMax * 86_400) return day.format(at)
   const [unit, length] = steps.find(([, length]) => -seconds >= length) ?? ['second', 1]
@@ -19,11 +19,11 @@ function sayAgo(at: Date, now = Date.now()): string {
 }
 
 /** A moment, as long ago as it is when it is drawn; exactly on hover. */
-export function Ago({ at }: { at: string }) {
+export function RelativeTime({ at }: { at: string }) {
   const date = new Date(at)
   return (
     <time dateTime={at} title={exact.format(date)}>
-      {sayAgo(date)}
+      {relativeTime(date)}
     </time>
   )
 }

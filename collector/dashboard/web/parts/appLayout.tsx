@@ -3,13 +3,13 @@ import { useEffect, useState } from 'preact/hooks'
 import { api, type Session } from '../api.ts'
 import { go, Link } from '../router.tsx'
 import { isOrganizationAdmin, session as signedIn } from '../session.ts'
-import { Mark } from './mark.tsx'
+import { Logo } from './logo.tsx'
 
 /** Which organization the pages are about; whoever is a member of several turns to another here. */
 function Organization({ session: { organization, organizations } }: { session: Session }) {
   if (organizations.length < 2) return <p class="organization">{organization.name}</p>
   const turnTo = async (id: string) => {
-    signedIn.set(await api.session.turnTo(id))
+    signedIn.value = await api.session.turnTo(id)
     go(`/${id}/projects`)
   }
   return (
@@ -32,7 +32,7 @@ function Organization({ session: { organization, organizations } }: { session: S
 }
 
 /** What surrounds the pages of an organization: where one is, where one can go, and the way out. */
-export function Frame({
+export function AppLayout({
   session,
   path,
   children,
@@ -59,19 +59,19 @@ export function Frame({
 
   const signOut = async () => {
     await api.session.end()
-    signedIn.set(null)
+    signedIn.value = null
     go('/sign-in')
   }
 
   return (
-    <div class="frame">
+    <div class="app">
       <a class="skip" href="#content">
         Skip to the content
       </a>
       <header class="side">
         <div class="side-top">
           <Link class="brand" href={`/${organization.organization_id}/projects`}>
-            <Mark />
+            <Logo />
             Footfall
           </Link>
           <button
