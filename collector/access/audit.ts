@@ -21,7 +21,7 @@ export interface AuditObject {
 }
 
 /**
- * Notes who changed what, in the transaction of the change itself. The actor's name is kept as it is now, for the log
+ * Records who changed what, in the transaction of the change itself. The actor's name is kept as it is now, for the log
  * outlives them. `details` must hold no secrets.
  */
 export async function audit(

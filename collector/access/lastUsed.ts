@@ -4,7 +4,7 @@ const noteEveryMs = 60_000
 const notedMax = 10_000
 
 /**
- * Makes what notes that a key was used, at most once a minute for each, so that the list of keys can say when. It
+ * Makes what records that a key was used, at most once a minute for each, so that the list of keys can say when. It
  * returns at once: no request waits for it, and one that fails costs nothing but the note.
  */
 export function createRecordLastUsed(
@@ -23,6 +23,6 @@ export function createRecordLastUsed(
          WHERE key_id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
         [keyId],
       )
-      .catch((error: Error) => log.warn(`the use of a key is not noted: ${error.message}`))
+      .catch((error: Error) => log.warn(`the last use of a key is not recorded: ${error.message}`))
   }
 }

@@ -3,7 +3,7 @@ import type { Access } from '../access/access.ts'
 
 /** Who may ask the routes of this area. */
 export const access = {
-  /** Administration of the whole organization: a project key is turned away. */
+  /** Administration of the whole organization: a project key is refused. */
   organization: { to: 'key', projectKeys: 'refused', keyRole: 'admin', limit: 'data', members: true },
   /** The same for what every key of the organization may know. */
   organizationRead: { to: 'key', projectKeys: 'refused', keyRole: 'read', limit: 'data', members: true },

@@ -90,7 +90,7 @@ export function openLedger(
       const refund = untilTaken(() =>
         postgres.query('SELECT refund_response($1, $2, $3, $4, $5, $6)', values),
       )
-        .catch((error: Error) => log.error(`request ${request_id} is not given back: ${error.message}`))
+        .catch((error: Error) => log.error(`request ${request_id} is not refunded: ${error.message}`))
         .finally(() => refunds.delete(refund))
       refunds.add(refund)
       return refund

@@ -80,7 +80,7 @@ interface AllLimits {
   limits: readonly UsageLimit[]
 }
 
-/** Sets all budgets and limits of the actor's organization, and notes who did. Throws 400 and 404 "project not found". */
+/** Sets all budgets and limits of the actor's organization, and records who did. Throws 400 and 404 "project not found". */
 export async function replaceLimits(
   postgres: Postgres,
   actor: Actor,

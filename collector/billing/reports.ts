@@ -15,8 +15,8 @@ const longestRetrySeconds = 3_600
 const reportsLock = 7_306_005
 
 /**
- * Notes what is to be told to Stripe: for each organization that has a customer there, meter and month, the records
- * beyond the free allowance, less those that were noted before. What is given back after it was noted is taken off
+ * Records what is to be reported to Stripe: for each organization that has a customer there, meter and month, the records
+ * beyond the free allowance, less those that were recorded before. What is refunded after it was recorded is taken off
  * what comes next.
  */
 export async function noteReports(postgres: Postgres, nowMs: number): Promise<void> {

@@ -18,7 +18,7 @@ const Query = exactly({
 })
 
 const counts = {
-  records: Type.Integer({ description: 'Records charged, less those given back.' }),
+  records: Type.Integer({ description: 'Records charged, less those refunded.' }),
   free_records: Type.Integer({ description: 'Of these, how many the free allowance covered.' }),
   amount_micros: Type.Integer({ description: 'What they cost, in millionths of the currency.' }),
 }

@@ -145,7 +145,7 @@ interface SentEvent {
   event_data?: { name?: string }
 }
 
-/** An event as the pixel notes it, or as others send it. */
+/** An event as the pixel captures it, or as others send it. */
 function eventSeen({ type, name, event_type, event_data }: SentEvent): BeaconSeen['events'][number] {
   const of = event_type ?? eventTypeOf[type as NotedType] ?? type
   return { type: of, name: of === 'custom' ? (event_data?.name ?? name ?? null) : null }

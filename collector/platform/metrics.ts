@@ -11,7 +11,7 @@ export const acceptedEvents = new Counter({
 })
 export const rejectedEvents = new Counter({
   name: 'footfall_events_rejected_total',
-  help: 'Events turned away, by the part of them that was wrong.',
+  help: 'Events rejected, by the part of them that was wrong.',
   labelNames: ['part'],
   registers,
 })

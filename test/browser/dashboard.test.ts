@@ -83,7 +83,7 @@ describe('from the first sign-in to a key that reads its first event', () => {
     await visitor.context().close()
   })
 
-  test('an event that was turned away is shown with the reason', async () => {
+  test('a rejected event is shown with the reason', async () => {
     const pixelId = page.url().split('/').at(-1)!
     const event = customEvent()
     const beacon = {
@@ -93,7 +93,7 @@ describe('from the first sign-in to a key that reads its first event', () => {
     }
     const answer = await postBeacon(dashboard.service.url, beacon, { origin: siteUrl })
     expect(answer.status).toBe(200)
-    const notice = page.locator('.notice', { hasText: '1 event turned away' })
+    const notice = page.locator('.notice', { hasText: '1 event rejected' })
     expect(await notice.textContent()).toContain('/event_data/name')
     expect(await violations(page)).toEqual([])
   })

@@ -207,7 +207,7 @@ export const keyRoutes =
     }
   }
 
-/** Ends a key, and notes it. */
+/** Revokes a key, and records it in the audit log. */
 export async function revokeKey(
   client: Queryable,
   principal: Principal,

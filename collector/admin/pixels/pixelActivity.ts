@@ -18,7 +18,7 @@ const Activity = Type.Object(
     last_rejection: Nullable(
       Type.Object({
         at: Timestamp,
-        path: Type.String({ description: 'JSON pointer into the event that was turned away.' }),
+        path: Type.String({ description: 'JSON pointer into the rejected event.' }),
         message: Type.String(),
       }),
     ),
@@ -46,7 +46,7 @@ export const pixelActivityRoutes =
           tags: ['Administration'],
           operationId: 'getPixelActivity',
           summary: 'Get the activity of a pixel',
-          description: 'Its first and last event, and what was turned away. Never billed.',
+          description: 'Its first and last event, and what was rejected. Never billed.',
           params: exactly({ pixel_id: Id }),
           response: { 200: Activity },
         },

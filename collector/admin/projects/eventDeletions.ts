@@ -17,7 +17,7 @@ export const eventDeletions = 'admin.event-deletions'
 
 /**
  * Asks for the stored events of what is about to be deleted to go too. Call it in the same transaction and before:
- * of a project, it notes the pixels, by which alone links of identities are found.
+ * of a project, it records the pixels, by which alone links of identities are found.
  */
 export async function requestDeletion(
   client: Queryable,

@@ -68,7 +68,7 @@ async function audiencesOf(
   return new Map(rows.map((row) => [row.audience_id, row]))
 }
 
-/** Notes which audiences a definition uses, so that they cannot be deleted. */
+/** Records which audiences a definition uses, so that they cannot be deleted. */
 export async function noteReferences(
   client: Queryable,
   audienceId: string,

@@ -6,7 +6,7 @@ import { type Fault, isObject } from './validate.ts'
 
 const rejectedEventCharsMax = 4096
 
-/** What the receipt says of an event that was turned away. */
+/** What the receipt says of a rejected event. */
 export const rejectedEntry = (index: number, event: unknown, fault: Fault): RejectedEvent => ({
   index,
   event_id: givenText(event, 'event_id'),

@@ -16,7 +16,7 @@ const fieldLengthMax = 1000
 /** Of a path, the steps nearest to what was clicked; those after them are there for their marks. */
 const nearSteps = 6
 
-/** The data of a click from what was noted of it; undefined where scripts made one without an element. */
+/** The data of a click from what was captured of it; undefined where scripts made one without an element. */
 export function normalizeClick(data: Data, { text_length_max }: PixelSettings): Data | undefined {
   const { path, clientX, clientY } = data
   const steps = nearStepsOf(path)
@@ -112,7 +112,7 @@ const fieldTypes =
 const fieldPattern = RegExp(`^(.+?) (${secretTypes}|${buttonTypes}|${fieldTypes}) ?(.*)$`, 's')
 const keptPattern = RegExp(`^(${fieldTypes})$`)
 
-/** The fields of a noted form, without the secret ones and those that are none. */
+/** The fields of a captured form, without the secret ones and those that are none. */
 export const fieldsIn = (fields: unknown): Field[] =>
   (Array.isArray(fields) ? fields : []).flatMap((field: unknown) => {
     const [kind, query] = Array.isArray(field) ? field : []

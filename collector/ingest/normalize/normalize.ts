@@ -41,22 +41,22 @@ export interface Meaning {
 
 /**
  * What one member of a beacon's `events` means, or why it says too little. One that came complete stays as it is,
- * without the secrets in its URLs; of what the pixel noted (schemas/captured.ts) come its event and those that follow
+ * without the secrets in its URLs; of what the pixel captured (schemas/captured.ts) come its event and those that follow
  * from it: a search from a page view or a form, a download and a marked element's own event from a click. Whether
  * they are good ones is for the schemas to say.
  */
 export function normalize(event: unknown, settings: PixelSettings): Meaning | Fault {
   if (!isObject(event)) return { path: '', message: 'must be an object' }
-  const { type, id, referrer, event_type, ...noted } = event
+  const { type, id, referrer, event_type, ...captured } = event
   if (event_type !== undefined || type === undefined) return complete(event, settings)
   if (typeof type !== 'string' || !isNotedType(type))
     return { path: '/type', message: `must be one of ${Object.keys(eventTypeOf).join(', ')}` }
-  if (type === 'identify') return identified(noted)
+  if (type === 'identify') return identified(captured)
 
   // One that is longer than what is stored of it is cut: the event is worth more than its end.
-  const url = urlOf(noted.url) ?? noted.url
-  const at = timestampOf(noted.at)
-  const parts = makers[type]({ ...noted, referrer, url }, settings, type)
+  const url = urlOf(captured.url) ?? captured.url
+  const at = timestampOf(captured.at)
+  const parts = makers[type]({ ...captured, referrer, url }, settings, type)
   const ownType = eventTypeOf[type]
   const events: Derived[] = []
   for (const [event_type, data] of Object.entries(parts)) {
@@ -80,9 +80,9 @@ function complete({ event_id, event_type, event_data }: Data, settings: PixelSet
 }
 
 /** Without consent the pixel does not say who it is: that is no fault. */
-function identified(noted: Data): Meaning | Fault {
-  if (noted.hem === undefined) return { derived: [] }
-  const person = personOf(noted)
+function identified(captured: Data): Meaning | Fault {
+  if (captured.hem === undefined) return { derived: [] }
+  const person = personOf(captured)
   return 'path' in person ? person : { derived: [], person }
 }
 
@@ -106,7 +106,7 @@ const saysTooLittle: Partial<Record<NotedType, Fault>> = {
 const isNotedType = (type: string): type is NotedType => Object.hasOwn(eventTypeOf, type)
 
 /**
- * The uuid (version 8) of an event that the pixel noted: its time, the 52 bits its page threw, and the number of
+ * The uuid (version 8) of an event that the pixel captured: its time, the 52 bits its page threw, and the number of
  * its type, for several may be made of one. The same however often it is sent; undefined without a number.
  */
 function idOf(at: unknown, thrown: unknown, event_type: string): string | undefined {
@@ -129,7 +129,7 @@ const latestTime = 8.64e15
 
 const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0').slice(-digits)
 
-/** What an event's data are made of by the type the pixel notes; undefined where it makes none of a type. */
+/** What an event's data are made of by the type the pixel captures; undefined where it makes none of a type. */
 type Make = (data: Data, settings: PixelSettings, type: string) => { [T in EventType]?: Data | undefined }
 
 const click: Make = (data, settings) => ({

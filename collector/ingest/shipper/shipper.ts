@@ -210,7 +210,7 @@ export class Shipper {
     return { name, payloads, token, rows, oldestAt: segment.oldestAt, refused: new Set() }
   }
 
-  /** Notes that ClickHouse has the segment, and keeps the file for a while. */
+  /** Records that ClickHouse has the segment, and keeps the file for a while. */
   async #finish(path: string, batch: Batch): Promise<void> {
     const done = inState(path, 'done')
     await rename(path, done)

@@ -21,7 +21,7 @@ export interface Source {
   readonly format: Format
   /** Its bytes, unpacked. Throws StartError for a damaged archive. */
   read(): AsyncGenerator<Buffer>
-  /** How many of its own bytes read() has taken in. */
+  /** How many of its own bytes read() has consumed. */
   position(): number
 }
 

@@ -30,7 +30,7 @@ export async function readUnfinished(clickhouse: ClickHouse, loadId: string): Pr
   return state ?? null
 }
 
-/** Notes how far the load has come. */
+/** Records how far the load has come. */
 export async function saveState(clickhouse: ClickHouse, state: LoadState): Promise<void> {
   const columns = Object.keys(state)
   await clickhouse.command({

@@ -113,7 +113,7 @@ export async function carryOutErasures(deps: ErasureDeps): Promise<boolean> {
   return rowCount! < erasures.length
 }
 
-/** Finds the browsers of the people who are to be erased, and notes them: their links go, their events may yet come. */
+/** Finds the browsers of the people who are to be erased, and records them: their links go, their events may yet come. */
 async function noteCookies(
   client: Queryable,
   clickhouse: ClickHouse,

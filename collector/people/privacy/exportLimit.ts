@@ -10,7 +10,7 @@ import { inTransaction } from '../../platform/postgres/transaction.ts'
 export const exportsPerDay = 100
 
 /**
- * Notes an export in the audit log, which does not say whom it is about. Throws 429 "rate_limited" with Retry-After
+ * Records an export in the audit log, which does not say whom it is about. Throws 429 "rate_limited" with Retry-After
  * when the organization has made as many as it may in the last 24 hours.
  */
 export async function noteExport(postgres: Postgres, principal: Principal, by: string): Promise<void> {

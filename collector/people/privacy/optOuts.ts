@@ -22,7 +22,7 @@ const columns = 'opt_out_id, hem, cookie_id, created_at'
 export const privacyRequests = 'privacy.requests'
 
 /**
- * Puts a subject on the list, of one organization or with null of all. From then on nothing of theirs is taken in;
+ * Puts a subject on the list, of one organization or with null of all. From then on nothing of theirs is accepted;
  * within two seconds reads no longer say who they are. Somebody who is on it stays.
  */
 export async function addOptOut(

@@ -211,7 +211,7 @@ export const privacyRoutes =
             summary: 'Opt a person or a browser out',
             body: exactly(subject),
           },
-          description: `Nothing of theirs is taken in any more, and no read says who they are. ${oneOf}`,
+          description: `Nothing of theirs is accepted any more, and no read says who they are. ${oneOf}`,
           response: { 201: Type.Object({ opt_out: PublicOptOut }) },
         },
       },

@@ -16,7 +16,7 @@ const retryMs = 200
  * The one owner of ClickHouse's schema. Makes `database` and brings it to the newest form: tables by the numbered
  * migrations that it has not had; what can be replaced as a whole, and the columns of the field table, by comparing
  * what is there with what should be. Safe to run twice and by several processes at once: every statement can be done
- * again, a migration is noted only after all of it was done, and where two get in each other's way, each tries once
+ * again, a migration is recorded only after all of it was done, and where two get in each other's way, each tries once
  * more. Throws when ClickHouse cannot be asked, or refuses.
  */
 export async function migrateClickHouse(url: string, database: string): Promise<void> {

@@ -273,7 +273,7 @@ describe('pixels', () => {
     }
   })
 
-  test('activity lights up at the first event, and tells what was turned away', async () => {
+  test('activity lights up at the first event, and tells what was rejected', async () => {
     const pixel_id = await it.makePixel(it.demo.project_id)
     const activity = () => it.done(it.key, `GET /api/v1/pixel/activity/${pixel_id}`)
     const nothing = {

@@ -47,7 +47,7 @@ function Rejections({ activity: { rejected_last_24h, last_rejection } }: { activ
   return (
     <div class="notice">
       <p>
-        <strong>{count(rejected_last_24h, 'event')} turned away</strong> in the last 24 hours.
+        <strong>{count(rejected_last_24h, 'event')} rejected</strong> in the last 24 hours.
         {last_rejection && (
           <>
             {' '}

@@ -27,7 +27,7 @@ const settingFields: Record<keyof Settings, SettingField> = {
       granted: 'Granted from the start: visitors keep an id',
       cookieless: 'Cookieless until granted: events without an id',
       hold: 'Hold until granted: nothing leaves the page',
-      off: 'Off until granted: nothing is even noted',
+      off: 'Off until granted: nothing is even captured',
     },
   },
   honour_gpc: {
