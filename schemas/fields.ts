@@ -8,7 +8,7 @@ import { contactFields } from './fields/contact.ts'
 import { demographicFields } from './fields/demographic.ts'
 import { eventFields } from './fields/event.ts'
 import { type Field, type Tier, tiers } from './fields/field.ts'
-import { hasProfile, hem, hemNumber } from './fields/identity.ts'
+import { hasProfile, hem, hemAsNumber, hemNumber, numberAsHem } from './fields/identity.ts'
 import { marketingFields } from './fields/marketing.ts'
 import { pteFields } from './fields/pte.ts'
 import { sessionFields } from './fields/session.ts'
@@ -23,7 +23,7 @@ export {
   type Tier,
   tiers,
 } from './fields/field.ts'
-export { companyFields, hasProfile, hem, hemNumber }
+export { companyFields, hasProfile, hem, hemAsNumber, hemNumber, numberAsHem }
 
 /** The columns of `events`: what was stored, and what is computed from it when it is read. */
 export const eventColumns: readonly Field[] = [...eventFields, ...marketingFields, ...visitFields, hem]

@@ -1,4 +1,5 @@
-import { hemAsNumber, optedOutHems } from '../people/identity/profileSql.ts'
+import { hemAsNumber } from '../../schemas/fields.ts'
+import { optedOutHems } from '../people/identity/profileSql.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import type { Bind } from '../query/where.ts'
 

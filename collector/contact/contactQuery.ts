@@ -1,4 +1,4 @@
-import { optedOutHems, visibleProfiles } from '../people/identity/profileSql.ts'
+import { peopleWhere, personKey } from '../people/identity/profileSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import { bindings, condition } from '../query/where.ts'
 import type { Addresses } from './business.ts'
@@ -11,9 +11,6 @@ export interface ContactRow extends Addresses {
   hem_text: string
 }
 
-/** A person is known to the exchanges, or else by one address only. */
-const personKey = 'ifNull(pte_person_id, toString(hem))'
-
 /**
  * The people who meet the filters and have not opted out of the organization, by their key, and one more than the limit, by which the caller knows that there are
  * more. Of several profiles of a person that meet them the one loaded last is taken.
@@ -22,12 +19,14 @@ export function contactQuery({ filters, limit, after }: ContactPlan, organizatio
   const { bind, params } = bindings()
   const where = [
     ...filters.map((filter) => condition(filter, bind)),
-    `toString(hem) NOT IN (${optedOutHems(bind('UUID', organizationId))})`,
     ...(after === null ? [] : [`person_key > ${bind('String', after)}`]),
   ]
-  const sql = `SELECT ${personKey} AS person_key, toString(hem) AS hem_text, business_email, email, company_domain
-FROM ${visibleProfiles}
-WHERE ${where.join('\n  AND ')}
+  const columns = [
+    `${personKey} AS person_key`,
+    'toString(hem) AS hem_text',
+    ...['business_email', 'email', 'company_domain'],
+  ]
+  const sql = `${peopleWhere(columns, where, bind('UUID', organizationId))}
 ORDER BY person_key, updated_at DESC, hem
 LIMIT 1 BY person_key
 LIMIT ${bind('UInt32', limit + 1)}`

@@ -4,6 +4,7 @@ import { knownDevice } from '../ingest/normalize/device.ts'
 import { locationMembers } from '../ingest/normalize/location.ts'
 import { eventRow, sharedMembers } from '../ingest/normalize/row.ts'
 import { companyAt, type Graph, profileAt } from '../people/generate/index.ts'
+import { profileCount } from '../people/identity/profileSql.ts'
 import { reloadIdentity } from '../people/identity/refresh.ts'
 import type { ClickHouse } from '../platform/clickhouse/client.ts'
 import { sampleDeliveries } from './sampleCampaigns.ts'
@@ -115,7 +116,7 @@ async function present(
     sql: `SELECT
             (SELECT groupUniqArray(intDiv(ts_millis, {dayMs:Int64})) FROM events
              WHERE project_id = {projectId:UUID} AND ts_millis >= {fromMs:Int64}) AS days,
-            (SELECT count() FROM profiles) AS profiles`,
+            (${profileCount}) AS profiles`,
     params: { dayMs, projectId: sampleIdentity.projectId, fromMs: firstDay * dayMs },
   })
   return found!

@@ -1,5 +1,11 @@
 import type { Field } from './field.ts'
 
+/** SQL: a hem, which is 64 hexadecimal digits, as its 256 bits, the first byte lowest: half the memory of its text. */
+export const hemAsNumber = (hem: string): string => `reinterpretAsUInt256(unhex(${hem}))`
+
+/** SQL: the text of a hem that is a number. */
+export const numberAsHem = (number: string): string => `lower(hex(reinterpretAsFixedString(${number})))`
+
 const own = '(organization_id, cookie_id)'
 const ofEverybody = "(toUUID('00000000-0000-0000-0000-000000000000'), cookie_id)"
 
@@ -38,7 +44,7 @@ export const hasProfile: Field = {
 export const hem: Field = {
   name: 'hem',
   columnType: 'Nullable(String)',
-  alias: `if(${hemNumber} = 0, NULL, lower(hex(reinterpretAsFixedString(${hemNumber}))))`,
+  alias: `if(${hemNumber} = 0, NULL, ${numberAsHem(hemNumber)})`,
   dataType: 'Utf8',
   nullable: true,
   tier: 'resolution_hem',

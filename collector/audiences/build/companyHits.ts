@@ -1,5 +1,5 @@
 import { companyFields } from '../../../schemas/fields.ts'
-import { companyDomains, optedOutHems, visibleProfiles } from '../../people/identity/profileSql.ts'
+import { companyDomains, peopleWhere } from '../../people/identity/profileSql.ts'
 import type { Bind } from '../../query/where.ts'
 import { eventSums } from './eventHits.ts'
 import { bitOf, leavesOf, type MembersPlan } from './membersQuery.ts'
@@ -53,9 +53,10 @@ FROM companies FINAL
 WHERE ${ofCompany.map(({ condition }) => condition).join(' OR ')}`,
         ]
       : []),
-    `SELECT assumeNotNull(company_domain) AS member, ${bits(ofPeople)} AS bits
-FROM ${visibleProfiles}
-WHERE company_domain != '' AND hem NOT IN (${optedOutHems(bind('UUID', organizationId))})
-  AND (${ofPeople.map(({ condition }) => condition).join(' OR ')})`,
+    peopleWhere(
+      ['assumeNotNull(company_domain) AS member', `${bits(ofPeople)} AS bits`],
+      ["company_domain != ''", `(${ofPeople.map(({ condition }) => condition).join(' OR ')})`],
+      bind('UUID', organizationId),
+    ),
   ]
 }

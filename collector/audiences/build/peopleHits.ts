@@ -1,4 +1,5 @@
-import { hemAsNumber, visibleProfiles } from '../../people/identity/profileSql.ts'
+import { hemAsNumber } from '../../../schemas/fields.ts'
+import { profilesWhere } from '../../people/identity/profileSql.ts'
 import type { Bind } from '../../query/where.ts'
 import { eventSums } from './eventHits.ts'
 import { bitOf, leavesOf, type MembersPlan } from './membersQuery.ts'
@@ -31,9 +32,16 @@ function profileHits({ parsed, below }: MembersPlan, bind: Bind): string[] {
     condition: profileCondition(leaf, bind),
   }))
   if (leaves.length === 0) return []
+  const bits = leaves.map(({ index, condition }) => bitOf(index, condition)).join(' + ')
   return [
-    `SELECT ${hemAsNumber('hem')} AS member, ${leaves.map(({ index, condition }) => bitOf(index, condition)).join(' + ')} AS bits
-FROM ${visibleProfiles}
-WHERE (${leaves.map(({ condition }) => condition).join(' OR ')})${below === null || below >= 65_536 ? '' : ` AND hem < ${bind('String', below.toString(16).padStart(4, '0'))}`}`,
+    profilesWhere(
+      [`${hemAsNumber('hem')} AS member`, `${bits} AS bits`],
+      [
+        `(${leaves.map(({ condition }) => condition).join(' OR ')})`,
+        ...(below === null || below >= 65_536
+          ? []
+          : [`hem < ${bind('String', below.toString(16).padStart(4, '0'))}`]),
+      ],
+    ),
   ]
 }

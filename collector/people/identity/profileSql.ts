@@ -1,10 +1,9 @@
 /**
- * SQL that brings profiles to events. `hem_number` is the hem as 256 bits, 0 for nobody: over rows of `events` it is
- * the expression hemNumber (schemas/fields/identity.ts), elsewhere a column.
+ * The SQL of profiles: nothing else that reads knows their tables. `hem_number` is the hem as 256 bits, 0 for nobody:
+ * over rows of `events` it is the expression hemNumber (schemas/fields/identity.ts), elsewhere a column.
  */
-import { type Field, hemNumber, isReadableAt } from '../../../schemas/fields.ts'
-
-const isPte = (field: Field): boolean => isReadableAt(field, 'resolution_hem_pte')
+import { type Field, hemAsNumber, hemNumber, numberAsHem } from '../../../schemas/fields.ts'
+import { isPteField } from '../../platform/clickhouse/profileRows.ts'
 
 /** A condition over rows of `events`: the visitor's profile meets all of `conditions`, which are over `profiles`. */
 export const profileMeets = (conditions: readonly string[]): string =>
@@ -15,19 +14,43 @@ export const profileMeetsNone = (conditions: readonly string[]): string =>
   `${hemNumber} NOT IN (${hemsWhere(conditions.join(' OR '))})`
 
 const hemsWhere = (condition: string): string =>
-  `SELECT ${hemAsNumber('hem')} FROM ${visibleProfiles} WHERE ${condition}`
+  `SELECT ${hemAsNumber('hem')} FROM ${profiles} WHERE ${condition}`
 
-/** A hem's text as a number. */
-export const hemAsNumber = (hem: string): string => `reinterpretAsUInt256(unhex(${hem}))`
-
-/** What every read of profiles selects from: one row for each hem, with the columns of the field table. */
-export const visibleProfiles = 'profiles FINAL'
+/** One row for each hem, with the columns of the field table. */
+const profiles = 'profiles FINAL'
 
 /** The same people as pieces of JSON (004_identity.sql), of each at least one row; the newest counts. */
-const visibleProfileRows = 'profile_rows'
+const profileRows = 'profile_rows'
+
+/** Where something is kept of people: the tables, and SQL of the hem of a row of theirs. */
+export const profileTables = [
+  { table: 'profiles', hem: 'hem' },
+  { table: profileRows, hem: numberAsHem('hem_number') },
+] as const
+
+/** How many rows of people there are. */
+export const profileCount = 'SELECT count() FROM profiles'
+
+/** SQL of the profiles that meet all of `conditions`, which are over the columns of a profile: `columns` of theirs. */
+export const profilesWhere = (
+  columns: readonly string[],
+  conditions: readonly string[],
+): string => `SELECT ${columns.join(', ')}
+FROM ${profiles}
+WHERE ${conditions.join('\n  AND ')}`
+
+/** The same without people who have opted out of an organization, a placeholder. */
+export const peopleWhere = (
+  columns: readonly string[],
+  conditions: readonly string[],
+  organizationId: string,
+): string => profilesWhere(columns, [...conditions, `toString(hem) NOT IN (${optedOutHems(organizationId)})`])
+
+/** What people are told apart by, of their profiles: a person is known to the exchanges, or else by one address only. */
+export const personKey = 'ifNull(pte_person_id, toString(hem))'
 
 /** The company of each person who has one. */
-export const companyDomains = `SELECT ${hemAsNumber('hem')} AS _hem_number, company_domain FROM ${visibleProfiles} WHERE company_domain != ''`
+export const companyDomains = `SELECT ${hemAsNumber('hem')} AS _hem_number, company_domain FROM ${profiles} WHERE company_domain != ''`
 
 /**
  * What to select from so that all rows of `events`, or of a join with it, have these fields of their visitors' profiles: for a whole window,
@@ -36,7 +59,7 @@ export const companyDomains = `SELECT ${hemAsNumber('hem')} AS _hem_number, comp
 export function eventsWithProfiles(fields: readonly Field[], events = 'events'): string {
   if (fields.length === 0) return events
   const names = fields.map(({ name }) => name).join(', ')
-  return `${events} ANY LEFT JOIN (SELECT ${hemAsNumber('hem')} AS _hem_number, ${names} FROM ${visibleProfiles}) AS known ON known._hem_number = ${hemNumber}`
+  return `${events} ANY LEFT JOIN (SELECT ${hemAsNumber('hem')} AS _hem_number, ${names} FROM ${profiles}) AS known ON known._hem_number = ${hemNumber}`
 }
 
 /** The cookies that may be a person's: an index finds their events, and hemNumber decides. Both are placeholders. */
@@ -58,7 +81,7 @@ export const memberColumns = ['_pte', '_profile'] as const
  * with a comma in front. Those of nobody are empty; those of somebody without a profile are null.
  */
 export function profileMembers(fields: readonly Field[]): readonly string[] {
-  const [pte, profile] = [fields.filter(isPte), fields.filter((field) => !isPte(field))]
+  const [pte, profile] = [fields.filter(isPteField), fields.filter((field) => !isPteField(field))]
   return [`${membersOf(pte, '_person.2')} AS _pte`, `${membersOf(profile, '_person.3')} AS _profile`]
 }
 
@@ -79,7 +102,10 @@ const jsonTypes = {
 /** Some fields of a profile as the tuple _values, for rows that have _person. */
 export function withValues(fields: readonly Field[]): string {
   if (fields.length === 0) return 'tuple() AS _values'
-  const parts = [...(fields.some(isPte) ? ['_person.2'] : []), ...(fields.every(isPte) ? [] : ['_person.3'])]
+  const parts = [
+    ...(fields.some(isPteField) ? ['_person.2'] : []),
+    ...(fields.every(isPteField) ? [] : ['_person.3']),
+  ]
   const types = fields.map(({ name, dataType }) => `${name} Nullable(${jsonTypes[dataType]})`).join(', ')
   return `JSONExtract(if(_person.1 = _hem_number, concat('{', substring(${parts.join(' || ')}, 2), '}'), '{}'), 'Tuple(${types})') AS _values`
 }
@@ -102,8 +128,8 @@ export function peopleQuery(fields: readonly Field[] | null): string {
       ? ['pte AS _pte', 'profile AS _profile']
       : fields.map(({ name }) => `_values.${name} AS ${name}`)
   return `WITH ${['(hem_number, pte, profile) AS _person', 'hem_number AS _hem_number', ...(fields === null ? [] : [withValues(fields)])].join(', ')}
-SELECT ${['lower(hex(reinterpretAsFixedString(hem_number))) AS hem', ...columns].join(', ')}
-FROM ${visibleProfileRows}
+SELECT ${[`${numberAsHem('hem_number')} AS hem`, ...columns].join(', ')}
+FROM ${profileRows}
 WHERE hem_key IN (SELECT toUInt64(number) FROM (${asked}))
   AND hem_number IN (${asked})
 ORDER BY hem_number, updated_at DESC

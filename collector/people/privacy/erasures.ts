@@ -4,6 +4,7 @@ import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
 import { wakeQueue } from '../../platform/jobs/queue.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { profileTables } from '../identity/profileSql.ts'
 import { reloadIdentity } from '../identity/refresh.ts'
 import { cookiesOfPerson, privacyRequests } from './optOuts.ts'
 import type { Subject } from './subject.ts'
@@ -93,8 +94,7 @@ export async function carryOutErasures(deps: ErasureDeps): Promise<boolean> {
   const left = await Promise.all([
     deleteRows(clickhouse, 'events', ofCookies(erasures)),
     deleteRows(clickhouse, 'rejected_events', ofCookies(erasures)),
-    deleteRows(clickhouse, 'profiles', ofProfiles(erasures, 'hem')),
-    deleteRows(clickhouse, 'profile_rows', ofProfiles(erasures, hemOfNumber)),
+    ...profileTables.map(({ table, hem }) => deleteRows(clickhouse, table, ofProfiles(erasures, hem))),
   ])
   left.push(await deleteRows(clickhouse, 'identity_links', ofLinks(erasures), 'SETTINGS mutations_sync = 1'))
   if (left.includes(true)) {
@@ -181,6 +181,3 @@ const ofProfiles = (erasures: readonly Unfinished[], hem: string): Query => ({
       .filter(Boolean),
   },
 })
-
-/** The hem of a row of profile_rows. */
-const hemOfNumber = 'lower(hex(reinterpretAsFixedString(hem_number)))'

@@ -1,4 +1,4 @@
-import { type Field, isReadableAt, profileFields } from '../../../schemas/fields.ts'
+import { type Field, hemAsNumber, isReadableAt, profileFields } from '../../../schemas/fields.ts'
 import type { ClickHouse } from './client.ts'
 import { normalForms } from './normalForm.ts'
 
@@ -15,7 +15,7 @@ export const isPteField = (field: Field): boolean => isReadableAt(field, 'resolu
 export const profileRowsOf = (table: string): string => `
   SELECT
     reinterpretAsUInt64(unhex(substring(hem, 1, 16))) AS hem_key,
-    reinterpretAsUInt256(unhex(hem)) AS hem_number,
+    ${hemAsNumber('hem')} AS hem_number,
     ${membersOf(profileFields.filter(isPteField))} AS pte,
     ${membersOf(profileFields.filter((field) => !isPteField(field)))} AS profile,
     updated_at
