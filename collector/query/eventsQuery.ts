@@ -46,18 +46,15 @@ export const rowsShowTheirKey = ({ columns, order }: EventsPlan): boolean =>
 export function eventsQuery(plan: EventsPlan, form: RowForm = plainRows): Query {
   const { bind, params } = bindings()
   const { columns } = plan
-  if (!form.leadsWithNext && !columns.some(isProfileField)) {
-    return {
-      sql: pageSql(
+  const isPlain = !form.leadsWithNext && !columns.some(isProfileField)
+  const sql = isPlain
+    ? pageSql(
         plan,
         columns.map(({ name }) => bare(name)),
         bind,
-      ),
-      params,
-    }
-  }
-  const sql = withProfilesOf(columns, form, (inside) => pageSql(plan, inside, bind), plan.order)
-  return { sql, params }
+      )
+    : withProfilesOf(columns, form, (inside) => pageSql(plan, inside, bind), plan.order)
+  return { sql: sql + boundSettings(plan), params }
 }
 
 /**
@@ -126,7 +123,7 @@ function pageSql(plan: EventsPlan, columns: readonly Column[], bind: Bind): stri
   if (plan.distinct.length === 0) {
     return `${declared}SELECT ${selected}
 FROM ${from}
-WHERE ${[...all, ...after].join('\n  AND ')}
+WHERE ${[...all, ...after, ...receivedBound(plan, [...all, ...after], bind)].join('\n  AND ')}
 ${orderBy(plan.order)}
 ${limit}`
   }
@@ -146,6 +143,38 @@ LIMIT 1 BY ${kinds}
 ${orderBy(plan.order)}
 ${limit}`
 }
+
+/** How many rows the query of a page asks for, those that are left out at its begin included. */
+const rowsAsked = ({ limit, offset }: EventsPlan): number => limit + 1 + offset
+
+/** A page that may have to pass over more time than this is worth a bound; it costs as much as a page of one that polls. */
+const boundedFromMs = 60_000
+
+const isBounded = ({ order, cursor, window }: EventsPlan): boolean =>
+  order === 'received' && window.endMs - (cursor?.from.millis ?? window.startMs) > boundedFromMs
+
+/**
+ * When the last row of a page in the order of arrival was received: a condition that says nothing new, but keeps the
+ * page from reading all that came after it. Ordered by this one column, ClickHouse finds its least values by the index
+ * of each granule's least, so what a page reads does not grow with what remains.
+ */
+function receivedBound(plan: EventsPlan, where: readonly string[], bind: Bind): readonly string[] {
+  if (!isBounded(plan)) return []
+  return [
+    `received_at <= (SELECT max(received_at) FROM (
+SELECT received_at FROM events WHERE ${where.join('\n  AND ')}
+ORDER BY received_at LIMIT ${bind('UInt32', rowsAsked(plan))}
+))`,
+  ]
+}
+
+/** Up to so many rows it does that by itself. */
+const topRowsDefault = 1_000
+
+const boundSettings = (plan: EventsPlan): string =>
+  isBounded(plan) && rowsAsked(plan) > topRowsDefault
+    ? `\nSETTINGS query_plan_max_limit_for_top_k_optimization = ${rowsAsked(plan)}`
+    : ''
 
 /** The first comparison says nothing new, but the primary key understands it. */
 function cursorConditions({ cursor, order }: EventsPlan, bind: Bind): readonly string[] {
