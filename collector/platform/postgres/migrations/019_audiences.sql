@@ -18,7 +18,8 @@ CREATE INDEX audiences_by_project ON audiences (project_id, created_at, audience
 -- Which audiences a definition names. Those that are named stay as long as they are.
 CREATE TABLE audience_uses (
   audience_id uuid NOT NULL REFERENCES audiences ON DELETE CASCADE,
-  used_id uuid NOT NULL REFERENCES audiences (audience_id),
+  -- Looked at when all is done: a project's audiences are deleted together.
+  used_id uuid NOT NULL REFERENCES audiences (audience_id) DEFERRABLE INITIALLY DEFERRED,
   PRIMARY KEY (audience_id, used_id)
 );
 CREATE INDEX audience_uses_by_used ON audience_uses (used_id);
