@@ -4,7 +4,7 @@ import type { Principal } from '../access/principal.ts'
 import { sampleIdentity } from '../access/sampleView.ts'
 import { accessDenied, forbidden, invalidParameter } from '../http/errors.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
-import { readUuid } from '../query/plan.ts'
+import { readUuid } from '../query/scopeQuery.ts'
 
 /** Who may ask the audience routes. */
 export const access = {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static, TSchema } from 'typebox'
 import { untilClosed } from '../http/streaming.ts'
 import type { Billing, Charge, Delivery, Usage, Window } from './billing.ts'
 import { callerOf } from './caller.ts'
@@ -45,18 +46,30 @@ export interface ChargedAnswer {
   answer(charged: number, rows: AsyncIterable<Buffer>): unknown
 }
 
+/** The schemas that a request is checked against. */
+interface RequestSchemas {
+  querystring?: TSchema
+  body?: TSchema
+}
+
+type RequestOf<S extends RequestSchemas> = FastifyRequest<{
+  Querystring: S['querystring'] extends TSchema ? Static<S['querystring']> : unknown
+  Body: S['body'] extends TSchema ? Static<S['body']> : unknown
+}>
+
 /**
- * The handler of a route whose records are charged: asks billing before the work, has it read, charges what was read
- * just before the first byte, and says in X-Footfall-Charged how many records that were, in X-Footfall-Request-Id under
- * which id the ledger has them. Errors on the way are refunded by the one error handler; a caller who goes before the
+ * The handler of a route whose records are charged; its request has the types of the route's schema. It asks billing
+ * before the work, has it read, charges what was read just before the first byte, and says in X-Footfall-Charged how
+ * many records that were, in X-Footfall-Request-Id under which id the ledger has them. Errors on the way are refunded by the one error handler; a caller who goes before the
  * answer begins is not charged.
  */
 export const chargedRoute =
-  <Request extends FastifyRequest, Reply extends FastifyReply>(
+  <S extends RequestSchemas>(
     billing: Billing,
-    ask: (request: Request, reply: Reply) => ChargedRead | Promise<ChargedRead>,
+    _schema: S,
+    ask: (request: RequestOf<S>, reply: FastifyReply) => ChargedRead | Promise<ChargedRead>,
   ) =>
-  async (request: Request, reply: Reply): Promise<unknown> => {
+  async (request: RequestOf<S>, reply: FastifyReply): Promise<never> => {
     const signal = untilClosed(reply)
     const { read, ...usage } = await ask(request, reply)
     const charge = await billing.admit(callerOf(request), { ...usage, signal })
@@ -70,7 +83,8 @@ export const chargedRoute =
       ...(charge.isRepeatable && { hashes: await found.hashes() }),
     })
     reply.header('x-footfall-request-id', request.id).header('x-footfall-charged', charged)
-    return found.answer(charged, charge.deliver(found.rows ?? none()))
+    // What an answer is, its schema says; to the route's types it is nothing else.
+    return found.answer(charged, charge.deliver(found.rows ?? none())) as never
   }
 
 /** The hashes of records that have these keys. */

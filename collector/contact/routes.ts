@@ -1,5 +1,4 @@
-import type { FastifyPluginAsync } from 'fastify'
-import type { Static } from 'typebox'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Reader } from '../access/reader.ts'
 import { chargedRoute, hashesOf } from '../billing/chargedRoute.ts'
 import { readPeople } from '../people/identity/people.ts'
@@ -7,15 +6,15 @@ import type { ReadDeps } from '../query/deps.ts'
 import { hasBusinessEmail } from './business.ts'
 import { type ContactRow, contactQuery } from './contactQuery.ts'
 import { type ContactPlan, readContactBody } from './plan.ts'
-import { describeContact, type QueryBody } from './schemas.ts'
+import { describeContact } from './schemas.ts'
 
 /** POST /api/v1/contact/query: people by what is known of them; those with a business e-mail are charged. */
 export const contactRoutes =
-  (deps: ReadDeps): FastifyPluginAsync =>
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     // Of the key of the last person of a page.
     const cursors = deps.cursors<string>('contacts')
-    app.post<{ Body: Static<typeof QueryBody> }>(
+    app.post(
       '/api/v1/contact/query',
       {
         schema: describeContact,
@@ -24,7 +23,7 @@ export const contactRoutes =
           charged: true,
         },
       },
-      chargedRoute(deps.billing, ({ principal, body }, reply) => {
+      chargedRoute(deps.billing, describeContact, ({ principal, body }, reply) => {
         const { organizationId } = principal
         const plan = readContactBody(body, (cursor) => cursors.read(organizationId, cursor))
         return {

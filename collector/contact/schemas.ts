@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
-import { rowOf } from '../events/schemas.ts'
 import { NextCursor } from '../http/pagination.ts'
-import { exactly } from '../http/schemas.ts'
-import { personFields } from '../people/identity/people.ts'
+import { Bytes, exactly } from '../http/schemas.ts'
+import { Person, SelectOfPerson } from '../people/identity/personSchemas.ts'
 import { filtersMax, operators } from '../query/filter.ts'
 
 export const contactLimit = { default: 100, max: 1000 } as const
@@ -28,9 +27,7 @@ export const QueryBody = exactly({
     ],
     { description: 'All of them must hold.' },
   ),
-  select: Type.Optional(
-    Type.String({ description: 'Comma-separated fields of a person. Default: hem and the whole profile.' }),
-  ),
+  select: Type.Optional(SelectOfPerson),
   limit: Type.Optional(
     Type.Integer({
       ...{ minimum: 1, maximum: contactLimit.max, default: contactLimit.default },
@@ -56,12 +53,14 @@ export const describeContact = {
     'company_domain; at a public mail provider it is none. The others are returned for nothing.',
   body: QueryBody,
   response: {
-    200: Type.Object({
-      results: Type.Array(Type.Unsafe(rowOf(personFields))),
-      count: Type.Integer({ description: 'People in this page.' }),
-      with_business_email: Type.Integer({ description: 'Of these, how many have a business e-mail.' }),
-      charged: Type.Integer({ description: 'Records charged.' }),
-      next_cursor: NextCursor,
-    }),
+    200: Bytes(
+      Type.Object({
+        results: Type.Array(Person),
+        count: Type.Integer({ description: 'People in this page.' }),
+        with_business_email: Type.Integer({ description: 'Of these, how many have a business e-mail.' }),
+        charged: Type.Integer({ description: 'Records charged.' }),
+        next_cursor: NextCursor,
+      }),
+    ),
   },
 }

@@ -8,7 +8,8 @@ const valueKeys = new Set(['example', 'examples', 'default', 'enum', 'const'])
 
 /**
  * The document with every schema whose title is a name (`Event`) written once, under components.schemas, and referred
- * to where it stood. Throws for two different schemas of one name.
+ * to where it stood; what only our validator reads (errorMessage) is left out. Throws for two different schemas of one
+ * name.
  */
 export function shareSchemas(document: Document): Document {
   const schemas = new Map<string, { text: string; schema: unknown }>()
@@ -17,7 +18,9 @@ export function shareSchemas(document: Document): Document {
     if (Array.isArray(node)) return node.map(share)
     if (typeof node !== 'object' || node === null) return node
     const shared = Object.fromEntries(
-      Object.entries(node).map(([key, value]) => [key, valueKeys.has(key) ? value : share(value)]),
+      Object.entries(node)
+        .filter(([key, value]) => key !== 'errorMessage' || typeof value !== 'string')
+        .map(([key, value]) => [key, valueKeys.has(key) ? value : share(value)]),
     )
     const { title } = shared
     if (typeof title !== 'string' || !namePattern.test(title)) return shared

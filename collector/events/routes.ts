@@ -1,9 +1,11 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { typesOf } from '../../schemas/events/index.ts'
 import { type Field, fields, publicField, selectableAt, type Tier, tiers } from '../../schemas/fields.ts'
 import { chargedRoute } from '../billing/chargedRoute.ts'
 import { meterOfTier } from '../billing/meters.ts'
 import { type Format, formats, negotiateFormat } from '../http/negotiateFormat.ts'
+import { plainSerializer } from '../http/serialization.ts'
 import { untilClosed } from '../http/streaming.ts'
 import { streamOf } from '../http/streamOf.ts'
 import { createCompleteUntil, feedEnd, readableWindow } from '../query/completeUntil.ts'
@@ -12,8 +14,9 @@ import { readCountsRequest } from '../query/countsPlan.ts'
 import type { Cursor } from '../query/cursor.ts'
 import type { ReadDeps } from '../query/deps.ts'
 import { pageKeysQuery, readPage } from '../query/page.ts'
-import { type EventsPlan, readEventsRequest, readSchemaRequest } from '../query/plan.ts'
+import { type EventsPlan, readEventsRequest } from '../query/plan.ts'
 import { readRecordHashes } from '../query/recordHashes.ts'
+import { readScope } from '../query/scopeQuery.ts'
 import { describeCounts, describeEvents, describeSchema } from './schemas.ts'
 
 /** The tier whose events are counted (spec: counts exist for web_event only). */
@@ -21,12 +24,9 @@ const countsTier: Tier = 'web_event'
 
 /** Events, version 3: pages of events, their counts, and the fields they have. */
 export const eventsRoutes =
-  (deps: ReadDeps): FastifyPluginAsync =>
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    // Queries are checked in plan.ts, whose errors name the parameter; the schemas here describe, for OpenAPI.
-    app.setValidatorCompiler(() => () => true)
-    app.setSerializerCompiler(() => (data) => JSON.stringify(data))
-
+    app.setSerializerCompiler(plainSerializer)
     const cursors = deps.cursors<Cursor>('events')
     const completeUntil = createCompleteUntil(deps.postgres, deps.now)
     const config = {
@@ -34,10 +34,11 @@ export const eventsRoutes =
     } as const
 
     for (const tier of tiers) {
+      const schema = describeEvents(tier)
       app.get(
         `/api/v3/events/${tier}`,
-        { schema: describeEvents(tier), config: { ...config, charged: true } },
-        chargedRoute(deps.billing, async (request, reply) => {
+        { schema, config: { ...config, charged: true } },
+        chargedRoute(deps.billing, schema, async (request, reply) => {
           const { principal } = request
           const { asked, plan: unscoped } = readEventsRequest(request, tier, Date.now(), (cursor) =>
             cursors.read(principal.organizationId, cursor),
@@ -76,16 +77,17 @@ export const eventsRoutes =
       )
 
       app.get(`/api/v3/events/${tier}/schema`, { schema: describeSchema(tier), config }, async (request) => {
-        const { asked, source } = readSchemaRequest(request)
-        await deps.scopeOf(request.principal, asked)
-        return { fields: selectableAt(tier).map(publicField), event_types: typesOf(source) }
+        await deps.scopeOf(request.principal, readScope(request))
+        return {
+          fields: selectableAt(tier).map(publicField),
+          event_types: typesOf(request.query.source ?? null),
+        }
       })
     }
 
     app.get('/api/v3/events_schema', { schema: describeSchema(null), config }, async (request) => {
-      const { asked, source } = readSchemaRequest(request)
-      await deps.scopeOf(request.principal, asked)
-      return { fields: fields.map(publicField), event_types: typesOf(source) }
+      await deps.scopeOf(request.principal, readScope(request))
+      return { fields: fields.map(publicField), event_types: typesOf(request.query.source ?? null) }
     })
 
     app.get(

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { type TSchema, Type } from 'typebox'
 
 /**
@@ -7,11 +8,15 @@ import { type TSchema, Type } from 'typebox'
 export const Id = Type.String({ format: 'uuid' })
 export const Day = Type.String({ format: 'date', description: 'YYYY-MM-DD, UTC.' })
 export const Timestamp = Type.String({ format: 'date-time', description: 'RFC 3339, UTC.' })
-export const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
+export const Nullable = <S extends TSchema>(schema: S, options: { description?: string } = {}) =>
+  Type.Union([schema, Type.Null()], options)
 
 /** A body, query or set of path parameters that takes these and nothing else. */
 export const exactly = <P extends Record<string, TSchema>>(properties: P, options: { title?: string } = {}) =>
   Type.Object(properties, { ...options, additionalProperties: false })
+
+/** An answer that leaves as bytes, which no serializer looks at. */
+export const Bytes = (schema: TSchema) => Type.Unsafe<Readable | Buffer>(schema)
 
 export const Version = Type.Integer({ description: 'Grows with every change.' })
 

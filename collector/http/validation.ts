@@ -16,7 +16,7 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
     const value = isText ? readNumbers(schema, given) : given
     return validator.Check(value)
       ? { value }
-      : { error: faultOf(errorsOf(validator, value), httpPart ?? 'body') }
+      : { error: faultOf(schema, value, errorsOf(validator, value), httpPart ?? 'body') }
   }
 }
 
@@ -46,10 +46,10 @@ const tooManyMembers = {
 
 /** Values of a path or query, with those that the schema wants as whole numbers or booleans read as such. */
 function readNumbers(schema: TSchema, given: unknown): unknown {
-  const { properties = {} } = schema as { properties?: Record<string, { type?: string }> }
+  const properties = propertiesOf(schema)
   const entries = Object.entries(given as Record<string, unknown>).map(([name, text]) => {
     const type = Object.hasOwn(properties, name) ? properties[name]!.type : undefined
-    if (type === 'integer' && typeof text === 'string' && /^-?\d{1,15}$/.test(text))
+    if (type === 'integer' && typeof text === 'string' && /^-?\d{1,16}$/.test(text))
       return [name, Number(text)]
     if (type === 'boolean' && (text === 'true' || text === 'false')) return [name, text === 'true']
     return [name, text]
@@ -58,7 +58,7 @@ function readNumbers(schema: TSchema, given: unknown): unknown {
 }
 
 /** The first error as our answer. */
-function faultOf(errors: readonly Fault[], part: string): ApiError {
+function faultOf(schema: TSchema, value: unknown, errors: readonly Fault[], part: string): ApiError {
   const [error] = errors
   if (!error) return invalidParameter(part, 'is not as described')
   const path = error.instancePath.split('/').slice(1)
@@ -68,12 +68,52 @@ function faultOf(errors: readonly Fault[], part: string): ApiError {
   }
   if (error === tooManyMembers) return invalidParameter(part, error.message)
   if (path.length === 0) return invalidParameter(part, 'must be a JSON object')
-  if (error.keyword === 'boolean') return invalidParameter(path.join('.'), 'there is no such parameter here')
-  const allowed = errors
-    .filter(({ keyword, instancePath }) => keyword === 'const' && instancePath === error.instancePath)
-    .map(({ params }) => JSON.stringify((params as { allowedValue: unknown }).allowedValue))
-  return invalidParameter(
-    path.join('.'),
-    allowed.length > 1 ? `must be ${allowed.join(' or ')}` : error.message,
-  )
+  const name = part === 'headers' ? capitalized(path[0]!) : path.join('.')
+  if (error.keyword === 'boolean') return invalidParameter(name, 'there is no such parameter here')
+  const [member] = path as [string]
+  if (part === 'querystring' && Array.isArray((value as Record<string, unknown>)[member])) {
+    return invalidParameter(name, 'is given more than once')
+  }
+  const declared = path.length === 1 ? propertiesOf(schema)[member] : undefined
+  return invalidParameter(name, wordsFor(error, declared) ?? choicesOf(error, errors) ?? error.message)
+}
+
+interface Declared {
+  type?: string
+  minimum?: number
+  maximum?: number
+  /** What is said where a value is not as declared. */
+  errorMessage?: string
+}
+
+const propertiesOf = (schema: TSchema) =>
+  (schema as { properties?: Record<string, Declared> }).properties ?? {}
+
+/** "x-project-id" → "X-Project-Id". */
+const capitalized = (header: string) => header.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
+
+/** What is wrong, in words for people; undefined where the validator's own have to do. */
+function wordsFor({ keyword, params }: Fault, declared: Declared | undefined): string | undefined {
+  const { format, limit } = params as { format?: string; limit?: number }
+  if (keyword === 'format' && format === 'uuid') return 'must be a uuid'
+  if (keyword === 'minLength' && limit === 1) return 'is empty'
+  if (declared?.errorMessage !== undefined) return declared.errorMessage
+  if (declared?.type === 'boolean') return 'must be true or false'
+  if (declared?.type !== 'integer') return undefined
+  const { minimum, maximum } = declared
+  if (minimum === undefined) return 'must be a whole number'
+  return maximum === undefined
+    ? `must be a whole number of at least ${minimum}`
+    : `must be a whole number from ${minimum} to ${maximum}`
+}
+
+/** The values that there are to choose from, where that is what is wrong. */
+function choicesOf(error: Fault, errors: readonly Fault[]): string | undefined {
+  const allowed =
+    error.keyword === 'enum'
+      ? (error.params as { allowedValues: unknown[] }).allowedValues.map(String)
+      : errors
+          .filter(({ keyword, instancePath }) => keyword === 'const' && instancePath === error.instancePath)
+          .map(({ params }) => JSON.stringify((params as { allowedValue: unknown }).allowedValue))
+  return allowed.length > 1 ? `must be ${allowed.join(' or ')}` : undefined
 }

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Static } from 'typebox'
 import { chargedRoute, hashesOf } from '../billing/chargedRoute.ts'
 import { invalidParameter } from '../http/errors.ts'
@@ -10,9 +10,9 @@ import { type CompanyQuery, describeCompany } from './schemas.ts'
 
 /** Company lookup: address, domain or e-mail address → company. Charged as one record; a miss is free. */
 export const companyLookupRoute =
-  (deps: ReadDeps): FastifyPluginAsync =>
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    app.get<{ Querystring: Static<typeof CompanyQuery> }>(
+    app.get(
       '/api/v1/lookup/company',
       {
         schema: describeCompany,
@@ -21,14 +21,14 @@ export const companyLookupRoute =
           charged: true,
         },
       },
-      chargedRoute(deps.billing, ({ principal, query }) => {
+      chargedRoute(deps.billing, describeCompany, ({ principal, query }) => {
         const key = readCompanyKey(query)
         return {
           meter: 'lookup',
           projectId: null,
           async read({ signal }) {
             const reader = deps.openReader(principal, { effort: 'page', signal })
-            const [company] = await reader.rows(companyQuery(key))
+            const [company] = await reader.rows<Record<string, unknown>>(companyQuery(key))
             return {
               records: company ? 1 : 0,
               hashes: () => hashesOf([JSON.stringify(key)]),

@@ -1,4 +1,5 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import type { Field } from '../../schemas/fields.ts'
 import { type ChargedRead, chargedRoute, hashesOf } from '../billing/chargedRoute.ts'
@@ -7,7 +8,7 @@ import { streamOf } from '../http/streamOf.ts'
 import { readPeople, readPersonFields } from '../people/identity/people.ts'
 import type { ReadDeps } from '../query/deps.ts'
 import { hemsOf, readItems, resultsOf } from './batch.ts'
-import { type BatchBody, describeBatch, describeGet, describePost, type SubjectQuery } from './schemas.ts'
+import { describeBatch, describeGet, describePost, type SubjectQuery } from './schemas.ts'
 import { hemOfSubject } from './subject.ts'
 
 /** Most bytes of a batch: 10,000 items with the longest ids and addresses that are worth sending. */
@@ -17,7 +18,7 @@ type Asked = Static<typeof SubjectQuery>
 
 /** Identity lookup: hashed or plain e-mail address → person. Charged for each person returned; misses are free. */
 export const lookupRoutes =
-  (deps: ReadDeps): FastifyPluginAsync =>
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const access = { to: 'key', projectKeys: 'as organization', keyRole: 'read' } as const
     const single = {
@@ -64,25 +65,25 @@ export const lookupRoutes =
       }
     }
 
-    app.get<{ Querystring: Asked }>(
+    app.get(
       '/api/v1/lookup',
       { schema: describeGet, ...single },
-      chargedRoute(deps.billing, (request, reply) => lookUp(request, reply, request.query)),
+      chargedRoute(deps.billing, describeGet, (request, reply) => lookUp(request, reply, request.query)),
     )
-    app.post<{ Body: Asked }>(
+    app.post(
       '/api/v1/lookup',
       { schema: describePost, ...single },
-      chargedRoute(deps.billing, (request, reply) => lookUp(request, reply, request.body)),
+      chargedRoute(deps.billing, describePost, (request, reply) => lookUp(request, reply, request.body)),
     )
 
-    app.post<{ Body: Static<typeof BatchBody> }>(
+    app.post(
       '/api/v1/lookup/batch',
       {
         schema: describeBatch,
         config: { access: { ...access, limit: 'batch_lookup' }, charged: true },
         bodyLimit: batchBytesMax,
       },
-      chargedRoute(deps.billing, (request, reply) => {
+      chargedRoute(deps.billing, describeBatch, (request, reply) => {
         const items = readItems(request.body.items)
         const fields = readPersonFields(request.body.select)
         return {

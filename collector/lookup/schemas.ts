@@ -1,18 +1,11 @@
 import { Type } from 'typebox'
 import { companyFields } from '../../schemas/fields.ts'
-import { rowOf } from '../events/schemas.ts'
-import { exactly, Nullable } from '../http/schemas.ts'
-import { personFields } from '../people/identity/people.ts'
+import { wholeRow } from '../http/rowSchemas.ts'
+import { Bytes, exactly, Nullable } from '../http/schemas.ts'
+import { Person, SelectOfPerson } from '../people/identity/personSchemas.ts'
 import { itemsMax } from './batch.ts'
 
 const tags = ['Identity']
-
-const Select = Type.Optional(
-  Type.String({ description: 'Comma-separated fields of a person. Default: hem and the whole profile.' }),
-)
-
-/** A person as answers have one: every field, null where nobody knows it, or those that were selected. */
-const Person = Type.Unsafe(rowOf(personFields))
 
 const Email = Type.String({
   description: 'The e-mail address; it is trimmed, lower-cased and hashed, and not kept.',
@@ -20,19 +13,23 @@ const Email = Type.String({
 const Hem = Type.String({ description: 'SHA-256, hex, of the trimmed, lower-cased e-mail address.' })
 
 /** Texts are checked where they are read, so that single lookups and items of a batch say the same of them. */
-export const SubjectQuery = exactly({ hem: Type.Optional(Hem), email: Type.Optional(Email), select: Select })
-
-const Found = Type.Object({
-  matched: Type.Boolean(),
-  person: Nullable(Person),
+export const SubjectQuery = exactly({
+  hem: Type.Optional(Hem),
+  email: Type.Optional(Email),
+  select: Type.Optional(SelectOfPerson),
 })
+
+const Found = Type.Object(
+  { matched: Type.Boolean(), person: Nullable(Person) },
+  { title: 'PersonLookup', description: 'The person, or null where nobody is known.' },
+)
 
 const about = {
   tags,
   description:
     'Give hem or email. A person is charged on the meter lookup, a miss is free; X-Footfall-Charged tells. Who is known ' +
     'by several addresses is found by each of them; pte_person_id is the same then.',
-  response: { 200: Found },
+  response: { 200: Bytes(Found) },
 }
 
 /** GET /api/v1/lookup. */
@@ -59,7 +56,7 @@ const Item = Type.Unknown({
 
 export const BatchBody = exactly({
   items: Type.Array(Item, { maxItems: itemsMax }),
-  select: Select,
+  select: Type.Optional(SelectOfPerson),
 })
 
 /** POST /api/v1/lookup/batch. */
@@ -72,26 +69,34 @@ export const describeBatch = {
     'one person are two; misses and items with an error are free.',
   body: BatchBody,
   response: {
-    200: Type.Object({
-      results: Type.Array(
-        Type.Object({
-          index: Type.Integer({ description: 'Of the item, from 0.' }),
-          id: Nullable(Type.String({ description: 'As the item has it.' })),
-          matched: Type.Boolean(),
-          person: Nullable(Person),
-          error: Type.Optional(
-            Type.Object({
-              error: Type.String(),
-              message: Type.String(),
-              parameter: Type.Optional(Type.String()),
-            }),
+    200: Bytes(
+      Type.Object({
+        results: Type.Array(
+          Type.Object(
+            {
+              index: Type.Integer({ description: 'Of the item, from 0.' }),
+              id: Nullable(Type.String({ description: 'As the item has it.' })),
+              matched: Type.Boolean(),
+              person: Nullable(Person),
+              error: Type.Optional(
+                Type.Object(
+                  {
+                    error: Type.String(),
+                    message: Type.String(),
+                    parameter: Type.Optional(Type.String()),
+                  },
+                  { title: 'ItemError', description: 'What is wrong with the item.' },
+                ),
+              ),
+            },
+            { title: 'LookupResult' },
           ),
-        }),
-      ),
-      count: Type.Integer({ description: 'Items.' }),
-      matched: Type.Integer({ description: 'Items with a person.' }),
-      charged: Type.Integer({ description: 'Records charged.' }),
-    }),
+        ),
+        count: Type.Integer({ description: 'Items.' }),
+        matched: Type.Integer({ description: 'Items with a person.' }),
+        charged: Type.Integer({ description: 'Records charged.' }),
+      }),
+    ),
   },
 }
 
@@ -103,7 +108,7 @@ export const CompanyQuery = exactly({
 })
 
 /** A company has every field, null where nobody knows it. */
-const company = { ...rowOf(companyFields), required: companyFields.map(({ name }) => name) }
+const Company = wholeRow('Company', companyFields)
 
 /** GET /api/v1/lookup/company: an addition. */
 export const describeCompany = {
@@ -115,6 +120,6 @@ export const describeCompany = {
     'the meter lookup, a miss is free.',
   querystring: CompanyQuery,
   response: {
-    200: Type.Object({ matched: Type.Boolean(), company: Nullable(Type.Unsafe(company)) }),
+    200: Type.Object({ matched: Type.Boolean(), company: Nullable(Company) }),
   },
 }

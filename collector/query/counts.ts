@@ -7,7 +7,7 @@ type Group = Record<string, unknown> & { count: number }
 
 export interface Counts {
   /** Largest first, cut at the plan's limit. */
-  readonly groups: readonly Group[]
+  readonly groups: Group[]
   /** Events in all groups, also those that were cut. */
   readonly total: number
   readonly hasMore: boolean

@@ -1,49 +1,64 @@
-import { groupableFields, isIdentityField } from '../../schemas/fields.ts'
+import { type Static, Type } from 'typebox'
+import { fields, isIdentityField } from '../../schemas/fields.ts'
 import { invalidParameter } from '../http/errors.ts'
-import {
-  type Asked,
-  type CountsPlan,
-  type EventsPlan,
-  everyTier,
-  type Group,
-  limitDefault,
-  type ReadRequest,
-  readLimit,
-  readNames,
-  readParameters,
-  readScope,
-  readSelection,
-  selectionParameters,
-} from './plan.ts'
-import { readWindow } from './window.ts'
+import { exactly } from '../http/schemas.ts'
+import { FieldList } from './fieldList.ts'
+import { FreeFilterText } from './filter.ts'
+import { GroupBy, readGroups } from './groupBy.ts'
+import { type Asked, type CountsPlan, type EventsPlan, everyTier, limitMax, readSelection } from './plan.ts'
+import { readScope, type ScopedRequest, scopeQuery } from './scopeQuery.ts'
+import { SourceName } from './source.ts'
+import { readWindow, windowQuery } from './window.ts'
 
-export const countsParameters = [...selectionParameters, 'group_by'] as const
+const limitDefault = 1000
 
-/** What counts can be grouped by: hour and day, which are computed, url as another name of page_url, and fields. */
-export const groupings: readonly Group[] = [
-  { name: 'hour', sql: 'toStartOfHour(timestamp)' },
-  { name: 'day', sql: 'toDate(timestamp)' },
-  { name: 'url', sql: 'page_url' },
-  ...groupableFields.map(({ name }) => ({ name, sql: name })),
-]
+const countedFields = fields
+  .filter(({ counts }) => counts === 'number')
+  .map(({ name }) => name)
+  .join(' and ')
+
+/** The parameter `distinct` of counts. */
+export const DistinctCounted = FieldList(
+  'Comma-separated fields whose distinct combinations are counted in each group, as `distinct`: fields of events, ' +
+    `and of identity fields ${countedFields}.`,
+)
+
+/** The parameters of GET /api/v3/events/web_event/counts. */
+export const CountsQuery = exactly({
+  ...scopeQuery,
+  ...windowQuery,
+  source: Type.Optional(SourceName),
+  filter: Type.Optional(FreeFilterText),
+  distinct: Type.Optional(DistinctCounted),
+  limit: Type.Optional(
+    Type.Integer({
+      ...{ minimum: 1, maximum: limitMax, default: limitDefault },
+      description: 'Most groups in the answer: the earliest where they are by hour or day, else the largest.',
+    }),
+  ),
+  group_by: Type.Optional(GroupBy),
+})
 
 /** Reads a request for counts of events (version 3). Throws 400 that names the parameter. */
-export function readCountsRequest(request: ReadRequest, nowMs: number): Asked<CountsPlan> {
-  const given = readParameters(request.query, countsParameters)
+export function readCountsRequest(
+  request: ScopedRequest<Static<typeof CountsQuery>>,
+  nowMs: number,
+): Asked<CountsPlan> {
+  const { query } = request
   return {
-    asked: readScope(given, request),
+    asked: readScope(request),
     plan: {
-      ...readFreeSelection(given),
-      window: readWindow(given, nowMs),
-      groups: readGroups(given.group_by),
-      limit: readLimit(given.limit, limitDefault.counts),
+      ...readFreeSelection(query),
+      window: readWindow(query, nowMs),
+      groups: readGroups(query.group_by),
+      limit: query.limit ?? limitDefault,
     },
   }
 }
 
 /** Reads what counts are about. Throws 400 that names the parameter. */
-export function readFreeSelection(given: Parameters<typeof readSelection>[0]) {
-  const selection = readSelection(given, everyTier)
+export function readFreeSelection(query: Parameters<typeof readSelection>[0]) {
+  const selection = readSelection(query, everyTier)
   requireFree(selection)
   return selection
 }
@@ -68,17 +83,4 @@ export function requireFree({ filters, distinct }: Pick<EventsPlan, 'filters' | 
       `"${counted.name}" tells who a visitor is, which is not free: of identity fields hem and company_domain are counted`,
     )
   }
-}
-
-/** Reads what counts are grouped by. Throws 400 for what would return an event, an address or a person. */
-export function readGroups(list: string | undefined): readonly Group[] {
-  if (list === undefined) return []
-  return readNames('group_by', list).map((name) => {
-    const grouping = groupings.find((candidate) => candidate.name === name)
-    if (grouping) return grouping
-    throw invalidParameter(
-      'group_by',
-      `"${name}" is none of ${groupings.map((candidate) => candidate.name).join(', ')}`,
-    )
-  })
 }

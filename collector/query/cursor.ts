@@ -1,3 +1,4 @@
+import { Type } from 'typebox'
 import type { Order } from './order.ts'
 import type { Window } from './window.ts'
 
@@ -17,3 +18,10 @@ export interface Cursor {
   readonly from: RowKey
   readonly window: Window
 }
+
+/** The parameter `cursor` of pages of events. */
+export const CursorOfEvents = Type.String({
+  description:
+    'next_cursor of the page before, with the other parameters unchanged. Without a window and an order of its own ' +
+    'the request reads those of the first page; another order is 400.',
+})

@@ -1,3 +1,4 @@
+import { Type } from 'typebox'
 import { type Field, fieldNamed, hasProfile, isReadableAt, type Tier } from '../../schemas/fields.ts'
 import { isUuid } from '../../schemas/uuid.ts'
 import { invalidParameter } from '../http/errors.ts'
@@ -38,6 +39,27 @@ const pathMax = 10
 
 /** Names of all paths together: each is a parameter, of which ClickHouse takes a thousand. */
 export const pathNamesMax = 300
+
+const grammar =
+  `Comma-separated field:op:value; all of them must hold, ${filtersMax} at most. Operators: ` +
+  `${operators.join(', ')}. A comma separates only where field:op: follows it, so values may hold commas and ` +
+  'colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a ' +
+  'backslash escapes; in takes up to ' +
+  `${valuesMax} values with | between them, which they cannot hold. What a field with a fixed list of values never ` +
+  'holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. ' +
+  'event_data.element.className and other dotted paths reach into the payload, where eq, ' +
+  `ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most ${pathNamesMax} names.`
+
+const examples = ['event_type:eq:click,page_path:like:/checkout%']
+
+/** The parameter `filter`; readFilters reads it. */
+export const FilterText = Type.String({ description: grammar, examples })
+
+/** The same where answers are not billed, and so tell nothing that is sold (requireFree). */
+export const FreeFilterText = Type.String({
+  examples,
+  description: `${grammar} Fields of events alone, resolved among them: who a visitor is, is not free.`,
+})
 
 const operandPattern = '(?:event_data(?:\\.[^,:.]+)+|\\w+)'
 

@@ -1,9 +1,23 @@
+import { Type } from 'typebox'
+
 /**
  * In which order a page has its events: by time, newest first or oldest first, or as they were received; of the same
  * millisecond by id. Of what was received the window means received_at, of all others ts_millis.
  */
 export const orders = ['desc', 'asc', 'received'] as const
 export type Order = (typeof orders)[number]
+
+/** The parameter `order`. */
+export const OrderName = Type.Enum(orders, {
+  default: orders[0],
+  description:
+    'desc: newest first, by ts_millis and then event_id; asc: oldest first. The rows are the same: of distinct ones ' +
+    'the newest are returned in both. received: in the order of arrival, by received_at and then event_id; the window ' +
+    'means received_at, ends at meta.complete_until where no end is given, and next_cursor is always there, so that ' +
+    'who asks for it again and again gets each event once and misses none, however late it came. When ClickHouse has ' +
+    'lost events in a crash, complete_until goes back until they are there again: who has read on meanwhile reads ' +
+    'once more from the earliest complete_until, and leaves out the event_ids that are known.',
+})
 
 /** ORDER BY of events in this order. */
 export const orderBy = (order: Order): string =>

@@ -1,17 +1,18 @@
-import { type Field, fieldNamed, fieldsAt, isReadableAt, type Tier } from '../../schemas/fields.ts'
-import { isUuid } from '../../schemas/uuid.ts'
+import { type Static, Type } from 'typebox'
+import { type Field, fieldsAt, type Tier } from '../../schemas/fields.ts'
 import type { RequestedScope, Scope } from '../access/scope.ts'
 import { invalidParameter } from '../http/errors.ts'
-import { readEscapesFormulas } from './csvFormulas.ts'
-import type { Cursor } from './cursor.ts'
-import { type Filter, readFilters } from './filter.ts'
-import { type Order, orders } from './order.ts'
+import { exactly } from '../http/schemas.ts'
+import { CsvFormulas } from './csvFormulas.ts'
+import { type Cursor, CursorOfEvents } from './cursor.ts'
+import { Distinct, readFields, Select } from './fieldList.ts'
+import { type Filter, FilterText, readFilters } from './filter.ts'
+import type { Group } from './groupBy.ts'
+import { type Order, OrderName } from './order.ts'
+import { readScope, type ScopedRequest, scopeQuery } from './scopeQuery.ts'
 import { isAboutSessions } from './sessions.ts'
-import { instantMsMax, readWindow, type Window, type WindowParameters } from './window.ts'
-
-/** The spec's values of `source`. */
-export const sources = ['pixel', 'svcdsp'] as const
-export type Source = (typeof sources)[number]
+import { type Source, SourceName, sourceOf } from './source.ts'
+import { instantMsMax, readWindow, type Window, type WindowParameters, windowQuery } from './window.ts'
 
 /** What a route that has no tier of its own knows: every field. */
 export const everyTier: Tier = 'resolution_full_profile'
@@ -42,12 +43,6 @@ export interface EventsPlan extends Selection {
   readonly order: Order
 }
 
-/** What counts are grouped by; `name` is the key in the answer. */
-export interface Group {
-  readonly name: string
-  readonly sql: string
-}
-
 /** Counts of events. */
 export interface CountsPlan extends Selection {
   readonly groups: readonly Group[]
@@ -63,43 +58,43 @@ export interface Asked<Plan extends Selection> {
   readonly plan: Omit<Plan, 'scope'>
 }
 
-/** The parts of a request that a plan is read from. */
-export interface ReadRequest {
-  readonly query: unknown
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
-}
-
-export const limitDefault = { events: 100, counts: 1000 } as const
+const limitDefault = 100
 export const limitMax = 10_000
 
-export const scopeParameters = ['project_id', 'pixel_id', 'campaign_id'] as const
-export const windowParameters = ['start_ms', 'end_ms', 'start_time', 'end_time'] as const
-export const selectionParameters = [
-  ...scopeParameters,
-  ...windowParameters,
-  'source',
-  'filter',
-  'distinct',
-  'limit',
-] as const
-
-export const eventsParameters = [...selectionParameters, 'select', 'order', 'cursor', 'csv_formulas'] as const
-export const schemaParameters = [...scopeParameters, 'source'] as const
+/** The parameters of GET /api/v3/events/{tier}. */
+export const EventsQuery = exactly({
+  ...scopeQuery,
+  ...windowQuery,
+  source: Type.Optional(SourceName),
+  filter: Type.Optional(FilterText),
+  distinct: Type.Optional(Distinct),
+  limit: Type.Optional(
+    Type.Integer({
+      ...{ minimum: 1, maximum: limitMax, default: limitDefault },
+      description: 'Most rows of the page.',
+    }),
+  ),
+  select: Type.Optional(Select),
+  order: Type.Optional(OrderName),
+  cursor: Type.Optional(CursorOfEvents),
+  csv_formulas: Type.Optional(CsvFormulas),
+})
+export type EventsQuery = Static<typeof EventsQuery>
 
 /**
  * Reads a request for a page of events at `tier`; `readCursor` reads what its cursor holds. Throws 400 that names the
  * parameter.
  */
 export function readEventsRequest(
-  request: ReadRequest,
+  request: ScopedRequest<EventsQuery>,
   tier: Tier,
   nowMs: number,
   readCursor: (cursor: string) => Cursor,
 ): Asked<EventsPlan> {
-  const given = readParameters(request.query, eventsParameters)
-  const cursor = given.cursor === undefined ? null : readCursor(given.cursor)
-  const order = readOrder(given.order, cursor)
-  const selection = readSelection(given, tier)
+  const { query } = request
+  const cursor = query.cursor === undefined ? null : readCursor(query.cursor)
+  const order = readOrder(query.order, cursor)
+  const selection = readSelection(query, tier)
   if (order === 'received' && selection.distinct.length > 0) {
     throw invalidParameter('distinct', 'cannot be combined with order=received, which never ends')
   }
@@ -107,16 +102,17 @@ export function readEventsRequest(
   if (order === 'received' && isAboutSessions(selection.filters)) {
     throw invalidParameter('filter', 'cannot ask for fields of sessions with order=received')
   }
-  const isWindowGiven = windowParameters.some((name) => given[name] !== undefined)
+  const { start_ms, end_ms, start_time, end_time } = query
+  const isWindowGiven = [start_ms, end_ms, start_time, end_time].some((bound) => bound !== undefined)
   return {
-    asked: readScope(given, request),
+    asked: readScope(request),
     plan: {
       ...selection,
-      window: cursor && !isWindowGiven ? cursor.window : readOrderedWindow(given, nowMs, order),
-      hasAllColumns: given.select === undefined,
-      escapesFormulas: readEscapesFormulas(given.csv_formulas),
-      columns: given.select === undefined ? fieldsAt(tier) : readFields('select', given.select, tier),
-      limit: readLimit(given.limit, limitDefault.events),
+      window: cursor && !isWindowGiven ? cursor.window : readOrderedWindow(query, nowMs, order),
+      hasAllColumns: query.select === undefined,
+      escapesFormulas: query.csv_formulas === 'escape',
+      columns: query.select === undefined ? fieldsAt(tier) : readFields('select', query.select, tier),
+      limit: query.limit ?? limitDefault,
       offset: 0,
       cursor,
       order,
@@ -124,118 +120,29 @@ export function readEventsRequest(
   }
 }
 
-/**
- * Reads a request for a schema. Both sources have the same fields; the types of events are those of `source`, or of
- * both when it is null. Throws 400 that names the parameter.
- */
-export function readSchemaRequest(request: ReadRequest): { asked: RequestedScope; source: Source | null } {
-  const given = readParameters(request.query, schemaParameters)
-  return { asked: readScope(given, request), source: readSource(given.source) }
-}
-
 /** What every read of events has, however its scope and its window are given. */
 export function readSelection(
-  given: Partial<Record<'source' | 'campaign_id' | 'filter' | 'distinct' | 'group_by', string>>,
+  query: Pick<EventsQuery, 'source' | 'campaign_id' | 'filter' | 'distinct'> & { group_by?: string },
   tier: Tier,
 ) {
-  const filters = given.filter === undefined ? [] : readFilters(given.filter, tier)
-  const distinct = given.distinct === undefined ? [] : readFields('distinct', given.distinct, tier)
-  const named = [...filters.map(({ field }) => field), ...distinct].map((field) => field?.name)
-  named.push(...(given.group_by?.split(',') ?? []))
-  // A project is its pixels (spec: Query parameters of tier routes): DSP events are read where they are spoken of.
-  const isAboutCampaigns =
-    given.campaign_id !== undefined || campaignFields.some((name) => named.includes(name))
-  const source = readSource(given.source) ?? (isAboutCampaigns ? null : 'pixel')
+  const filters = query.filter === undefined ? [] : readFilters(query.filter, tier)
+  const distinct = query.distinct === undefined ? [] : readFields('distinct', query.distinct, tier)
+  const source = sourceOf(query, [...filters.flatMap(({ field }) => field ?? []), ...distinct])
   return { source, filters, distinct }
 }
 
-const campaignFields = ['source', 'campaign_id', 'spend']
-
-/** The query as a record of single strings. Throws 400 for a parameter that is not `allowed`, or given twice. */
-export function readParameters<Name extends string>(
-  query: unknown,
-  allowed: readonly Name[],
-): Partial<Record<Name, string>> {
-  const given: Partial<Record<Name, string>> = {}
-  for (const [name, value] of Object.entries(query as Record<string, string | string[]>)) {
-    const known = allowed.find((candidate) => candidate === name)
-    if (!known) throw invalidParameter(name, 'there is no such parameter here')
-    if (typeof value !== 'string') throw invalidParameter(name, 'is given more than once')
-    given[known] = value
-  }
-  return given
-}
-
-export function readScope(
-  given: Partial<Record<(typeof scopeParameters)[number], string>>,
-  { headers }: ReadRequest,
-): RequestedScope {
-  const headerProjectId = readUuid('X-Project-Id', headers['x-project-id']?.toString())
-  const projectId = readUuid('project_id', given.project_id)
-  if (projectId && headerProjectId && projectId !== headerProjectId) {
-    throw invalidParameter('project_id', 'differs from the X-Project-Id header')
-  }
-  if (given.campaign_id === '') throw invalidParameter('campaign_id', 'is empty')
-  return {
-    projectId: projectId ?? headerProjectId,
-    pixelId: readUuid('pixel_id', given.pixel_id),
-    campaignId: given.campaign_id,
-  }
-}
-
-export function readUuid(parameter: string, text: string | undefined): string | undefined {
-  if (text !== undefined && !isUuid(text)) throw invalidParameter(parameter, 'must be a uuid')
-  return text?.toLowerCase()
-}
-
-export function readSource(text: string | undefined): Source | null {
-  if (text === undefined) return null
-  const source = sources.find((candidate) => candidate === text)
-  if (!source) throw invalidParameter('source', `must be ${sources.join(' or ')}`)
-  return source
-}
-
 /** A feed goes on for ever, unless its end is given. */
-function readOrderedWindow(given: WindowParameters, nowMs: number, order: Order): Window {
-  const window = readWindow(given, nowMs)
-  const isEndGiven = given.end_ms !== undefined || given.end_time !== undefined
+function readOrderedWindow(query: WindowParameters, nowMs: number, order: Order): Window {
+  const window = readWindow(query, nowMs)
+  const isEndGiven = query.end_ms !== undefined || query.end_time !== undefined
   return order === 'received' && !isEndGiven ? { ...window, endMs: instantMsMax } : window
 }
 
 /** The order of a page; a page that follows another is in the same one. */
-function readOrder(text: string | undefined, cursor: Cursor | null): Order {
-  if (text === undefined) return cursor?.order ?? 'desc'
-  const order = orders.find((candidate) => candidate === text)
-  if (!order) throw invalidParameter('order', `must be ${orders.join(', ')}`)
+function readOrder(order: Order | undefined, cursor: Cursor | null): Order {
+  if (order === undefined) return cursor?.order ?? 'desc'
   if (cursor && cursor.order !== order) {
     throw invalidParameter('order', `differs from the cursor, which belongs to order=${cursor.order}`)
   }
   return order
-}
-
-export function readLimit(text: string | undefined, fallback: number, most = limitMax): number {
-  if (text === undefined) return fallback
-  const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0
-  if (limit < 1 || limit > most) throw invalidParameter('limit', `must be a whole number from 1 to ${most}`)
-  return limit
-}
-
-export function readFields(parameter: string, list: string, tier: Tier): readonly Field[] {
-  return readNames(parameter, list).map((name) => readField(parameter, name, tier))
-}
-
-export function readNames(parameter: string, list: string): readonly string[] {
-  const names = list.split(',')
-  const repeated = names.find((name, index) => names.indexOf(name) !== index)
-  if (repeated !== undefined) throw invalidParameter(parameter, `names "${repeated}" twice`)
-  return names
-}
-
-function readField(parameter: string, name: string, tier: Tier): Field {
-  const field = fieldNamed(name)
-  if (!field) throw invalidParameter(parameter, `there is no field "${name}"`)
-  if (!isReadableAt(field, tier)) {
-    throw invalidParameter(parameter, `"${name}" is not part of ${tier}: it takes ${field.tier}`)
-  }
-  return field
 }

@@ -1,3 +1,4 @@
+import { type Static, Type } from 'typebox'
 import { invalidParameter } from '../http/errors.ts'
 
 /** Which event times are read, Unix epoch milliseconds: start inclusive, end exclusive. */
@@ -6,13 +7,29 @@ export interface Window {
   readonly endMs: number
 }
 
-/** The four window parameters of a request, as sent (spec: Query parameters of tier routes). */
-export interface WindowParameters {
-  readonly start_ms?: string | undefined
-  readonly end_ms?: string | undefined
-  readonly start_time?: string | undefined
-  readonly end_time?: string | undefined
+/** A bound in epoch milliseconds. */
+export const Milliseconds = (description: string) =>
+  Type.Integer({ format: 'int64', description, errorMessage: 'must be whole milliseconds since 1970' })
+
+/** A bound as a text, which readWindow reads. */
+export const Time = (description: string) => Type.String({ description })
+
+/** The four window parameters of a request (spec: Query parameters of tier routes). */
+export const windowQuery = {
+  start_ms: Type.Optional(
+    Milliseconds('First millisecond of the window since 1970. Default: 24 hours before its end.'),
+  ),
+  end_ms: Type.Optional(Milliseconds('First millisecond after the window since 1970. Default: now.')),
+  start_time: Type.Optional(
+    Time(
+      'The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 ' +
+        'on in milliseconds). Not together with start_ms.',
+    ),
+  ),
+  end_time: Type.Optional(Time('The same as end_ms, written like start_time. Not together with end_ms.')),
 }
+const WindowQuery = Type.Object(windowQuery)
+export type WindowParameters = Static<typeof WindowQuery>
 
 export const dayMs = 86_400_000
 
@@ -79,17 +96,14 @@ const datePattern = /^\d{4}-\d\d-\d\d$/
 
 function readBound(
   side: 'start' | 'end',
-  ms: string | undefined,
+  ms: number | undefined,
   time: string | undefined,
 ): Bound | undefined {
   const parameter = ms === undefined ? `${side}_time` : `${side}_ms`
   if (ms !== undefined && time !== undefined) {
     throw invalidParameter(`${side}_time`, `cannot be combined with ${side}_ms`)
   }
-  if (ms !== undefined) {
-    if (!/^-?\d{1,16}$/.test(ms)) throw invalidParameter(parameter, 'must be whole milliseconds since 1970')
-    return { parameter, ms: inRange(parameter, Number(ms)), spanMs: 1 }
-  }
+  if (ms !== undefined) return { parameter, ms: inRange(parameter, ms), spanMs: 1 }
   if (time !== undefined) {
     const instant = isoToMs(time) ?? unixToMs(time)
     if (instant === undefined) {

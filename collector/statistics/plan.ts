@@ -1,17 +1,13 @@
+import { type Static, Type } from 'typebox'
 import { invalidParameter } from '../http/errors.ts'
-import {
-  type Asked,
-  type ReadRequest,
-  readNames,
-  readParameters,
-  readScope,
-  type Selection,
-  windowParameters,
-} from '../query/plan.ts'
-import { dayMs, readWindow } from '../query/window.ts'
+import { exactly } from '../http/schemas.ts'
+import { readNames } from '../query/fieldList.ts'
+import type { Asked, Selection } from '../query/plan.ts'
+import { placeQuery, readScope, type ScopedRequest } from '../query/scopeQuery.ts'
+import { dayMs, Milliseconds, readWindow, windowQuery } from '../query/window.ts'
 
 /** What statistics can be grouped by: columns of `events`, and the day (UTC). */
-export const groupings = ['day', 'project', 'pixel'] as const
+const groupings = ['day', 'project', 'pixel'] as const
 export type Grouping = (typeof groupings)[number]
 
 export const daysDefault = 30
@@ -22,19 +18,34 @@ export interface StatisticsPlan extends Selection {
   readonly groups: readonly Grouping[]
 }
 
-export const statisticsParameters = ['project_id', 'pixel_id', ...windowParameters, 'group_by'] as const
+/** The parameters of GET /api/v1/resolution/statistics. */
+export const StatisticsQuery = exactly({
+  ...placeQuery,
+  ...windowQuery,
+  start_ms: Type.Optional(
+    Milliseconds(`First millisecond of the window since 1970. Default: ${daysDefault} days before its end.`),
+  ),
+  group_by: Type.Optional(
+    Type.String({
+      description: `Comma-separated, any of ${groupings.join(', ')}; days are UTC. Without it there is the total alone.`,
+    }),
+  ),
+})
 
 /** Reads a request for statistics. Throws 400 that names the parameter. */
-export function readStatisticsRequest(request: ReadRequest, nowMs: number): Asked<StatisticsPlan> {
-  const given = readParameters(request.query, statisticsParameters)
-  const window = readWindow(given, nowMs, false, daysDefault * dayMs)
+export function readStatisticsRequest(
+  request: ScopedRequest<Static<typeof StatisticsQuery>>,
+  nowMs: number,
+): Asked<StatisticsPlan> {
+  const { query } = request
+  const window = readWindow(query, nowMs, false, daysDefault * dayMs)
   if (window.endMs - window.startMs > daysMax * dayMs) {
-    const parameter = given.start_time === undefined ? 'start_ms' : 'start_time'
+    const parameter = query.start_time === undefined ? 'start_ms' : 'start_time'
     throw invalidParameter(parameter, `must be at most ${daysMax} days before the end`)
   }
   return {
-    asked: readScope(given, request),
-    plan: { source: 'pixel', filters: [], window, groups: readGroupings(given.group_by) },
+    asked: readScope(request),
+    plan: { source: 'pixel', filters: [], window, groups: readGroupings(query.group_by) },
   }
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { requireKeyProject } from '../access/recordScope.ts'
 import { untilClosed } from '../http/streaming.ts'
 import type { ReadDeps } from '../query/deps.ts'
@@ -12,12 +12,8 @@ const groupsMax = 10_000
 
 /** GET /api/v1/resolution/statistics: how many events and visitors are identified. Never billed. */
 export const statisticsRoutes =
-  (deps: ReadDeps): FastifyPluginAsync =>
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    // As in events/routes.ts: what is read from a query is checked where it is read.
-    app.setValidatorCompiler(() => () => true)
-    app.setSerializerCompiler(() => (data) => JSON.stringify(data))
-
     app.get(
       '/api/v1/resolution/statistics',
       {

@@ -1,12 +1,11 @@
-import type { FastifySchema } from 'fastify'
-import { described, headers, parameters } from '../events/schemas.ts'
-import { daysDefault, daysMax, groupings, statisticsParameters } from './plan.ts'
+import { Type } from 'typebox'
+import { Day, Id, Nullable } from '../http/schemas.ts'
+import { ScopeHeaders } from '../query/scopeQuery.ts'
+import { daysDefault, daysMax, StatisticsQuery } from './plan.ts'
 
-const count = (description: string) => ({ type: 'integer', description })
-const rate = (description: string) => ({
-  type: ['number', 'null'],
-  description: `${description}, from 0 to 1; null of none.`,
-})
+const count = (description: string) => Type.Integer({ description })
+const rate = (description: string) =>
+  Nullable(Type.Number(), { description: `${description}, from 0 to 1; null of none.` })
 
 const counts = {
   events: count('Events that pixels captured.'),
@@ -18,69 +17,40 @@ const counts = {
   visitor_rate: rate('resolved_visitors ÷ visitors'),
 }
 
+const groups = {
+  day: Type.Optional(Day),
+  project_id: Type.Optional(Id),
+  pixel_id: Type.Optional(Id),
+}
+
 /** GET /api/v1/resolution/statistics. */
-export const describeStatistics: FastifySchema = {
+export const describeStatistics = {
   tags: ['Identity'],
   operationId: 'getResolutionStatistics',
   summary: 'Get identity resolution statistics, not billed',
   description:
     `Of all projects, one project or one pixel, over ${daysDefault} days unless the request says otherwise, at most ` +
     `${daysMax}. Events are counted by who their visitors are now known to be. Groups without events are left out.`,
-  headers,
-  querystring: described(statisticsParameters, {
-    ...parameters,
-    start_ms: {
-      ...parameters.start_ms,
-      description: `First millisecond of the window since 1970. Default: ${daysDefault} days before its end.`,
-    },
-    group_by: {
-      type: 'string',
-      description: `Comma-separated, any of ${groupings.join(', ')}; days are UTC. Without it there is the total alone.`,
-    },
-  }),
+  headers: ScopeHeaders,
+  querystring: StatisticsQuery,
   response: {
-    200: {
-      description: 'The groups, latest days first, and their total.',
-      content: {
-        'application/json': {
-          schema: {
-            type: 'object',
-            required: ['statistics', 'total', 'meta'],
-            properties: {
-              statistics: {
-                type: 'array',
-                items: {
-                  type: 'object',
-                  additionalProperties: false,
-                  required: Object.keys(counts),
-                  properties: {
-                    day: { type: 'string', format: 'date' },
-                    project_id: { type: 'string', format: 'uuid' },
-                    pixel_id: { type: 'string', format: 'uuid' },
-                    ...counts,
-                  },
-                },
-              },
-              total: {
-                type: 'object',
-                additionalProperties: false,
-                required: Object.keys(counts),
-                properties: counts,
-              },
-              meta: {
-                type: 'object',
-                required: ['start_ms', 'end_ms', 'has_more', 'request_id'],
-                properties: {
-                  start_ms: { type: 'integer', description: 'Start of the window, inclusive.' },
-                  end_ms: { type: 'integer', description: 'End of the window, exclusive.' },
-                  has_more: { type: 'boolean', description: 'True when there are more groups than 10,000.' },
-                  request_id: { type: 'string' },
-                },
-              },
-            },
-          },
-        },
+    200: Type.Object(
+      {
+        statistics: Type.Array(
+          Type.Object(
+            { ...groups, ...counts },
+            { title: 'ResolutionStatistics', additionalProperties: false },
+          ),
+        ),
+        total: Type.Object(counts, { title: 'ResolutionTotal', additionalProperties: false }),
+        meta: Type.Object({
+          start_ms: Type.Integer({ description: 'Start of the window, inclusive.' }),
+          end_ms: Type.Integer({ description: 'End of the window, exclusive.' }),
+          has_more: Type.Boolean({ description: 'True when there are more groups than 10,000.' }),
+          request_id: Type.String(),
+        }),
       },
-    },
+      { description: 'The groups, latest days first, and their total.' },
+    ),
   },
 }

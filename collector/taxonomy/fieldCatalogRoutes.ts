@@ -1,61 +1,22 @@
-import type { FastifyPluginAsync } from 'fastify'
-import Type from 'typebox'
-import type { Group } from '../../schemas/fields.ts'
-import {
-  fieldNamed,
-  fields,
-  groups,
-  isReadableAt,
-  publicField,
-  type Tier,
-  tiers,
-} from '../../schemas/fields.ts'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { fieldNamed, fields, groups, isReadableAt, publicField, tiers } from '../../schemas/fields.ts'
 import { notFound } from '../http/errors.ts'
+import { FieldDescription } from '../http/rowSchemas.ts'
+import { exactly } from '../http/schemas.ts'
 
-const oneOf = <T extends string>(values: readonly T[], description: string) =>
-  Type.Optional(
-    Type.Union(
-      values.map((value) => Type.Literal(value)),
-      { description },
-    ),
-  )
-
-const catalogQuery = Type.Object(
-  {
-    group: oneOf(groups, 'Only the fields of this group.'),
-    tier: oneOf(tiers, 'Only the fields that routes of this tier return.'),
-  },
-  { additionalProperties: false },
-)
-
-const shownField = Type.Object(
-  {
-    name: Type.String(),
-    data_type: Type.String({ description: 'Utf8, Int64, Float64, Boolean or Timestamp.' }),
-    nullable: Type.Boolean(),
-    tier: Type.String({ description: 'The cheapest tier whose routes return it.' }),
-    group: Type.String(),
-    description: Type.String(),
-    only_when_named: Type.Optional(
-      Type.Boolean({
-        description:
-          'True of fields that are computed where a request names them, in select, filter or distinct.',
-      }),
-    ),
-    values: Type.Optional(
-      Type.Array(Type.String(), { description: 'All that it may hold, where that is a fixed list.' }),
-    ),
-  },
-  { title: 'Field' },
-)
+const CatalogQuery = exactly({
+  group: Type.Optional(Type.Enum(groups, { description: 'Only the fields of this group.' })),
+  tier: Type.Optional(Type.Enum(tiers, { description: 'Only the fields that routes of this tier return.' })),
+})
 
 const config = {
   access: { to: 'key', projectKeys: 'as organization', keyRole: 'read', limit: 'data' },
 } as const
 
 /** GET /api/v1/field-catalog and …/{name}: every field that any tier returns, and what it means. Never billed. */
-export const fieldCatalogRoutes: FastifyPluginAsync = async (app) => {
-  app.get<{ Querystring: { group?: Group; tier?: Tier } }>(
+export const fieldCatalogRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
     '/api/v1/field-catalog',
     {
       config,
@@ -63,8 +24,9 @@ export const fieldCatalogRoutes: FastifyPluginAsync = async (app) => {
         tags: ['Taxonomy'],
         operationId: 'listFields',
         summary: 'List the fields of events and profiles',
-        querystring: catalogQuery,
-        response: { 200: Type.Object({ fields: Type.Array(shownField) }) },
+        description: 'Every field that any tier returns, and what it means.',
+        querystring: CatalogQuery,
+        response: { 200: Type.Object({ fields: Type.Array(FieldDescription) }) },
       },
     },
     async ({ query: { group, tier } }) => ({
@@ -74,7 +36,7 @@ export const fieldCatalogRoutes: FastifyPluginAsync = async (app) => {
     }),
   )
 
-  app.get<{ Params: { name: string } }>(
+  app.get(
     '/api/v1/field-catalog/:name',
     {
       config,
@@ -82,8 +44,9 @@ export const fieldCatalogRoutes: FastifyPluginAsync = async (app) => {
         tags: ['Taxonomy'],
         operationId: 'getField',
         summary: 'Get a field',
+        description: 'What it means, and the cheapest tier that returns it.',
         params: Type.Object({ name: Type.String() }),
-        response: { 200: Type.Object({ field: shownField }) },
+        response: { 200: Type.Object({ field: FieldDescription }) },
       },
     },
     async ({ params: { name } }) => {

@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { type Taxonomy, taxonomies } from '../../schemas/taxonomies.ts'
 import { notFound } from '../http/errors.ts'
@@ -28,20 +28,23 @@ const config = {
 const tags = ['Taxonomy']
 
 /** GET /api/v1/taxonomy and …/{name}: the lists of values that fields choose from. Never billed. */
-export const taxonomyRoutes: FastifyPluginAsync = async (app) => {
+export const taxonomyRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/api/v1/taxonomy',
     {
       config,
       schema: {
         ...{ tags, operationId: 'listTaxonomies', summary: 'List taxonomies', querystring: exactly({}) },
-        response: { 200: Type.Object({ taxonomies: Type.Array(Type.Object(summary)) }) },
+        description: 'The lists of values that fields choose from.',
+        response: {
+          200: Type.Object({ taxonomies: Type.Array(Type.Object(summary, { title: 'Taxonomy' })) }),
+        },
       },
     },
     async () => ({ taxonomies: taxonomies.map(summaryOf) }),
   )
 
-  app.get<{ Params: { name: string } }>(
+  app.get(
     '/api/v1/taxonomy/:name',
     {
       config,
@@ -52,18 +55,21 @@ export const taxonomyRoutes: FastifyPluginAsync = async (app) => {
           summary: 'Get a taxonomy with its values',
           querystring: exactly({}),
         },
+        description: 'In their natural order.',
         params: Type.Object({ name: Type.String() }),
-        response: { 200: Type.Object({ ...summary, values: Type.Array(Term) }) },
+        response: {
+          200: Type.Object({ ...summary, values: Type.Array(Term) }, { title: 'TaxonomyWithValues' }),
+        },
       },
     },
     async ({ params: { name } }) => {
       const taxonomy = taxonomies.find((candidate) => candidate.name === name)
       if (!taxonomy) throw notFound.taxonomy(name)
-      return { ...summaryOf(taxonomy), values: taxonomy.terms }
+      return { ...summaryOf(taxonomy), values: [...taxonomy.terms] }
     },
   )
 }
 
 const summaryOf = ({ name, description, fields, terms }: Taxonomy) => ({
-  ...{ name, description, fields, count: terms.length },
+  ...{ name, description, fields: [...fields], count: terms.length },
 })

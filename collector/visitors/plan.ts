@@ -1,18 +1,13 @@
+import { type Static, Type } from 'typebox'
 import { fieldsAt, type Tier } from '../../schemas/fields.ts'
 import { invalidParameter } from '../http/errors.ts'
-import { readEscapesFormulas } from '../query/csvFormulas.ts'
-import { readFilters } from '../query/filter.ts'
-import {
-  type Asked,
-  type EventsPlan,
-  type ReadRequest,
-  readFields,
-  readLimit,
-  readParameters,
-  readScope,
-  type Selection,
-} from '../query/plan.ts'
-import { readWindow, type Window } from '../query/window.ts'
+import { exactly } from '../http/schemas.ts'
+import { CsvFormulas } from '../query/csvFormulas.ts'
+import { FieldList, readFields } from '../query/fieldList.ts'
+import { FilterText, readFilters } from '../query/filter.ts'
+import type { Asked, EventsPlan, Selection } from '../query/plan.ts'
+import { placeQuery, readScope, type ScopedRequest } from '../query/scopeQuery.ts'
+import { Milliseconds, readWindow, type Window } from '../query/window.ts'
 
 /** The tiers that say who visitors are (spec: web_event has no visitors). */
 export const visitorTiers = [
@@ -23,10 +18,10 @@ export const visitorTiers = [
 export type VisitorTier = (typeof visitorTiers)[number]
 
 /** What a visitor is: a person, told by hem, or a company, told by company_domain. */
-export const kinds = ['buyers', 'accounts'] as const
+const kinds = ['buyers', 'accounts'] as const
 export type Kind = (typeof kinds)[number]
 
-export const visitorsMax = 50_000
+const visitorsMax = 50_000
 
 /** Identified visitors: of each the newest event. */
 export interface VisitorsPlan
@@ -42,60 +37,78 @@ export interface VisitorsPlan
   readonly skipsLostShards: boolean
 }
 
-export const visitorsParameters = [
-  'project_id',
-  'pixel_id',
-  'kind',
-  'start_ms',
-  'end_ms',
-  'limit',
-  'include_dsp',
-  'select',
-  'filter',
-  'csv_formulas',
-] as const
+/** The parameters of GET /api/v3/events/{tier}/visitors (spec: Visitors route parameters). */
+export const VisitorsQuery = exactly({
+  project_id: Type.Optional(
+    Type.String({
+      format: 'uuid',
+      description:
+        'All pixels of this project. The header X-Project-Id says the same; both must not differ. This or pixel_id is required.',
+    }),
+  ),
+  pixel_id: placeQuery.pixel_id,
+  kind: Type.Optional(
+    Type.Enum(kinds, {
+      default: 'buyers',
+      description:
+        'buyers: one row for each person, by hem. accounts: one for each company, by company_domain; at ' +
+        'resolution_full_profile only. Whose company nobody knows is no account.',
+    }),
+  ),
+  start_ms: Milliseconds('Required. First millisecond of the window since 1970.'),
+  end_ms: Milliseconds('Required. First millisecond after the window since 1970.'),
+  limit: Type.Integer({
+    ...{ minimum: 1, maximum: visitorsMax },
+    description: 'Required. Most visitors in the answer; the most recent are kept.',
+  }),
+  include_dsp: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'Adds visitors of the project’s DSP campaigns. They are read only when project_id is given; a pixel_id beside ' +
+        'it narrows what pixels captured and not the campaigns.',
+    }),
+  ),
+  select: Type.Optional(
+    FieldList(
+      'Comma-separated fields, in the order they are wanted. Default: every field of the tier. Fewer make the ' +
+        'answer smaller, not cheaper.',
+    ),
+  ),
+  filter: Type.Optional(FilterText),
+  csv_formulas: Type.Optional(CsvFormulas),
+})
 
-/** Reads a request for visitors at `tier` (spec: Visitors route parameters). Throws 400 that names the parameter. */
-export function readVisitorsRequest(request: ReadRequest, tier: VisitorTier): Asked<VisitorsPlan> {
-  const given = readParameters(request.query, visitorsParameters)
-  const asked = readScope(given, request)
+/** Reads a request for visitors at `tier`. Throws 400 that names the parameter. */
+export function readVisitorsRequest(
+  request: ScopedRequest<Static<typeof VisitorsQuery>>,
+  tier: VisitorTier,
+): Asked<VisitorsPlan> {
+  const { query } = request
+  const asked = readScope(request)
   if (!asked.projectId && !asked.pixelId) {
     throw invalidParameter('project_id', 'is missing: give project_id or pixel_id')
   }
-  for (const name of ['start_ms', 'end_ms', 'limit'] as const) {
-    if (given[name] === undefined) throw invalidParameter(name, 'is missing')
+  const { kind = 'buyers', select, start_ms, end_ms } = query
+  if (kind === 'accounts' && tier !== 'resolution_full_profile') {
+    throw invalidParameter('kind', 'accounts are to be had at resolution_full_profile only')
   }
-  const { start_ms, end_ms } = given
   // Campaigns belong to a project: with a pixel alone there are none (spec: include_dsp).
-  const includesDsp = readFlag('include_dsp', given.include_dsp) && asked.projectId !== undefined
+  const includesDsp = query.include_dsp === true && asked.projectId !== undefined
   return {
     asked,
     plan: {
-      kind: readKind(given.kind, tier),
+      kind,
       includesDsp,
       source: includesDsp ? null : 'pixel',
       window: readWindow({ start_ms, end_ms }, 0),
-      filters: given.filter === undefined ? [] : readFilters(given.filter, tier),
-      hasAllColumns: given.select === undefined,
-      escapesFormulas: readEscapesFormulas(given.csv_formulas),
-      columns: given.select === undefined ? fieldsAt(tier) : readFields('select', given.select, tier),
-      limit: readLimit(given.limit, visitorsMax, visitorsMax),
+      filters: query.filter === undefined ? [] : readFilters(query.filter, tier),
+      hasAllColumns: select === undefined,
+      escapesFormulas: query.csv_formulas === 'escape',
+      columns: select === undefined ? fieldsAt(tier) : readFields('select', select, tier),
+      limit: query.limit,
       gaps: [],
       skipsLostShards: false,
     },
   }
-}
-
-function readKind(text: string | undefined, tier: VisitorTier): Kind {
-  const kind = kinds.find((candidate) => candidate === (text ?? 'buyers'))
-  if (!kind) throw invalidParameter('kind', `must be ${kinds.join(' or ')}`)
-  if (kind === 'accounts' && tier !== 'resolution_full_profile') {
-    throw invalidParameter('kind', 'accounts are to be had at resolution_full_profile only')
-  }
-  return kind
-}
-
-function readFlag(parameter: string, text = 'false'): boolean {
-  if (text !== 'true' && text !== 'false') throw invalidParameter(parameter, 'must be true or false')
-  return text === 'true'
 }

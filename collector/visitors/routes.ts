@@ -1,8 +1,10 @@
-import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply } from 'fastify'
 import { chargedRoute } from '../billing/chargedRoute.ts'
 import { meterOfTier } from '../billing/meters.ts'
 import { linesOf } from '../events/routes.ts'
 import { type Format, formats, negotiateFormat } from '../http/negotiateFormat.ts'
+import { plainSerializer } from '../http/serialization.ts'
 import { streamOf } from '../http/streamOf.ts'
 import type { ReadDeps } from '../query/deps.ts'
 import { readRecordHashes } from '../query/recordHashes.ts'
@@ -12,11 +14,9 @@ import { readVisitors, type Visitors } from './visitors.ts'
 
 /** GET /api/v3/events/{tier}/visitors: one row for each identified visitor, charged once a request. */
 export const visitorsRoutes =
-  (deps: ReadDeps): FastifyPluginAsync =>
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    // As in events/routes.ts: what is read from a query is checked where it is read.
-    app.setValidatorCompiler(() => () => true)
-    app.setSerializerCompiler(() => (data) => JSON.stringify(data))
+    app.setSerializerCompiler(plainSerializer)
     const shared = {
       config: {
         access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'events' },
@@ -25,10 +25,11 @@ export const visitorsRoutes =
     } as const
 
     for (const tier of visitorTiers) {
+      const schema = describeVisitors(tier)
       app.get(
         `/api/v3/events/${tier}/visitors`,
-        { schema: describeVisitors(tier), ...shared },
-        chargedRoute(deps.billing, async (request, reply) => {
+        { schema, ...shared },
+        chargedRoute(deps.billing, schema, async (request, reply) => {
           const { principal } = request
           const { asked, plan: unscoped } = readVisitorsRequest(request, tier)
           const format = negotiateFormat(request.headers.accept)

@@ -68,5 +68,5 @@ export const publicField = ({
   group,
   description,
   ...(isOnlyNamed && { only_when_named: true }),
-  ...(values && { values }),
+  ...(values && { values: [...values] }),
 })

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Demo } from '../../collector/demo/demo.ts'
 import { eventsQuery } from '../../collector/query/eventsQuery.ts'
-import { readEventsRequest } from '../../collector/query/plan.ts'
+import { EventsQuery, readEventsRequest } from '../../collector/query/plan.ts'
 import type { Tier } from '../../schemas/fields.ts'
+import { checkedQuery } from '../harness/checkedQuery.ts'
 import type { Service } from '../harness/service.ts'
 import { record, replay, send, type Timed } from './recorded.ts'
 
@@ -48,7 +49,7 @@ export async function pageThroughApi(service: Service, tier: Tier, endMs: number
 
 /** The SQL of the same page at tier web_event, straight from ClickHouse. */
 export async function pageDirectly({ url, database }: Store, demo: Demo, endMs: number): Promise<Timed> {
-  const asked = { query: queryOf(demo, endMs), headers: {} }
+  const asked = { query: checkedQuery(EventsQuery, queryOf(demo, endMs)), headers: {} }
   const { plan } = readEventsRequest(asked, 'web_event', endMs, JSON.parse)
   const scope = {
     ...{ organizationId: demo.organization_id, projectId: demo.project_id },

@@ -1,9 +1,10 @@
 import type { Demo } from '../../collector/demo/demo.ts'
 import { type ClickHouse, openClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { seededRandom } from '../../collector/platform/seededRandom.ts'
-import { readCountsRequest } from '../../collector/query/countsPlan.ts'
+import { CountsQuery, readCountsRequest } from '../../collector/query/countsPlan.ts'
 import { countsQuery } from '../../collector/query/countsQuery.ts'
 import type { Tier } from '../../schemas/fields.ts'
+import { checkedQuery } from '../harness/checkedQuery.ts'
 import type { Service } from '../harness/service.ts'
 import { makeEvents } from './events.ts'
 import { hourMs, pageDirectly, pageThroughApi, readStore, type Store } from './pages.ts'
@@ -169,7 +170,7 @@ export async function counts(
     group_by: 'event_type',
     ...(filter && { filter }),
   }
-  const { plan } = readCountsRequest({ query, headers: {} }, newestMs)
+  const { plan } = readCountsRequest({ query: checkedQuery(CountsQuery, query), headers: {} }, newestMs)
   const scope = { organizationId: organization_id, projectId: project_id, pixelId: null, campaignId: null }
   const request = await record(url, database, (clickhouse) =>
     clickhouse.stream(countsQuery({ ...plan, scope }), 'JSONEachRow'),

@@ -1,8 +1,9 @@
 import { outputOf } from '../../collector/query/page.ts'
-import { readVisitorsRequest, type VisitorTier } from '../../collector/visitors/plan.ts'
+import { readVisitorsRequest, VisitorsQuery, type VisitorTier } from '../../collector/visitors/plan.ts'
 import { visitorsQuery } from '../../collector/visitors/visitorsQuery.ts'
 import { isProfileField } from '../../schemas/fields.ts'
 import { serviceRssMiB } from '../chaos/processes.ts'
+import { checkedQuery } from '../harness/checkedQuery.ts'
 import type { Service } from '../harness/service.ts'
 import { makeEvents } from './events.ts'
 import { readStore, type Store } from './pages.ts'
@@ -56,7 +57,7 @@ async function measure(
     project_id,
     ...{ start_ms: String(newestMs - spanMs), end_ms: String(newestMs + 1), limit: String(most) },
   }
-  const { plan } = readVisitorsRequest({ query, headers: {} }, tier)
+  const { plan } = readVisitorsRequest({ query: checkedQuery(VisitorsQuery, query), headers: {} }, tier)
   const scope = { organizationId: organization_id, projectId: project_id, pixelId: null, campaignId: null }
   const form = { leadsWithNext: false, hasMembers: plan.columns.some(isProfileField) }
   const request = await record(url, database, (clickhouse) =>

@@ -1,21 +1,21 @@
+import { type Static, Type } from 'typebox'
 import { fieldsAt } from '../../../schemas/fields.ts'
 import type { RequestedScope } from '../../access/scope.ts'
 import { invalidParameter } from '../../http/errors.ts'
+import { exactly } from '../../http/schemas.ts'
+import { Distinct, FieldList, readFields } from '../../query/fieldList.ts'
+import { FilterText } from '../../query/filter.ts'
+import { type Asked, type EventsPlan, everyTier, readSelection } from '../../query/plan.ts'
+import { readScope, type ScopedRequest, scopeQuery } from '../../query/scopeQuery.ts'
+import { SourceName } from '../../query/source.ts'
 import {
-  type Asked,
-  type EventsPlan,
-  everyTier,
-  type ReadRequest,
-  readFields,
-  readLimit,
-  readParameters,
-  readScope,
-  readSelection,
-  readUuid,
-  scopeParameters,
-  windowParameters,
-} from '../../query/plan.ts'
-import { readWindow, type Window, type WindowParameters } from '../../query/window.ts'
+  Milliseconds,
+  readWindow,
+  Time,
+  type Window,
+  type WindowParameters,
+  windowQuery,
+} from '../../query/window.ts'
 
 /** What the versions before the tier routes (v1.ts, v2.ts) have in common, and what each decides for itself. */
 export interface LegacyVersion {
@@ -25,23 +25,47 @@ export interface LegacyVersion {
   readonly includesEnd: boolean
 }
 
-export const legacyLimits = { default: 100, max: 1000 } as const
+const limits = { default: 100, max: 1000 } as const
 
-export const legacyScopeParameters = [...scopeParameters, 'organization_id'] as const
-export const legacySelectionParameters = [
-  ...legacyScopeParameters,
-  ...windowParameters,
-  'source',
-  'filter',
-] as const
-export const legacyEventsParameters = [
-  ...legacySelectionParameters,
-  'distinct',
-  'select',
-  'limit',
-  'offset',
-] as const
-export const legacyCountsParameters = [...legacySelectionParameters, 'distinct', 'group_by'] as const
+/** Nine digits: more than a window of 25 hours holds, and a number that ClickHouse takes. */
+const offsetMax = 999_999_999
+
+/** The parameters that say whose events of when; readOneScope and readWholeWindow read them. */
+export const legacySelection = {
+  ...scopeQuery,
+  organization_id: Type.Optional(
+    Type.String({ format: 'uuid', description: 'All projects of the key’s organization.' }),
+  ),
+  ...windowQuery,
+  start_ms: Type.Optional(Milliseconds('First millisecond of the window since 1970.')),
+  end_ms: Type.Optional(Milliseconds('First millisecond after the window since 1970.')),
+  source: Type.Optional(SourceName),
+}
+
+/** The parameters of pages of events. */
+export const LegacyEventsQuery = exactly({
+  ...legacySelection,
+  filter: Type.Optional(FilterText),
+  distinct: Type.Optional(Distinct),
+  select: Type.Optional(FieldList('Comma-separated fields. Default: every field.')),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.max, default: limits.default })),
+  offset: Type.Optional(
+    Type.Integer({
+      ...{ minimum: 0, maximum: offsetMax, default: 0 },
+      description: 'How many of the newest events to pass over.',
+    }),
+  ),
+})
+export type LegacyEventsQuery = Static<typeof LegacyEventsQuery>
+
+/** The same where the end belongs to the window. */
+export const InclusiveEventsQuery = exactly({
+  ...LegacyEventsQuery.properties,
+  end_ms: Type.Optional(Milliseconds('Last millisecond of the window since 1970.')),
+  end_time: Type.Optional(
+    Time('Last instant of the window, written like start_time; of a date the whole day belongs to it.'),
+  ),
+})
 
 /** A plan for a page of events, and what else of the request decides the answer. */
 export interface LegacyEvents extends Asked<EventsPlan> {
@@ -50,48 +74,52 @@ export interface LegacyEvents extends Asked<EventsPlan> {
 }
 
 /** Reads a request for a page of events. Throws 400 that names the parameter. */
-export function readLegacyEvents(request: ReadRequest, version: LegacyVersion): LegacyEvents {
-  const given = readParameters(request.query, legacyEventsParameters)
-  const window = readWholeWindow(given, version.includesEnd)
+export function readLegacyEvents(
+  request: ScopedRequest<LegacyEventsQuery>,
+  version: LegacyVersion,
+): LegacyEvents {
+  const { query } = request
+  const window = readWholeWindow(query, version.includesEnd)
   const { windowMsMax } = version
   if (windowMsMax !== null && window.endMs - window.startMs > windowMsMax) {
-    const parameter = given.end_ms === undefined ? 'end_time' : 'end_ms'
+    const parameter = query.end_ms === undefined ? 'end_time' : 'end_ms'
     throw invalidParameter(parameter, `must be at most ${windowMsMax / hourMs} hours after the start`)
   }
   return {
-    asked: readOneScope(given, request),
-    isSelected: given.select !== undefined,
+    asked: readOneScope(request),
+    isSelected: query.select !== undefined,
     plan: {
-      ...readSelection(given, everyTier),
+      ...readSelection(query, everyTier),
       window,
-      hasAllColumns: given.select === undefined,
+      hasAllColumns: query.select === undefined,
       columns:
-        given.select === undefined ? fieldsAt(everyTier) : readFields('select', given.select, everyTier),
-      limit: readLimit(given.limit, legacyLimits.default, legacyLimits.max),
-      offset: readOffset(given.offset),
+        query.select === undefined ? fieldsAt(everyTier) : readFields('select', query.select, everyTier),
+      limit: query.limit ?? limits.default,
+      offset: query.offset ?? 0,
       cursor: null,
       order: 'desc',
     },
   }
 }
 
-type GivenScope = Partial<Record<(typeof legacyScopeParameters)[number], string>>
+type LegacyRequest = ScopedRequest<Static<typeof LegacyScopeQuery>>
+const LegacyScopeQuery = Type.Object({ ...scopeQuery, organization_id: legacySelection.organization_id })
 
 /**
  * The scope of a request: one of pixel, project and organization, and perhaps a campaign. Of several the narrowest
  * counts, and the others are as if they had not been given (spec: Events, earlier versions).
  */
-export function readNarrowestScope(given: GivenScope, request: ReadRequest): RequestedScope {
-  const { projectId, pixelId, campaignId } = readScope(given, request)
-  const organizationId = readUuid('organization_id', given.organization_id)
+export function readNarrowestScope(request: LegacyRequest): RequestedScope {
+  const { projectId, pixelId, campaignId } = readScope(request)
+  const organizationId = request.query.organization_id?.toLowerCase()
   if (pixelId) return { pixelId, campaignId }
   if (projectId) return { projectId, campaignId }
   return { organizationId, campaignId }
 }
 
 /** The same where a scope, or a campaign, must be given. Throws 400 when there is none. */
-export function readOneScope(given: GivenScope, request: ReadRequest): RequestedScope {
-  const asked = readNarrowestScope(given, request)
+export function readOneScope(request: LegacyRequest): RequestedScope {
+  const asked = readNarrowestScope(request)
   if (Object.values(asked).every((id) => id === undefined)) {
     throw invalidParameter(
       'organization_id',
@@ -117,13 +145,4 @@ export function readWholeWindow(given: WindowParameters, includesEnd: boolean): 
   return readWindow(given, 0, includesEnd)
 }
 
-function readOffset(text = '0'): number {
-  if (!/^\d{1,9}$/.test(text))
-    throw invalidParameter('offset', `must be a whole number from 0 to ${offsetMax}`)
-  return Number(text)
-}
-
 const hourMs = 3_600_000
-
-/** Nine digits: more than a window of 25 hours holds, and a number that ClickHouse takes. */
-const offsetMax = 999_999_999

@@ -1,8 +1,10 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { typesOf } from '../../../schemas/events/index.ts'
 import { fields, publicField } from '../../../schemas/fields.ts'
 import type { Effort, Reader } from '../../access/reader.ts'
 import { type ChargedRead, chargedRoute } from '../../billing/chargedRoute.ts'
+import { plainSerializer } from '../../http/serialization.ts'
 import { untilClosed } from '../../http/streaming.ts'
 import { countsAnswer, indexOf, readCounts } from '../../query/counts.ts'
 import { requireFree } from '../../query/countsPlan.ts'
@@ -12,7 +14,7 @@ import { pageKeysQuery } from '../../query/page.ts'
 import type { Asked, EventsPlan, Selection } from '../../query/plan.ts'
 import { nameProjects } from '../../query/projects.ts'
 import { readRecordHashes } from '../../query/recordHashes.ts'
-import { type LegacyVersion, readLegacyEvents } from './legacy.ts'
+import { type LegacyEventsQuery, type LegacyVersion, readLegacyEvents, readNarrowestScope } from './legacy.ts'
 import { decidingFields, meterOf, returnedFields } from './meter.ts'
 import { estimateScan } from './scanEstimate.ts'
 import {
@@ -22,16 +24,14 @@ import {
   describeV1Index,
   describeV1Schema,
 } from './schemas.ts'
-import { readV1Counts, readV1Index, readV1Schema, v1 } from './v1.ts'
+import { readV1Counts, readV1Index, v1 } from './v1.ts'
 import { v2 } from './v2.ts'
 
 /** Events, versions 1 and 2: pages of at most 1,000 events, counts, their index, fields, and scan estimates. */
 export const legacyRoutes =
-  (deps: ReadDeps): FastifyPluginAsync =>
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    // As in routes.ts: what is read from a query is checked where it is read.
-    app.setValidatorCompiler(() => () => true)
-    app.setSerializerCompiler(() => (data) => JSON.stringify(data))
+    app.setSerializerCompiler(plainSerializer)
     const shared = {
       config: { access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'events' } },
     } as const
@@ -52,7 +52,7 @@ export const legacyRoutes =
 
     const readPage =
       (version: LegacyVersion) =>
-      async (request: FastifyRequest): Promise<ChargedRead> => {
+      async (request: FastifyRequest<{ Querystring: LegacyEventsQuery }>): Promise<ChargedRead> => {
         const legacy = readLegacyEvents(request, version)
         const asking = await scoped(request, legacy)
         // Without select the rows tell the meter: who may not even have the lowest it can be is refused before the work.
@@ -99,16 +99,13 @@ export const legacyRoutes =
       ['/api/v2/events', v2],
     ] as const) {
       const config = { ...shared.config, charged: true } as const
-      app.get(
-        path,
-        { ...shared, schema: describeLegacyEvents(version), config },
-        chargedRoute(deps.billing, readPage(version)),
-      )
+      const schema = describeLegacyEvents(version)
+      app.get(path, { ...shared, schema, config }, chargedRoute(deps.billing, schema, readPage(version)))
     }
 
     app.get(
       '/api/v1/events/scan_estimate',
-      { schema: describeScanEstimate(), ...shared },
+      { schema: describeScanEstimate, ...shared },
       async (request, reply) => {
         const read = readLegacyEvents(request, { ...v1, windowMsMax: null })
         requireFree(read.plan)
@@ -121,30 +118,25 @@ export const legacyRoutes =
       },
     )
 
-    app.get('/api/v1/event_counts', { schema: describeV1Counts(), ...shared }, async (request, reply) => {
+    app.get('/api/v1/event_counts', { schema: describeV1Counts, ...shared }, async (request, reply) => {
       const plan = await scoped(request, readV1Counts(request))
       const counts = await readCounts(readerOf(request, reply, 'scan', plan), plan)
       return countsAnswer(counts, plan, request.id)
     })
 
-    app.get(
-      '/api/v1/event_counts_index',
-      { schema: describeV1Index(), ...shared },
-      async (request, reply) => {
-        const read = readV1Index(request)
-        const plan = await scoped(request, read)
-        const counts = await readCounts(readerOf(request, reply, 'scan', plan), plan)
-        const { counts: _, ...answer } = countsAnswer(counts, plan, request.id)
-        return { interval: read.interval, index: indexOf(counts, read.interval), ...answer }
-      },
-    )
+    app.get('/api/v1/event_counts_index', { schema: describeV1Index, ...shared }, async (request, reply) => {
+      const read = readV1Index(request)
+      const plan = await scoped(request, read)
+      const counts = await readCounts(readerOf(request, reply, 'scan', plan), plan)
+      const { counts: _, ...answer } = countsAnswer(counts, plan, request.id)
+      return { interval: read.interval, index: indexOf(counts, read.interval), ...answer }
+    })
 
-    app.get('/api/v1/events_schema', { schema: describeV1Schema(), ...shared }, async (request) => {
-      const { asked, source } = readV1Schema(request)
-      await deps.scopeOf(request.principal, asked)
+    app.get('/api/v1/events_schema', { schema: describeV1Schema, ...shared }, async (request) => {
+      await deps.scopeOf(request.principal, readNarrowestScope(request))
       return {
         fields: fields.map((field) => ({ ...publicField(field), type: field.dataType })),
-        event_types: typesOf(source),
+        event_types: typesOf(request.query.source ?? null),
       }
     })
   }

@@ -1,14 +1,17 @@
-import type { FastifySchema } from 'fastify'
-import { selectableAt } from '../../../schemas/fields.ts'
+import { type TSchema, Type } from 'typebox'
 import { meters } from '../../billing/meters.ts'
-import { formats } from '../../http/negotiateFormat.ts'
+import { FieldDescription } from '../../http/rowSchemas.ts'
+import { exactly } from '../../http/schemas.ts'
+import { FreeFilterText } from '../../query/filter.ts'
 import { everyTier } from '../../query/plan.ts'
-import { dayMs } from '../../query/window.ts'
-import { countsOnly, described, eventRowOf, eventTypesSchema, headers, parameters } from '../schemas.ts'
-import { type LegacyVersion, legacyCountsParameters, legacyEventsParameters, legacyLimits } from './legacy.ts'
-import { indexParameters, intervals, v1, v1SchemaParameters } from './v1.ts'
+import { ScopeHeaders } from '../../query/scopeQuery.ts'
+import { SourceName } from '../../query/source.ts'
+import { eventRows } from '../rowSchemas.ts'
+import { EventCount, EventType } from '../schemas.ts'
+import { InclusiveEventsQuery, LegacyEventsQuery, type LegacyVersion, legacySelection } from './legacy.ts'
+import { Interval, V1CountsQuery, V1IndexQuery, v1 } from './v1.ts'
 
-/** What OpenAPI says about the events routes of versions 1 and 2. As in description.ts, nothing is validated by it. */
+const tags = ['Events']
 
 const scopeText =
   'One of pixel_id, project_id and organization_id says whose events; of several, pixel_id wins over project_id, ' +
@@ -16,210 +19,130 @@ const scopeText =
 
 const windowText = 'The window is given as start_ms and end_ms, or as start_time and end_time. '
 
-const own = {
-  ...parameters,
-  organization_id: { type: 'string', format: 'uuid', description: 'All projects of the key’s organization.' },
-  start_ms: { ...parameters.start_ms, description: 'First millisecond of the window since 1970.' },
-  end_ms: { ...parameters.end_ms, description: 'First millisecond after the window since 1970.' },
-  limit: { type: 'integer', minimum: 1, maximum: legacyLimits.max, default: legacyLimits.default },
-  offset: {
-    type: 'integer',
-    minimum: 0,
-    default: 0,
-    description: 'How many of the newest events to pass over.',
-  },
-  select: { ...parameters.select, description: 'Comma-separated fields. Default: every field.' },
-  interval: {
-    type: 'string',
-    enum: Object.keys(intervals),
-    default: 'hour',
-    description: Object.entries(intervals)
-      .map(([interval, windowMs]) => `${interval} takes a window of at most ${windowMs / dayMs} days`)
-      .join(', '),
-  },
-} as const
-
-/** In version 2 the end belongs to the window. */
-const inclusive = {
-  ...own,
-  end_ms: { ...own.end_ms, description: 'Last millisecond of the window since 1970.' },
-  end_time: {
-    ...own.end_time,
-    description:
-      'Last instant of the window, written like start_time; of a date the whole day belongs to it.',
-  },
+const windowMeta = {
+  start_ms: Type.Integer({ description: 'Start of the window, inclusive.' }),
+  end_ms: Type.Integer({ description: 'End of the window, as it was asked for.' }),
+  request_id: Type.String(),
 }
 
-const answer = (description: string, properties: Record<string, object>) => ({
-  200: {
-    description,
-    content: {
-      [formats.json]: { schema: { type: 'object', required: Object.keys(properties), properties } },
-    },
-  },
+const answer = <P extends Record<string, TSchema>>(description: string, properties: P) => ({
+  200: Type.Object(properties, { description }),
 })
 
-const windowMeta = {
-  start_ms: { type: 'integer', description: 'Start of the window, inclusive.' },
-  end_ms: { type: 'integer', description: 'End of the window, as it was asked for.' },
-  request_id: { type: 'string' },
-}
+const Meta = Type.Object(
+  {
+    meter: Type.Enum(meters),
+    records: Type.Integer({ description: 'Rows in this page.' }),
+    charged: Type.Integer({ description: 'Records charged.' }),
+    ...windowMeta,
+    offset: Type.Integer(),
+    limit: Type.Integer(),
+    has_more: Type.Boolean({ description: 'True when there are rows after these.' }),
+  },
+  { title: 'LegacyMeta' },
+)
 
 /** GET /api/v1/events and GET /api/v2/events. */
-export const describeLegacyEvents = (version: LegacyVersion): FastifySchema => {
-  const isV1 = version === v1
-  return {
-    tags: ['Events'],
-    operationId: isV1 ? 'listEventsV1' : 'listEventsV2',
-    summary: `List events (version ${isV1 ? 1 : 2})`,
-    description:
-      `Newest first. ${scopeText}${windowText}` +
-      (version.windowMsMax === null
-        ? 'Both bounds are inclusive. source=svcdsp with campaign_id, or with project_id for all its campaigns, reads ' +
-          'DSP events.'
-        : `It is at most ${version.windowMsMax / 3_600_000} hours long; its end is exclusive.`) +
-      ' Charged on one meter, that of the highest tier among the fields of select, filter and distinct; without ' +
-      'select those count, too, that have a value in a row. resolved is a field of events.',
-    headers,
-    querystring: described(legacyEventsParameters, version.includesEnd ? inclusive : own),
-    response: answer('A page of events.', {
-      rows: { type: 'array', items: eventRowOf(selectableAt(everyTier)) },
-      meta: {
-        type: 'object',
-        required: ['meter', 'records', 'charged', ...Object.keys(windowMeta), 'offset', 'limit', 'has_more'],
-        properties: {
-          meter: { type: 'string', enum: meters },
-          records: { type: 'integer', description: 'Rows in this page.' },
-          charged: { type: 'integer', description: 'Records charged.' },
-          ...windowMeta,
-          offset: { type: 'integer' },
-          limit: { type: 'integer' },
-          has_more: { type: 'boolean', description: 'True when there are rows after these.' },
-        },
-      },
-    }),
-  }
-}
+export const describeLegacyEvents = (version: LegacyVersion) => ({
+  tags,
+  operationId: version === v1 ? 'listEventsV1' : 'listEventsV2',
+  summary: `List events (version ${version === v1 ? 1 : 2})`,
+  description:
+    `Newest first. ${scopeText}${windowText}` +
+    (version.windowMsMax === null
+      ? 'Both bounds are inclusive. source=svcdsp with campaign_id, or with project_id for all its campaigns, reads ' +
+        'DSP events.'
+      : `It is at most ${version.windowMsMax / 3_600_000} hours long; its end is exclusive.`) +
+    ' Charged on one meter, that of the highest tier among the fields of select, filter and distinct; without ' +
+    'select those count, too, that have a value in a row. resolved is a field of events.',
+  headers: ScopeHeaders,
+  querystring: version.includesEnd ? InclusiveEventsQuery : LegacyEventsQuery,
+  response: answer('A page of events.', { rows: Type.Array(eventRows[everyTier]), meta: Meta }),
+})
 
 /** GET /api/v1/events/scan_estimate. */
-export const describeScanEstimate = (): FastifySchema => ({
-  tags: ['Events'],
+export const describeScanEstimate = {
+  tags,
   operationId: 'estimateEventScan',
   summary: 'Estimate what a page of events reads, not billed',
   description:
     'Takes the parameters of GET /api/v1/events, with a window of any length, and reads no events: this is what the ' +
     'index cannot rule out. A page that fills early needs less.',
-  headers,
-  querystring: described(legacyEventsParameters, { ...own, filter: countsOnly.filter }),
+  headers: ScopeHeaders,
+  querystring: exactly({ ...LegacyEventsQuery.properties, filter: Type.Optional(FreeFilterText) }),
   response: answer('The estimate.', {
-    estimate: {
-      type: 'object',
-      required: ['rows', 'bytes', 'parts', 'marks'],
-      properties: {
-        rows: { type: 'integer', description: 'Events, looked at to find those asked for.' },
-        bytes: {
-          type: 'integer',
-          description: 'Uncompressed, of the columns needed, by their average size.',
-        },
-        parts: { type: 'integer', description: 'Parts of tables.' },
-        marks: { type: 'integer', description: 'Granules of 8,192 events.' },
-      },
-    },
-    meta: { type: 'object', required: Object.keys(windowMeta), properties: windowMeta },
+    estimate: Type.Object({
+      rows: Type.Integer({ description: 'Events, looked at to find those asked for.' }),
+      bytes: Type.Integer({ description: 'Uncompressed, of the columns needed, by their average size.' }),
+      parts: Type.Integer({ description: 'Parts of tables.' }),
+      marks: Type.Integer({ description: 'Granules of 8,192 events.' }),
+    }),
+    meta: Type.Object(windowMeta),
   }),
-})
-
-const countsMeta = {
-  type: 'object',
-  required: [...Object.keys(windowMeta), 'has_more'],
-  properties: { ...windowMeta, has_more: { type: 'boolean' } },
 }
 
-const total = { type: 'integer', description: 'Events in all groups.' }
+const CountsMeta = Type.Object({ ...windowMeta, has_more: Type.Boolean() }, { title: 'LegacyCountsMeta' })
+const total = Type.Integer({ description: 'Events in all groups.' })
 
 /** GET /api/v1/event_counts. */
-export const describeV1Counts = (): FastifySchema => ({
-  tags: ['Events'],
+export const describeV1Counts = {
+  tags,
   operationId: 'countEventsV1',
   summary: 'Count events (version 1), not billed',
   description: `${scopeText}${windowText}Its end is exclusive, and it may be of any length.`,
-  headers,
-  querystring: described(legacyCountsParameters, { ...own, ...countsOnly }),
+  headers: ScopeHeaders,
+  querystring: V1CountsQuery,
   response: answer(
     'Counts, in the order of time where they are by hour or day, then largest first, of at most 10,000 groups; has_more says whether there are more.',
-    {
-      counts: {
-        type: 'array',
-        items: {
-          type: 'object',
-          additionalProperties: true,
-          required: ['count'],
-          properties: {
-            count: { type: 'integer', description: 'Events in the group.' },
-            distinct: {
-              type: 'integer',
-              description: 'Distinct combinations of the fields named in distinct.',
-            },
-          },
-        },
-      },
-      total,
-      meta: countsMeta,
-    },
+    { counts: Type.Array(EventCount), total, meta: CountsMeta },
   ),
-})
+}
 
 /** GET /api/v1/event_counts_index. */
-export const describeV1Index = (): FastifySchema => ({
-  tags: ['Events'],
+export const describeV1Index = {
+  tags,
   operationId: 'getEventCountsIndex',
   summary: 'Get the index of event counts by hour or day, not billed',
   description: `${scopeText}${windowText}Intervals without events are left out.`,
-  headers,
-  querystring: described(indexParameters, { ...own, filter: countsOnly.filter }),
+  headers: ScopeHeaders,
+  querystring: V1IndexQuery,
   response: answer('The index, earliest first.', {
-    interval: { type: 'string', enum: Object.keys(intervals) },
-    index: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['start', 'count', 'event_types'],
-        properties: {
-          start: { type: 'string', description: 'The hour as RFC 3339, or the day as YYYY-MM-DD, in UTC.' },
-          count: { type: 'integer' },
-          event_types: { type: 'object', additionalProperties: { type: 'integer' } },
-        },
-      },
-    },
+    interval: Interval,
+    index: Type.Array(
+      Type.Object({
+        start: Type.String({ description: 'The hour as RFC 3339, or the day as YYYY-MM-DD, in UTC.' }),
+        count: Type.Integer(),
+        event_types: Type.Record(Type.String(), Type.Integer(), { description: 'How many of each type.' }),
+      }),
+    ),
     total,
-    meta: countsMeta,
+    meta: CountsMeta,
   }),
-})
+}
+
+const { organization_id, project_id, pixel_id, campaign_id } = legacySelection
 
 /** GET /api/v1/events_schema. */
-export const describeV1Schema = (): FastifySchema => ({
-  tags: ['Events'],
+export const describeV1Schema = {
+  tags,
   operationId: 'getEventsSchemaV1',
   summary: 'Get the fields of an event (version 1), not billed',
-  headers,
-  querystring: described(v1SchemaParameters, own),
-  response: answer('The fields, in the order in which rows have them.', {
-    fields: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['name', 'data_type', 'type', 'nullable', 'tier', 'group', 'description'],
-        properties: {
-          name: { type: 'string' },
-          data_type: { type: 'string', description: 'Utf8, Int64, Float64, Boolean or Timestamp.' },
-          type: { type: 'string', description: 'The same as data_type, under its name in version 1.' },
-          nullable: { type: 'boolean' },
-          tier: { type: 'string', description: 'What the field is charged as; web_event is meter events.' },
-          group: { type: 'string' },
-          description: { type: 'string' },
-        },
-      },
-    },
-    event_types: eventTypesSchema,
+  description: 'The scope may be named, and need not be.',
+  headers: ScopeHeaders,
+  querystring: exactly({
+    ...{ project_id, pixel_id, campaign_id, organization_id },
+    source: Type.Optional(SourceName),
   }),
-})
+  response: answer('The fields, in the order in which rows have them.', {
+    fields: Type.Array(
+      Type.Object(
+        {
+          ...FieldDescription.properties,
+          type: Type.String({ description: 'The same as data_type, under its name in version 1.' }),
+        },
+        { title: 'FieldV1' },
+      ),
+    ),
+    event_types: Type.Array(EventType),
+  }),
+}

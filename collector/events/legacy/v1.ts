@@ -1,74 +1,76 @@
-import type { RequestedScope } from '../../access/scope.ts'
+import { type Static, Type } from 'typebox'
 import { invalidParameter } from '../../http/errors.ts'
-import { readFreeSelection, readGroups } from '../../query/countsPlan.ts'
-import {
-  type Asked,
-  type CountsPlan,
-  limitMax,
-  type ReadRequest,
-  readParameters,
-  readSource,
-  type Source,
-} from '../../query/plan.ts'
+import { exactly } from '../../http/schemas.ts'
+import { DistinctCounted, readFreeSelection } from '../../query/countsPlan.ts'
+import { FreeFilterText } from '../../query/filter.ts'
+import { GroupBy, readGroups } from '../../query/groupBy.ts'
+import { type Asked, type CountsPlan, limitMax } from '../../query/plan.ts'
+import type { ScopedRequest } from '../../query/scopeQuery.ts'
 import { dayMs } from '../../query/window.ts'
-import {
-  type LegacyVersion,
-  legacyCountsParameters,
-  legacyScopeParameters,
-  legacySelectionParameters,
-  readNarrowestScope,
-  readOneScope,
-  readWholeWindow,
-} from './legacy.ts'
+import { type LegacyVersion, legacySelection, readOneScope, readWholeWindow } from './legacy.ts'
 
 /** Events, version 1: a window of 25 hours at most (spec: Limits). Counts and their index may reach further. */
 export const v1: LegacyVersion = { windowMsMax: 25 * 3_600_000, includesEnd: false }
 
 /** What an index of counts is made of, and the longest window of each: both have at most a few thousand entries. */
-export const intervals = { hour: 31 * dayMs, day: 366 * dayMs } as const
-export type Interval = keyof typeof intervals
+const intervals = { hour: 31 * dayMs, day: 366 * dayMs } as const
+export const Interval = Type.Enum(['hour', 'day'])
+export type Interval = Static<typeof Interval>
 
-export const indexParameters = [...legacySelectionParameters, 'interval'] as const
-export const v1SchemaParameters = [...legacyScopeParameters, 'source'] as const
+/** The parameters of GET /api/v1/event_counts. */
+export const V1CountsQuery = exactly({
+  ...legacySelection,
+  filter: Type.Optional(FreeFilterText),
+  distinct: Type.Optional(DistinctCounted),
+  group_by: Type.Optional(GroupBy),
+})
+
+/** The parameters of GET /api/v1/event_counts_index. */
+export const V1IndexQuery = exactly({
+  ...legacySelection,
+  filter: Type.Optional(FreeFilterText),
+  interval: Type.Optional(
+    Type.Enum(['hour', 'day'], {
+      default: 'hour',
+      description: Object.entries(intervals)
+        .map(([interval, windowMs]) => `${interval} takes a window of at most ${windowMs / dayMs} days`)
+        .join(', '),
+    }),
+  ),
+})
 
 /** Reads a request for counts. Throws 400 that names the parameter. */
-export function readV1Counts(request: ReadRequest): Asked<CountsPlan> {
-  const given = readParameters(request.query, legacyCountsParameters)
+export function readV1Counts(request: ScopedRequest<Static<typeof V1CountsQuery>>): Asked<CountsPlan> {
+  const { query } = request
   return {
-    asked: readOneScope(given, request),
+    asked: readOneScope(request),
     plan: {
-      ...readFreeSelection(given),
-      window: readWholeWindow(given, v1.includesEnd),
-      groups: readGroups(given.group_by),
+      ...readFreeSelection(query),
+      window: readWholeWindow(query, v1.includesEnd),
+      groups: readGroups(query.group_by),
       limit: limitMax,
     },
   }
 }
 
 /** Reads a request for the index of counts. Throws 400 that names the parameter. */
-export function readV1Index(request: ReadRequest): Asked<CountsPlan> & { interval: Interval } {
-  const given = readParameters(request.query, indexParameters)
-  const { interval = 'hour' } = given
-  if (interval !== 'hour' && interval !== 'day') throw invalidParameter('interval', 'must be hour or day')
-  const window = readWholeWindow(given, v1.includesEnd)
+export function readV1Index(
+  request: ScopedRequest<Static<typeof V1IndexQuery>>,
+): Asked<CountsPlan> & { interval: Interval } {
+  const { interval = 'hour', ...query } = request.query
+  const window = readWholeWindow(query, v1.includesEnd)
   if (window.endMs - window.startMs > intervals[interval]) {
     const days = intervals[interval] / dayMs
     throw invalidParameter('interval', `${interval} takes a window of at most ${days} days`)
   }
   return {
-    asked: readOneScope(given, request),
+    asked: readOneScope(request),
     interval,
     plan: {
-      ...readFreeSelection(given),
+      ...readFreeSelection(query),
       window,
       groups: readGroups(`${interval},event_type`),
       limit: limitMax,
     },
   }
-}
-
-/** Reads a request for the schema, which may name a scope and needs none. Throws 400 that names the parameter. */
-export function readV1Schema(request: ReadRequest): { asked: RequestedScope; source: Source | null } {
-  const given = readParameters(request.query, v1SchemaParameters)
-  return { asked: readNarrowestScope(given, request), source: readSource(given.source) }
 }

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Scope } from '../../../collector/access/scope.ts'
-import { readCountsRequest } from '../../../collector/query/countsPlan.ts'
+import { CountsQuery, readCountsRequest } from '../../../collector/query/countsPlan.ts'
 import { countsQuery } from '../../../collector/query/countsQuery.ts'
 import { eventsQuery } from '../../../collector/query/eventsQuery.ts'
-import { readEventsRequest } from '../../../collector/query/plan.ts'
+import { EventsQuery, readEventsRequest } from '../../../collector/query/plan.ts'
 import { fieldsAt, hemNumber, isProfileField, type Tier } from '../../../schemas/fields.ts'
+import { checkedQuery } from '../../harness/checkedQuery.ts'
 
 const now = 1_800_000_000_000
 const organizationId = '00000000-0000-4000-8000-000000000001'
@@ -16,12 +17,12 @@ const narrow = { organizationId, projectId, pixelId, campaignId: "O'Hara" }
 
 /** Of both sources, unless the query names one. */
 const eventsPlan = (query: Record<string, string>, scope: Scope = wide, tier: Tier = 'web_event') => ({
-  ...readEventsRequest({ query, headers: {} }, tier, now, JSON.parse).plan,
+  ...readEventsRequest({ query: checkedQuery(EventsQuery, query), headers: {} }, tier, now, JSON.parse).plan,
   ...(query.source === undefined && { source: null }),
   scope,
 })
 const countsPlan = (query: Record<string, string>) => ({
-  ...readCountsRequest({ query, headers: {} }, now).plan,
+  ...readCountsRequest({ query: checkedQuery(CountsQuery, query), headers: {} }, now).plan,
   source: null,
   scope: wide,
 })
@@ -154,9 +155,10 @@ describe('projects', () => {
 
 describe('the source', () => {
   const sourceOf = (query: Record<string, string>) =>
-    readEventsRequest({ query, headers: {} }, 'web_event', now, JSON.parse).plan.source
+    readEventsRequest({ query: checkedQuery(EventsQuery, query), headers: {} }, 'web_event', now, JSON.parse)
+      .plan.source
   const countedSource = (query: Record<string, string>) =>
-    readCountsRequest({ query, headers: {} }, now).plan.source
+    readCountsRequest({ query: checkedQuery(CountsQuery, query), headers: {} }, now).plan.source
 
   test('is the pixel unless a campaign is spoken of', () => {
     expect(sourceOf({})).toBe('pixel')

@@ -1,14 +1,24 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../../../collector/http/errors.ts'
-import { isoToMs, readWindow, type WindowParameters } from '../../../collector/query/window.ts'
+import { exactly } from '../../../collector/http/schemas.ts'
+import { isoToMs, readWindow as readChecked, windowQuery } from '../../../collector/query/window.ts'
+import { checkedQuery } from '../../harness/checkedQuery.ts'
+
+type Given = Record<string, string | undefined>
+
+/** The window of a request with these parameters. */
+const readWindow = (given: Given, nowMs: number, includesEnd?: boolean) => {
+  const sent = Object.fromEntries(Object.entries(given).filter(([, text]) => text !== undefined))
+  return readChecked(checkedQuery(exactly(windowQuery), sent), nowMs, includesEnd)
+}
 
 const now = Date.UTC(2026, 0, 31, 12)
 const day = 86_400_000
 const noon = Date.UTC(2026, 0, 30, 12)
 
 describe('a window', () => {
-  test.each<[string, WindowParameters, number, number]>([
+  test.each<[string, Given, number, number]>([
     ['is the last 24 hours by default', {}, now - day, now],
     ['reaches up to now without an end', { start_ms: String(noon) }, noon, now],
     ['is 24 hours long without a start', { end_ms: String(noon) }, noon - day, noon],
@@ -41,7 +51,7 @@ describe('a window', () => {
     ],
   ])('%s', (_, given, startMs, endMs) => expect(readWindow(given, now)).toEqual({ startMs, endMs }))
 
-  test.each<[string, WindowParameters, number]>([
+  test.each<[string, Given, number]>([
     ['its last millisecond', { end_ms: '4' }, 5],
     ['an instant', { end_time: '2026-01-30T12:00:00Z' }, noon + 1],
     ['a second, which names its first millisecond', { end_time: String(noon / 1000) }, noon + 1],
@@ -60,7 +70,7 @@ describe('a window', () => {
     expect(readWindow({ end_time: '99999999999' }, now).endMs).toBe(99_999_999_999_000)
   })
 
-  test.each<[string, WindowParameters, string]>([
+  test.each<[string, Given, string]>([
     ['start_ms with start_time', { start_ms: '1', start_time: '2026-01-30' }, 'start_time'],
     ['end_ms with end_time', { end_ms: '1', end_time: '2026-01-30' }, 'end_time'],
     ['an end before the start', { start_ms: '5', end_ms: '4' }, 'start_ms'],

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { readVisitorsRequest } from '../../../collector/visitors/plan.ts'
+import { readVisitorsRequest, VisitorsQuery } from '../../../collector/visitors/plan.ts'
 import { visitorsQuery } from '../../../collector/visitors/visitorsQuery.ts'
 import { hemNumber } from '../../../schemas/fields.ts'
+import { checkedQuery } from '../../harness/checkedQuery.ts'
 
 const organizationId = '00000000-0000-4000-8000-000000000001'
 const projectId = '00000000-0000-4000-8000-000000000002'
@@ -11,7 +12,10 @@ const required = { start_ms: '1', end_ms: '9', limit: '5', select: 'event_id' }
 /** The query of a request, with what is known of its scope. */
 function queryOf(query: Record<string, string>, more = {}) {
   const tier = 'resolution_full_profile'
-  const { asked, plan } = readVisitorsRequest({ query: { ...required, ...query }, headers: {} }, tier)
+  const { asked, plan } = readVisitorsRequest(
+    { query: checkedQuery(VisitorsQuery, { ...required, ...query }), headers: {} },
+    tier,
+  )
   const scope = { organizationId, projectId, pixelId: asked.pixelId ?? null, campaignId: null }
   return visitorsQuery({ ...plan, scope, ...more }, { leadsWithNext: false, hasMembers: false })
 }

@@ -1,0 +1,27 @@
+import type { TSchema } from 'typebox'
+import { isProfileField, selectableAt, type Tier, tiers } from '../../schemas/fields.ts'
+import { selectableRow } from '../http/rowSchemas.ts'
+
+/** What tiers add to the names of operations and types. */
+export const tierNames: Record<Tier, string> = {
+  web_event: '',
+  resolution_hem: 'WithHem',
+  resolution_hem_pte: 'WithPte',
+  resolution_full_profile: 'WithFullProfile',
+}
+
+/** The row of an event at each tier: what every event says is always there, what profiles say only of resolved events. */
+export const eventRows = Object.fromEntries(
+  tiers.map((tier): [string, TSchema] => {
+    const fields = selectableAt(tier)
+    const row = selectableRow({
+      title: `Event${tierNames[tier]}`,
+      fields,
+      always: fields.filter((field) => !isProfileField(field) && !field.isOnlyNamed),
+      description: fields.some(isProfileField)
+        ? 'An event, resolved where its visitor was identified: then it has the fields of a person too, null where nobody knows them. session_id and is_entry are in rows that select them.'
+        : 'An event. session_id and is_entry are in rows that select them.',
+    })
+    return [tier, row]
+  }),
+) as Record<Tier, TSchema>

@@ -1,0 +1,51 @@
+import { type Static, Type } from 'typebox'
+import { isUuid } from '../../schemas/uuid.ts'
+import type { RequestedScope } from '../access/scope.ts'
+import { invalidParameter } from '../http/errors.ts'
+
+const ProjectId = Type.String({
+  format: 'uuid',
+  description: 'All pixels of this project. The header X-Project-Id says the same; both must not differ.',
+})
+const PixelId = Type.String({ format: 'uuid', description: 'One pixel.' })
+
+/** The parameters of what a read is about: one project, one pixel. readScope reads them. */
+export const placeQuery = { project_id: Type.Optional(ProjectId), pixel_id: Type.Optional(PixelId) }
+
+/** The same with one campaign. */
+export const scopeQuery = {
+  ...placeQuery,
+  campaign_id: Type.Optional(Type.String({ minLength: 1, description: 'One DSP campaign.' })),
+}
+
+/** The headers of these routes. */
+export const ScopeHeaders = Type.Object({
+  'X-Project-Id': Type.Optional(Type.String({ format: 'uuid', description: 'The same as project_id.' })),
+})
+
+/** A request whose parameters have been checked against a schema of them. */
+export interface ScopedRequest<Query = Static<typeof ScopeQuery>> {
+  readonly query: Query
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+}
+const ScopeQuery = Type.Object(scopeQuery)
+
+/** What a request is about. Throws 400 where parameter and header name two projects. */
+export function readScope({ query, headers }: ScopedRequest): RequestedScope {
+  const headerProjectId = headers['x-project-id']?.toString().toLowerCase()
+  const projectId = query.project_id?.toLowerCase()
+  if (projectId && headerProjectId && projectId !== headerProjectId) {
+    throw invalidParameter('project_id', 'differs from the X-Project-Id header')
+  }
+  return {
+    projectId: projectId ?? headerProjectId,
+    pixelId: query.pixel_id?.toLowerCase(),
+    campaignId: query.campaign_id,
+  }
+}
+
+/** A uuid in lower case, where a text is one that no schema has checked. Throws 400 for what is none. */
+export function readUuid(parameter: string, text: string | undefined): string | undefined {
+  if (text !== undefined && !isUuid(text)) throw invalidParameter(parameter, 'must be a uuid')
+  return text?.toLowerCase()
+}
