@@ -11,11 +11,11 @@ import { partsOf } from './jsonParts.ts'
  */
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const validator = Compile(schema)
-  const isText = httpPart === 'params' || httpPart === 'querystring'
+  const read = { params: readNumbers, querystring: readNumbers, headers: readHeaders }[httpPart ?? '']
   return (given: unknown) => {
-    const value = isText ? readNumbers(schema, given) : given
+    const value = read ? read(schema, given) : given
     return validator.Check(value)
-      ? { value }
+      ? { value: httpPart === 'headers' ? given : value }
       : { error: faultOf(schema, value, errorsOf(validator, value), httpPart ?? 'body') }
   }
 }
@@ -57,6 +57,14 @@ function readNumbers(schema: TSchema, given: unknown): unknown {
   return Object.fromEntries(entries)
 }
 
+/** The headers that a schema names, as it spells them; Node has their names in lower case. */
+const readHeaders = (schema: TSchema, given: unknown): unknown =>
+  Object.fromEntries(
+    Object.keys(propertiesOf(schema))
+      .map((name) => [name, (given as Record<string, unknown>)[name.toLowerCase()]])
+      .filter(([, value]) => value !== undefined),
+  )
+
 /** The first error as our answer. */
 function faultOf(schema: TSchema, value: unknown, errors: readonly Fault[], part: string): ApiError {
   const [error] = errors
@@ -68,7 +76,7 @@ function faultOf(schema: TSchema, value: unknown, errors: readonly Fault[], part
   }
   if (error === tooManyMembers) return invalidParameter(part, error.message)
   if (path.length === 0) return invalidParameter(part, 'must be a JSON object')
-  const name = part === 'headers' ? capitalized(path[0]!) : path.join('.')
+  const name = path.join('.')
   if (error.keyword === 'boolean') return invalidParameter(name, 'there is no such parameter here')
   const [member] = path as [string]
   if (part === 'querystring' && Array.isArray((value as Record<string, unknown>)[member])) {
@@ -88,9 +96,6 @@ interface Declared {
 
 const propertiesOf = (schema: TSchema) =>
   (schema as { properties?: Record<string, Declared> }).properties ?? {}
-
-/** "x-project-id" → "X-Project-Id". */
-const capitalized = (header: string) => header.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
 
 /** What is wrong, in words for people; undefined where the validator's own have to do. */
 function wordsFor({ keyword, params }: Fault, declared: Declared | undefined): string | undefined {

@@ -138,7 +138,9 @@ describe('GET /api/v1/events/scan_estimate', () => {
   })
 
   test('checks the request like the events route', async () => {
-    const { status, body } = await events.inWindow('/api/v1/events/scan_estimate', { limit: '0' })
+    const { status, body } = await events.inWindow('/api/v1/events/scan_estimate', {})
     expect([status, body.parameter]).toEqual([400, 'organization_id'])
+    const limited = await events.inWindow('/api/v1/events/scan_estimate', { limit: '0' })
+    expect([limited.status, limited.body.parameter]).toEqual([400, 'limit'])
   })
 })
