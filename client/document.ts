@@ -3,29 +3,57 @@ import { createHash } from 'node:crypto'
 
 export interface Document {
   paths: Record<string, Record<string, Operation>>
-  components?: { schemas?: unknown }
+  components?: { schemas?: Record<string, Schema> }
 }
 
 interface Operation {
   operationId?: string
   parameters?: { name: string; in: string }[]
-  requestBody?: unknown
+  requestBody?: { content: Record<string, { schema?: Schema }> }
   responses: Record<string, unknown>
 }
 
-/** Every operation: "METHOD path", and "charged" where its records are, by `operationId`. */
-export function operationsOf({ paths }: Document): Record<string, string> {
+interface Schema {
+  $ref?: string
+  properties?: object
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  allOf?: Schema[]
+}
+
+/**
+ * Every operation by its `operationId`: "METHOD path", of others than GET with what belongs into the query, though not
+ * what the body may say as well; and "charged" where records are.
+ */
+export function operationsOf({ paths, components: { schemas = {} } = {} }: Document): Record<string, string> {
   const operations: Record<string, string> = {}
   for (const [path, methods] of Object.entries(paths)) {
-    for (const [method, { operationId, parameters = [] }] of Object.entries(methods)) {
+    for (const [method, { operationId, parameters = [], requestBody }] of Object.entries(methods)) {
       const name = `${method.toUpperCase()} ${path}`
       if (operationId === undefined) throw new Error(`${name} has no operationId`)
       if (operationId in operations) throw new Error(`two operations are named ${operationId}`)
+      const inBody = membersOf(requestBody?.content['application/json']?.schema ?? {}, schemas)
+      const inQuery = parameters
+        .filter((parameter) => parameter.in === 'query' && !inBody.includes(parameter.name))
+        .map((parameter) => parameter.name)
+      const query = method !== 'get' && inQuery.length > 0 ? `?${inQuery.join('&')}` : ''
       const isCharged = parameters.some((parameter) => parameter.name === 'Idempotency-Key')
-      operations[operationId] = isCharged ? `${name} charged` : name
+      operations[operationId] = `${name}${query}${isCharged ? ' charged' : ''}`
     }
   }
   return operations
+}
+
+/** The names of all members that objects of a schema may have. */
+function membersOf(
+  { $ref, properties = {}, anyOf = [], oneOf = [], allOf = [] }: Schema,
+  schemas: Record<string, Schema>,
+): string[] {
+  const named = $ref === undefined ? [] : [schemas[$ref.split('/').at(-1)!]!]
+  return [
+    ...Object.keys(properties),
+    ...[...named, ...anyOf, ...oneOf, ...allOf].flatMap((schema) => membersOf(schema, schemas)),
+  ]
 }
 
 /** A hash of all that types come from, however it is worded and in whatever order members stand. */

@@ -40,11 +40,12 @@ function methodOf(operation: string, send: Send) {
 }
 
 /**
- * Puts the parameters where the operation has them ("PUT /api/v1/campaigns/{campaign_id}"): what its path names into
- * the path; the rest into the query of a GET, and into the body of anything else.
+ * Puts the parameters where the operation has them ("PATCH /api/v1/audiences/{audience_id}?project_id"): what its path
+ * names into the path; what it names behind that, and all else of a GET, into the query; the rest into the body.
  */
 function requestOf(operation: string, params: Given = {}): Request {
-  const [method, template, charged] = operation.split(' ') as [string, string, string?]
+  const [method, target, charged] = operation.split(' ') as [string, string, string?]
+  const [template, queryNames = ''] = target.split('?') as [string, string?]
   const rest = new Map(Object.entries(params).filter(([, value]) => value !== undefined))
   const path = template.replace(/\{(\w+)\}/g, (_, name) => {
     const value = rest.get(name)
@@ -52,15 +53,20 @@ function requestOf(operation: string, params: Given = {}): Request {
     rest.delete(name)
     return encodeURIComponent(String(value))
   })
-  const request = { method, path, isCharged: charged !== undefined }
-  if (method === 'GET') {
-    const query = new URLSearchParams(
-      [...rest].map(([name, value]): [string, string] => [name, String(value)]),
-    )
-    return rest.size === 0 ? request : { ...request, path: `${path}?${query}` }
+  const query = new URLSearchParams()
+  const body: Record<string, unknown> = {}
+  for (const [name, value] of rest) {
+    if (method === 'GET' || queryNames.split('&').includes(name)) query.append(name, String(value))
+    else body[name] = value
   }
   // A body may lack all of its members; only DELETE may have none.
-  return method === 'DELETE' && rest.size === 0 ? request : { ...request, body: Object.fromEntries(rest) }
+  const hasBody = method !== 'GET' && !(method === 'DELETE' && Object.keys(body).length === 0)
+  return {
+    method,
+    path: `${path}${String(query) && `?${query}`}`,
+    isCharged: charged !== undefined,
+    ...(hasBody && { body }),
+  }
 }
 
 async function answerOf(answer: Response): Promise<unknown> {

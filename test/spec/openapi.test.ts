@@ -13,7 +13,7 @@ interface Operation {
   summary?: string
   tags?: string[]
   parameters?: { name: string; in: string; description?: string }[]
-  requestBody?: unknown
+  requestBody?: { content: Record<string, { schema: JsonSchema }> }
   responses: Record<string, { description: string; content?: Record<string, { schema: JsonSchema }> }>
 }
 interface JsonSchema {
@@ -178,14 +178,12 @@ test('other types have another fingerprint, other words have not', () => {
   expect(changed((copy) => Object.assign(answer(copy), { properties: { description: {} } }))).toBe(true)
 })
 
-test('what the client relies on: bodies and queries never meet, and a page has one list', () => {
+test('every page of a list has one list, which the client goes through', () => {
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [method, { parameters = [], requestBody, responses }] of Object.entries(methods)) {
       const name = `${method} ${path}`
-      const inQuery = parameters.filter((parameter) => parameter.in === 'query').map((one) => one.name)
       if (method === 'get') expect(requestBody, name).toBeUndefined()
-      else expect({ name, inQuery }).toEqual({ name, inQuery: [] })
-      if (!inQuery.includes('cursor')) continue
+      if (!parameters.some((parameter) => parameter.name === 'cursor')) continue
       const { properties = {} } = responses[200]!.content!['application/json']!.schema
       const lists = Object.values(properties).filter(({ type }) => type === 'array')
       expect({ name, lists: lists.length }).toEqual({ name, lists: 1 })
