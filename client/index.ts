@@ -4,6 +4,7 @@ import { operations } from './operations.ts'
 import { createSend, type Request, type Send } from './send.ts'
 
 export { ApiError } from './apiError.ts'
+export type * from './client.d.ts'
 
 type Given = Readonly<Record<string, unknown>>
 

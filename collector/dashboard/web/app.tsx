@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { api, type Session } from './api.ts'
+import { readSession, type Session } from './api.ts'
 import { Account } from './pages/account.tsx'
 import { ApiKeys } from './pages/apiKeys.tsx'
 import { AuditLog } from './pages/auditLog.tsx'
@@ -52,15 +52,15 @@ function Outlet() {
   return path === '/forgot-password' ? <ForgotPassword /> : <SignedIn path={path} />
 }
 
-async function readSession(): Promise<Session | null> {
-  const found = await api.session.read()
+async function refreshSession(): Promise<Session | null> {
+  const found = await readSession()
   signedIn.value = found
   return found
 }
 
 /** Asks who is there; whoever is nobody is shown sign-in, and after it the page they came for. */
 function SignedIn({ path }: { path: string }) {
-  const asked = useQuery(readSession)
+  const asked = useQuery(refreshSession)
   const current = signedIn.value
   if (current === undefined) {
     return (
@@ -79,7 +79,7 @@ function OrganizationPages({ session, path }: { session: Session; path: string }
     session.organizations.some(({ organization_id }) => organization_id === asked)
   useEffect(() => {
     // Back and forward lead to pages of other organizations too.
-    if (isOther) void readSession()
+    if (isOther) void refreshSession()
   }, [isOther])
   const home = `/${session.organization.organization_id}/projects`
   const isHome = ['/', '/sign-in', `/${session.organization.organization_id}`].includes(path)

@@ -1,5 +1,4 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import type { Page } from './http.ts'
 
 /** Something a page asked for: undefined value and error while it is on its way. */
 export interface QueryState<T> {
@@ -29,18 +28,28 @@ export interface ListQuery<T> extends QueryState<T[]> {
   more?: () => Promise<void>
 }
 
-/** Asks for a list's first page when the component appears, and for further ones when told. A hook. */
-export function useListQuery<T>(ask: (cursor?: string) => Promise<Page<T>>): ListQuery<T> {
-  const page = useQuery(ask)
+/**
+ * Asks for a list's first page when the component appears, and for further ones when told; `itemsOf` says where an
+ * answer has its items. A hook.
+ */
+export function useListQuery<Page extends { next_cursor?: string }, T>(
+  ask: (cursor?: string) => Promise<Page>,
+  itemsOf: (page: Page) => T[],
+): ListQuery<T> {
+  const read = async (after?: string) => {
+    const page = await ask(after)
+    return { items: itemsOf(page), cursor: page.next_cursor }
+  }
+  const page = useQuery(() => read())
   const { items, cursor } = page.value ?? {}
   return {
     ...page,
     value: items,
-    set: (items) => page.set({ items, ...(cursor && { cursor }) }),
+    set: (items) => page.set({ items, cursor }),
     ...(items &&
       cursor && {
         more: async () => {
-          const next = await ask(cursor)
+          const next = await read(cursor)
           page.set({ ...next, items: [...items, ...next.items] })
         },
       }),

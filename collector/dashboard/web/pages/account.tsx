@@ -24,7 +24,7 @@ export function Account() {
           <Form
             key={changes}
             submit={async ({ current_password = '', new_password = '' }) => {
-              await api.password.change(current_password, new_password)
+              await api.changePassword({ current_password, new_password })
               toast('Password changed')
               setChanges(changes + 1)
             }}

@@ -1,28 +1,29 @@
 import { useState } from 'preact/hooks'
-import { type ApiKey, api, type KeyRole, type NewApiKey, type OwnProject } from '../api.ts'
+import type { Answer } from '../../../../client/index.ts'
+import { type ApiKey, api, type KeyRole, type OwnProject, ownProjects } from '../api.ts'
 import { AsyncList, AsyncView } from '../parts/asyncView.tsx'
 import { ConfirmDialog } from '../parts/confirmDialog.tsx'
 import { Page } from '../parts/page.tsx'
 import { RelativeTime } from '../parts/relativeTime.tsx'
 import { toast } from '../parts/toast.tsx'
 import { isOrganizationAdmin, useSession } from '../session.ts'
-import { useListQuery, useQuery } from '../useQuery.ts'
+import { useQuery } from '../useQuery.ts'
 import { NewKeyDialog } from './newKeyDialog.tsx'
 import { NewKeySecret } from './newKeySecret.tsx'
 
 /** The only place where API keys are made (spec: Authentication, rule 2). */
 export function ApiKeys() {
-  const projects = useQuery(api.ownProjects)
+  const projects = useQuery(ownProjects)
   return <AsyncView query={projects}>{(own) => <Keys projects={own} />}</AsyncView>
 }
 
 function Keys({ projects }: { projects: OwnProject[] }) {
   const session = useSession()
-  const keys = useListQuery(async () => ({ items: await api.keys.list() }))
+  const keys = useQuery(async () => (await api.listApiKeys()).keys)
   const isAdmin = isOrganizationAdmin(session)
   const editable = projects.filter(({ role }) => role === 'admin')
   const [isCreating, setCreating] = useState(false)
-  const [created, setCreated] = useState<NewApiKey | null>(null)
+  const [created, setCreated] = useState<Answer<'createApiKey'> | null>(null)
   const [revoking, setRevoking] = useState<ApiKey | null>(null)
   const mayCreate = isAdmin || editable.length > 0
   const mayRevoke = (key: ApiKey) =>
@@ -102,7 +103,7 @@ function Keys({ projects }: { projects: OwnProject[] }) {
           title={`Revoke “${revoking.name}”?`}
           action="Revoke key"
           confirm={async () => {
-            await api.keys.revoke(revoking.key_id)
+            await api.revokeApiKey({ key_id: revoking.key_id })
             setRevoking(null)
             if (created?.key.key_id === revoking.key_id) setCreated(null)
             toast('Key revoked')

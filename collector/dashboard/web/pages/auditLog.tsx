@@ -6,7 +6,10 @@ import { useListQuery } from '../useQuery.ts'
 
 /** Who changed what; entries are never changed or removed. */
 export function AuditLog() {
-  const entries = useListQuery(api.audit.list)
+  const entries = useListQuery(
+    (cursor) => api.listAuditLog({ cursor }),
+    ({ entries }) => entries,
+  )
   return (
     <Page title="Audit log" lead="Who changed what, newest first.">
       <AsyncList query={entries} empty={<p>Nothing has been changed yet.</p>}>

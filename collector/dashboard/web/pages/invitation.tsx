@@ -1,5 +1,4 @@
-import { api } from '../api.ts'
-import { ApiError } from '../http.ts'
+import { ApiError, api, readSession } from '../api.ts'
 import { AsyncView } from '../parts/asyncView.tsx'
 import { AuthLayout } from '../parts/authLayout.tsx'
 import { TextField } from '../parts/fields.tsx'
@@ -15,7 +14,7 @@ export const passwordCharactersMin = 12
 export function AcceptInvitation({ token }: { token: string }) {
   const invitation = useQuery(async () => {
     try {
-      const [found, signedIn] = await Promise.all([api.invitation.read(token), api.session.read()])
+      const [found, signedIn] = await Promise.all([api.getInvitation({ token }), readSession()])
       return { ...found, isSignedIn: signedIn?.member.email === found.email }
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return null
@@ -37,7 +36,7 @@ export function AcceptInvitation({ token }: { token: string }) {
             >
               <Form
                 submit={async (person) => {
-                  session.value = await api.invitation.accept(token, person)
+                  session.value = await api.acceptInvitation({ token, ...person })
                   go('/', { replace: true })
                 }}
                 action="Join"

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { api, type Member, type ProjectRole, type Role } from '../api.ts'
+import { api, type Member, ownProjects, type ProjectRole, type Role } from '../api.ts'
 import { AsyncView } from '../parts/asyncView.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Select, TextField } from '../parts/fields.tsx'
@@ -31,7 +31,7 @@ export function InviteDialog({
 }) {
   const session = useSession()
   const [role, setRole] = useState<Role>('member')
-  const projects = useQuery(api.ownProjects)
+  const projects = useQuery(ownProjects)
   return (
     <Dialog title="Invite somebody" close={close}>
       <Form
@@ -42,7 +42,7 @@ export function InviteDialog({
               project_id: name.slice(projectField.length),
               role: value as ProjectRole,
             }))
-          await invited(await api.member.invite({ email, role, projects: role === 'member' ? chosen : [] }))
+          await invited(await api.inviteMember({ email, role, projects: role === 'member' ? chosen : [] }))
         }}
         action="Make the invitation"
         cancel={close}

@@ -23,11 +23,15 @@ type Open =
 export function Members() {
   const session = useSession()
   const isAdmin = isOrganizationAdmin(session)
-  const members = useListQuery(api.member.list)
+  const members = useListQuery(
+    (cursor) => api.listMembers({ cursor }),
+    ({ members }) => members,
+  )
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
-  const showLink = async ({ member, invitation_url }: { member: Member; invitation_url: string }) => {
-    setOpen({ kind: 'link', email: member.email, url: invitation_url })
+  /** The answer has a link wherever one was asked for. */
+  const showLink = async ({ member, invitation_url }: { member: Member; invitation_url?: string }) => {
+    setOpen({ kind: 'link', email: member.email, url: invitation_url! })
     await members.reload()
   }
   /** Only owners change owners. */
@@ -65,7 +69,11 @@ export function Members() {
                   <button
                     type="button"
                     aria-label={`New link for ${member.email}`}
-                    onClick={async () => showLink(await api.member.renewInvitation(member.member_id))}
+                    onClick={async () =>
+                      showLink(
+                        await api.updateMember({ member_id: member.member_id, renew_invitation: true }),
+                      )
+                    }
                   >
                     New link
                   </button>
@@ -121,7 +129,7 @@ export function Members() {
           title={`Remove ${open.member.name ?? open.member.email}?`}
           consequence="They lose every project of this organization at once."
           remove={async (fate) => {
-            await api.member.delete({ member_id: open.member.member_id, ...fate })
+            await api.removeMember({ member_id: open.member.member_id, ...fate })
             close()
             toast('Removed')
             await members.reload()
@@ -152,7 +160,7 @@ function RoleDialog({
         valuesOf={({ role }) => ({ role })}
         save={(values, version) =>
           asking(values, (fate) =>
-            api.member.update({
+            api.updateMember({
               ...{ member_id: member.member_id, role: values.role as Member['role'], version },
               ...fate,
             }),

@@ -1,4 +1,5 @@
-import { api, type KeyRole, type NewApiKey, type OwnProject } from '../api.ts'
+import type { Answer } from '../../../../client/index.ts'
+import { api, type KeyRole, type OwnProject } from '../api.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Choice, Select, TextField } from '../parts/fields.tsx'
 import { Form } from '../parts/form.tsx'
@@ -15,7 +16,7 @@ export function NewKeyDialog({
   close,
 }: {
   projects: OwnProject[]
-  created(answer: NewApiKey): Promise<void>
+  created(answer: Answer<'createApiKey'>): Promise<void>
   close(): void
 }) {
   const session = useSession()
@@ -29,7 +30,7 @@ export function NewKeyDialog({
         values={{ mode: 'live', role: asMuchAsI }}
         submit={async ({ name = '', mode, project_id, role }) =>
           created(
-            await api.keys.create({
+            await api.createApiKey({
               name,
               mode: mode as 'live' | 'test',
               ...(role !== asMuchAsI && { role: role as KeyRole }),

@@ -1,12 +1,12 @@
 import { useEffect, useRef } from 'preact/hooks'
-import type { NewApiKey } from '../api.ts'
+import type { Answer } from '../../../../client/index.ts'
 import { Copyable } from '../parts/copyable.tsx'
 
 /**
  * A key just made, with its secret, which is shown this once. On the page, not in a dialog: no stray Escape may
  * take it away.
  */
-export function NewKeySecret({ created, done }: { created: NewApiKey; done(): void }) {
+export function NewKeySecret({ created, done }: { created: Answer<'createApiKey'>; done(): void }) {
   const { key, api_key, api_secret } = created
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])

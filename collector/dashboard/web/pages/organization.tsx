@@ -11,7 +11,7 @@ import { isOrganizationAdmin, session as signedIn, useSession } from '../session
 import { useQuery } from '../useQuery.ts'
 
 export function OrganizationSettings() {
-  const organization = useQuery(api.organization.read)
+  const organization = useQuery(async () => (await api.getOrganization()).organization)
   return (
     <AsyncView query={organization}>
       {(found) => <Settings organization={found} changed={organization.set} />}
@@ -45,7 +45,7 @@ function Settings({
           kind="organization"
           valuesOf={({ name, secret_required }) => ({ name, secret_required: secret_required ? 'on' : '' })}
           save={({ name = '', secret_required }, version) =>
-            api.organization.update({ name, secret_required: secret_required === 'on', version })
+            api.updateOrganization({ name, secret_required: secret_required === 'on', version })
           }
           saved={(now) => {
             toast('Saved')
@@ -80,7 +80,7 @@ function Settings({
               name={organization.name}
               typed
               remove={async (events, confirm) => {
-                await api.organization.delete(confirm, events)
+                await api.deleteOrganization({ confirm, events })
                 toast('Organization deleted')
                 signedIn.value = null
                 go('/sign-in')

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
-import { api } from '../api.ts'
-import { ApiError } from '../http.ts'
+import { ApiError, api } from '../api.ts'
 import { AsyncView } from '../parts/asyncView.tsx'
 import { AuthLayout } from '../parts/authLayout.tsx'
 import { TextField } from '../parts/fields.tsx'
@@ -39,7 +38,9 @@ export function ForgotPassword() {
       ) : (
         <Page title="Forgotten your password?" lead="With a link you choose a new one.">
           <Form
-            submit={async ({ email = '' }) => setAsked({ email, ...(await api.passwordReset.ask(email)) })}
+            submit={async ({ email = '' }) =>
+              setAsked({ email, ...(await api.requestPasswordReset({ email })) })
+            }
             action="Ask for a link"
           >
             <TextField
@@ -64,7 +65,7 @@ export function ForgotPassword() {
 export function ResetPassword({ token }: { token: string }) {
   const reset = useQuery(async () => {
     try {
-      return await api.passwordReset.read(token)
+      return await api.getPasswordReset({ token })
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return null
       throw error
@@ -85,7 +86,7 @@ export function ResetPassword({ token }: { token: string }) {
             >
               <Form
                 submit={async ({ password = '' }) => {
-                  await api.passwordReset.use(token, password)
+                  await api.resetPassword({ token, password })
                   session.value = null
                   toast('Password changed')
                   go('/sign-in', { replace: true })

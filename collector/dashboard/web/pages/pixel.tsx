@@ -17,9 +17,9 @@ import { PixelSettings } from './pixelSettings.tsx'
 export function PixelPage({ pixelId }: { pixelId: string }) {
   const session = useSession()
   const loaded = useQuery(async () => {
-    const pixel = await api.pixel.read(pixelId)
-    const [project, role] = await Promise.all([
-      api.project.read(pixel.project_id),
+    const { pixel } = await api.getPixel({ pixel_id: pixelId })
+    const [{ project }, role] = await Promise.all([
+      api.getProject({ project_id: pixel.project_id }),
       projectRole(pixel.project_id),
     ])
     return { pixel, project, mayEdit: role === 'admin' }
@@ -78,7 +78,7 @@ export function PixelPage({ pixelId }: { pixelId: string }) {
               <RenameDialog
                 what="pixel"
                 object={pixel}
-                save={(name, version) => api.pixel.update({ pixel_id: pixel.pixel_id, name, version })}
+                save={(name, version) => api.updatePixel({ pixel_id: pixel.pixel_id, name, version })}
                 renamed={(pixel) => {
                   close()
                   changed(pixel)
@@ -91,7 +91,7 @@ export function PixelPage({ pixelId }: { pixelId: string }) {
                 what="pixel"
                 name={pixel.name}
                 remove={async (events) => {
-                  await api.pixel.delete(pixel.pixel_id, events)
+                  await api.deletePixel({ pixel_id: pixel.pixel_id, events })
                   toast('Pixel deleted')
                   go(projectPath)
                 }}

@@ -86,7 +86,7 @@ function useActivity(pixelId: string): { activity: Activity | null; isAway: bool
     let isOver = false
     const ask = async () => {
       if (!document.hidden) {
-        const activity = await api.pixel.activity(pixelId).catch(() => null)
+        const activity = await api.getPixelActivity({ pixel_id: pixelId }).catch(() => null)
         if (isOver) return
         setState((before) => ({ activity: activity ?? before.activity, isAway: activity === null }))
       }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { api, type IdentifySecrets, type Pixel } from '../api.ts'
+import { api, type Pixel } from '../api.ts'
 import { AsyncView } from '../parts/asyncView.tsx'
 import { ConfirmDialog } from '../parts/confirmDialog.tsx'
 import { Copyable } from '../parts/copyable.tsx'
@@ -12,19 +12,21 @@ const dialogs = {
     title: 'Rotate the identify secret?',
     action: 'Rotate secret',
     consequences: 'A new secret is added. Signatures by the old one stay valid until you retire it.',
+    act: api.rotateIdentifySecret,
     done: 'Secret rotated',
   },
   retire: {
     title: 'Retire the old identify secret?',
     action: 'Retire old secret',
     consequences: 'Identifies that it signed are refused at once, and it cannot be brought back.',
+    act: api.retireIdentifySecret,
     done: 'Old secret retired',
   },
 }
 
 /** What a site's server signs identify with, for admins of the project. */
 export function PixelSecrets({ pixel: { pixel_id } }: { pixel: Pixel }) {
-  const loaded = useQuery(() => api.pixel.identifySecrets.read(pixel_id))
+  const loaded = useQuery(() => api.getIdentifySecrets({ pixel_id }))
   const [open, setOpen] = useState<keyof typeof dialogs | null>(null)
   const isRotating = (loaded.value?.secrets.length ?? 0) > 1
   const next = isRotating ? 'retire' : 'rotate'
@@ -41,7 +43,7 @@ export function PixelSecrets({ pixel: { pixel_id } }: { pixel: Pixel }) {
       }
     >
       <AsyncView query={loaded}>
-        {({ secrets }: IdentifySecrets) =>
+        {({ secrets }) =>
           secrets.map(({ version, secret }, index) => (
             <div key={version}>
               <p class="hint">
@@ -58,7 +60,7 @@ export function PixelSecrets({ pixel: { pixel_id } }: { pixel: Pixel }) {
           title={dialogs[open].title}
           action={dialogs[open].action}
           confirm={async () => {
-            loaded.set(await api.pixel.identifySecrets[open](pixel_id))
+            loaded.set(await dialogs[open].act({ pixel_id }))
             toast(dialogs[open].done)
             setOpen(null)
           }}

@@ -151,7 +151,7 @@ export function PixelSettings({
           kind="pixel"
           valuesOf={valuesOf}
           save={({ active, allowed_origins = '', ...settings }, version) =>
-            api.pixel.update({
+            api.updatePixel({
               pixel_id: pixel.pixel_id,
               version,
               active: active === 'on',

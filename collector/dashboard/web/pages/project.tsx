@@ -14,7 +14,10 @@ import { RenameProject } from './projects.tsx'
 
 export function ProjectPage({ projectId }: { projectId: string }) {
   const loaded = useQuery(async () => {
-    const [project, role] = await Promise.all([api.project.read(projectId), projectRole(projectId)])
+    const [{ project }, role] = await Promise.all([
+      api.getProject({ project_id: projectId }),
+      projectRole(projectId),
+    ])
     return { project, mayEdit: role === 'admin' }
   })
   return (
@@ -81,7 +84,7 @@ function Loaded({
           what="project"
           name={project.name}
           remove={async (events) => {
-            await api.project.delete(project.project_id, events)
+            await api.deleteProject({ project_id: project.project_id, events })
             toast('Project deleted')
             go(projects)
           }}

@@ -20,7 +20,10 @@ const roles: Record<ProjectRole, string> = {
 /** Who may see or change a project, besides the organization's owners and admins. */
 export function ProjectMembers({ project, mayEdit }: { project: Project; mayEdit: boolean }) {
   const { project_id } = project
-  const members = useListQuery((cursor) => api.projectMember.list(project_id, cursor))
+  const members = useListQuery(
+    (cursor) => api.listProjectMembers({ project_id, cursor }),
+    ({ project_members }) => project_members,
+  )
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
   const done = async (text: string) => {
@@ -81,7 +84,7 @@ export function ProjectMembers({ project, mayEdit }: { project: Project; mayEdit
         <Dialog title={`Add a person to ${project.name}`} close={close}>
           <Form
             submit={async ({ email = '', role }) => {
-              await api.projectMember.add({ project_id, email, role: role as ProjectRole })
+              await api.addProjectMember({ project_id, email, role: role as ProjectRole })
               await done('Added')
             }}
             action="Add"
@@ -107,7 +110,7 @@ export function ProjectMembers({ project, mayEdit }: { project: Project; mayEdit
           title={`Remove ${open.member.name ?? open.member.email} from ${project.name}?`}
           consequence="They no longer see the project. They stay a member of the organization."
           remove={async (fate) => {
-            await api.projectMember.remove({ project_id, member_id: open.member.member_id, ...fate })
+            await api.removeProjectMember({ project_id, member_id: open.member.member_id, ...fate })
             await done('Removed')
           }}
           close={close}
@@ -134,7 +137,7 @@ function RoleDialog({
         values={{ role: member.role }}
         submit={async (values) => {
           const role = values.role as ProjectRole
-          await asking(values, (fate) => api.projectMember.update({ project_id, member_id, role, ...fate }))
+          await asking(values, (fate) => api.updateProjectMember({ project_id, member_id, role, ...fate }))
           await saved()
         }}
         action="Save"

@@ -13,7 +13,10 @@ import { originsHint } from './pixelSettings.tsx'
 /** A project's pixels, and the way to a new one. */
 export function ProjectPixels({ project, mayEdit }: { project: Project; mayEdit: boolean }) {
   const { project_id, organization_id } = project
-  const pixels = useListQuery((cursor) => api.pixel.list(project_id, cursor))
+  const pixels = useListQuery(
+    (cursor) => api.listPixels({ project_id, cursor }),
+    ({ pixels }) => pixels,
+  )
   const [isCreating, setCreating] = useState(false)
   const pathOf = (pixelId: string) => `/${organization_id}/projects/${project_id}/pixels/${pixelId}`
   const create = (
@@ -61,7 +64,7 @@ export function ProjectPixels({ project, mayEdit }: { project: Project; mayEdit:
         <Dialog title="New pixel" close={() => setCreating(false)}>
           <Form
             submit={async ({ name = '', allowed_origins = '' }) => {
-              const pixel = await api.pixel.create({
+              const { pixel } = await api.createPixel({
                 project_id,
                 name,
                 allowed_origins: linesOf(allowed_origins),

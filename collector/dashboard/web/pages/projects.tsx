@@ -18,7 +18,10 @@ type Open = { kind: 'create' } | { kind: 'rename' | 'delete'; project: Project }
 export function Projects() {
   const session = useSession()
   const mayEdit = isOrganizationAdmin(session)
-  const projects = useListQuery(api.project.list)
+  const projects = useListQuery(
+    (cursor) => api.listProjects({ cursor }),
+    ({ projects }) => projects,
+  )
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
   const pathOf = (project: Project) => `/${project.organization_id}/projects/${project.project_id}`
@@ -88,7 +91,7 @@ export function Projects() {
       {open?.kind === 'create' && (
         <Dialog title="New project" close={close}>
           <Form
-            submit={async ({ name = '' }) => go(pathOf(await api.project.create(name)))}
+            submit={async ({ name = '' }) => go(pathOf((await api.createProject({ name })).project))}
             action="Create project"
             cancel={close}
           >
@@ -111,7 +114,7 @@ export function Projects() {
           what="project"
           name={open.project.name}
           remove={async (events) => {
-            await api.project.delete(open.project.project_id, events)
+            await api.deleteProject({ project_id: open.project.project_id, events })
             close()
             toast('Project deleted')
             await projects.reload()
@@ -136,7 +139,7 @@ export function RenameProject({
     <RenameDialog
       what="project"
       object={project}
-      save={(name, version) => api.project.update({ project_id: project.project_id, name, version })}
+      save={(name, version) => api.updateProject({ project_id: project.project_id, name, version })}
       renamed={renamed}
       close={close}
     />

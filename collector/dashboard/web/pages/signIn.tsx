@@ -12,7 +12,7 @@ export function SignIn() {
       <Page title="Sign in">
         <Form
           submit={async ({ email = '', password = '' }) => {
-            session.value = await api.session.create(email, password)
+            session.value = await api.signIn({ email, password })
           }}
           action="Sign in"
         >

@@ -9,7 +9,7 @@ import { Logo } from './logo.tsx'
 function Organization({ session: { organization, organizations } }: { session: Session }) {
   if (organizations.length < 2) return <p class="organization">{organization.name}</p>
   const turnTo = async (id: string) => {
-    signedIn.value = await api.session.turnTo(id)
+    signedIn.value = await api.switchOrganization({ organization_id: id })
     go(`/${id}/projects`)
   }
   return (
@@ -58,7 +58,7 @@ export function AppLayout({
   }
 
   const signOut = async () => {
-    await api.session.end()
+    await api.signOut()
     signedIn.value = null
     go('/sign-in')
   }

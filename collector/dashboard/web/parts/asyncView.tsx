@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { ApiError } from '../http.ts'
+import { ApiError, messageOf } from '../api.ts'
 import type { ListQuery, QueryState } from '../useQuery.ts'
 import { NotFound } from './notFound.tsx'
 
@@ -23,7 +23,7 @@ export function AsyncView<T>({
   if (error instanceof ApiError && error.status === 404) return <NotFound />
   return (
     <div class="notice danger" role="alert">
-      <p>{error instanceof Error ? error.message : 'Something went wrong.'}</p>
+      <p>{error instanceof ApiError ? messageOf(error) : 'Something went wrong.'}</p>
       <button type="button" onClick={reload}>
         Try again
       </button>

@@ -1,14 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Versioned } from '../api.ts'
-import { ApiError } from '../http.ts'
+import { ApiError, type Versioned } from '../api.ts'
 import { Form, type Values } from './form.tsx'
 
 /**
  * A form that changes something others may change too. An update names the version it was made from; when that is
  * no longer the current one, what somebody else changed is shown beside the fields, and the reader decides.
  */
-export function EditForm<T extends Versioned>({
+export function EditForm<T extends Versioned, Kind extends string>({
   object,
   kind,
   valuesOf,
@@ -19,10 +18,10 @@ export function EditForm<T extends Versioned>({
   children,
 }: {
   object: T
-  /** Where a 409's body has the object as it is now. */
-  kind: string
+  /** Where answers have the object: what was saved, and with 409 what it is now. */
+  kind: Kind
   valuesOf(object: T): Values
-  save(values: Values, version: number): Promise<T>
+  save(values: Values, version: number): Promise<Record<Kind, T>>
   saved(object: T): void
   action?: string
   cancel?(): void
@@ -41,7 +40,7 @@ export function EditForm<T extends Versioned>({
   const submit = async (values: Values, version = (theirs ?? base).version): Promise<void> => {
     let now: T
     try {
-      now = await save(values, version)
+      now = (await save(values, version))[kind]
     } catch (error) {
       const current = currentOf<T>(error, kind)
       if (!current) throw error
@@ -90,7 +89,7 @@ export function EditForm<T extends Versioned>({
 
 const currentOf = <T,>(error: unknown, kind: string): T | null =>
   error instanceof ApiError && error.status === 409 && error.code === 'conflict'
-    ? ((error.body[kind] as T | undefined) ?? null)
+    ? ((error.details[kind] as T | undefined) ?? null)
     : null
 
 /** The values of `after` that differ from `before`. */

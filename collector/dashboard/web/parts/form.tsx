@@ -1,6 +1,6 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ApiError } from '../http.ts'
+import { ApiError, messageOf } from '../api.ts'
 
 /** What a form's fields hold, by name; a ticked checkbox is "on", one that is not is "". */
 export type Values = Record<string, string>
@@ -100,10 +100,9 @@ function faultsOfFields(form: HTMLFormElement): Values {
 /** The service names a field by its path ("settings.text_length_max"): the last part that this form has. */
 function faultsOfAnswer(error: unknown, form: HTMLFormElement): Values {
   if (!(error instanceof ApiError)) throw error
-  const parameter = typeof error.body.parameter === 'string' ? error.body.parameter : ''
+  const parameter = typeof error.details.parameter === 'string' ? error.details.parameter : ''
   const field = parameter.split(/\W+/).findLast((part) => part !== '' && form.elements.namedItem(part))
-  const said = error.message.startsWith(`${parameter}: `)
-    ? error.message.slice(parameter.length + 2)
-    : error.message
-  return { [field ?? '']: field ? said.charAt(0).toUpperCase() + said.slice(1) : error.message }
+  const message = messageOf(error)
+  const said = message.startsWith(`${parameter}: `) ? message.slice(parameter.length + 2) : message
+  return { [field ?? '']: field ? said.charAt(0).toUpperCase() + said.slice(1) : message }
 }

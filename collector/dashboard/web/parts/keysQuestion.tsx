@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { ApiKey, KeysFate } from '../api.ts'
-import { ApiError } from '../http.ts'
+import { ApiError, type ApiKey, type KeysFate } from '../api.ts'
 import { Choice } from './fields.tsx'
 import type { Values } from './form.tsx'
 
@@ -20,8 +19,8 @@ export function useKeysQuestion(): {
       try {
         return await act(api_keys ? ({ api_keys } as KeysFate) : {})
       } catch (error) {
-        if (!(error instanceof ApiError) || !Array.isArray(error.body.api_keys)) throw error
-        setKeys(error.body.api_keys)
+        if (!(error instanceof ApiError) || !Array.isArray(error.details.api_keys)) throw error
+        setKeys(error.details.api_keys)
         throw new ApiError(error.status, error.code, 'Say what becomes of the API keys they have made.')
       }
     },

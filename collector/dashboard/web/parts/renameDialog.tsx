@@ -4,16 +4,16 @@ import { EditForm } from './editForm.tsx'
 import { TextField } from './fields.tsx'
 import { toast } from './toast.tsx'
 
-export function RenameDialog<T extends Versioned & { name: string }>({
+export function RenameDialog<T extends Versioned & { name: string }, What extends 'project' | 'pixel'>({
   what,
   object,
   save,
   renamed,
   close,
 }: {
-  what: 'project' | 'pixel'
+  what: What
   object: T
-  save(name: string, version: number): Promise<T>
+  save(name: string, version: number): Promise<Record<What, T>>
   renamed(object: T): void
   close(): void
 }) {

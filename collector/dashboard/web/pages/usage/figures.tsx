@@ -8,19 +8,19 @@ import { eachDay } from './periods.ts'
 
 /** What was charged in a span of days: a chart of the days, and a table of the meters. */
 export function Figures({ query }: { query: UsageQuery }) {
-  const daily = useQuery(() => api.usage.daily(query))
+  const usage = useQuery(() => api.getDailyUsageByMeter(query))
   return (
     <Section title="Charged" lead={`From ${query.start_date} to ${query.end_date}.`}>
-      <AsyncView query={daily}>
-        {(found) =>
-          found.length === 0 ? (
+      <AsyncView query={usage}>
+        {({ daily }) =>
+          daily.length === 0 ? (
             <div class="empty">
               <p>
                 Nothing was charged in these days. Collecting events, schemas, counts and test keys are free.
               </p>
             </div>
           ) : (
-            <Found daily={found} days={eachDay(query)} />
+            <Found daily={daily} days={eachDay(query)} />
           )
         }
       </AsyncView>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import type { Params } from '../../../../../client/index.ts'
 import { api, type Budget, type Limits, type OwnProject, type UsageLimit } from '../../api.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Select, TextField } from '../../parts/fields.tsx'
@@ -83,7 +84,13 @@ export function LimitDialog({
           ...limits.filter(({ meter }) => meter !== of),
           ...(daily === '' && monthly === ''
             ? []
-            : [{ meter: of, daily_records: numberOf(daily), monthly_records: numberOf(monthly) }]),
+            : [
+                {
+                  meter: of as UsageLimit['meter'],
+                  daily_records: numberOf(daily),
+                  monthly_records: numberOf(monthly),
+                },
+              ]),
         ],
       })}
     >
@@ -102,7 +109,7 @@ export function LimitDialog({
   )
 }
 
-type All = Parameters<typeof api.limits.replace>[0]
+type All = Params<'setUsageLimits'>
 
 /** Changes one budget or limit; all others are left as they are at that moment. */
 function SettingDialog({
@@ -126,14 +133,14 @@ function SettingDialog({
         values={values}
         action="Save"
         submit={async (given) => {
-          const { budgets, limits } = await api.limits.read()
+          const { budgets, limits } = await api.getUsageLimits()
           const all = {
             budgets: budgets.map(({ project_id, monthly_micros }) => ({ project_id, monthly_micros })),
             limits: limits.map(({ meter, daily_records, monthly_records }) => ({
               ...{ meter, daily_records, monthly_records },
             })),
           }
-          const now = await api.limits.replace(change(all, given))
+          const now = await api.setUsageLimits(change(all, given))
           toast('Saved')
           saved(now)
         }}

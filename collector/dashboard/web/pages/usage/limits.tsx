@@ -8,7 +8,7 @@ import { BudgetDialog, LimitDialog } from './limitDialogs.tsx'
 
 /** What a month may cost and how many records may be read, and how much of it is used. */
 export function Limits({ projects }: { projects: OwnProject[] }) {
-  const limits = useQuery(api.limits.read)
+  const limits = useQuery(() => api.getUsageLimits())
   return (
     <AsyncView query={limits}>
       {(found) => <Found projects={projects} found={found} changed={limits.set} />}

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { api, type OwnProject } from '../../api.ts'
+import { type OwnProject, ownProjects } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { Select } from '../../parts/fields.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -11,7 +11,7 @@ import { daysOf, type Period, periods } from './periods.ts'
 
 /** What was charged, day by day, and what budgets and limits leave. */
 export function Usage() {
-  const projects = useQuery(api.ownProjects)
+  const projects = useQuery(ownProjects)
   return <AsyncView query={projects}>{(own) => <Chosen projects={own} />}</AsyncView>
 }
 
