@@ -1,6 +1,7 @@
 import { companyFields } from '../../../schemas/fields.ts'
 import type { Reader } from '../../access/reader.ts'
 import { personFields, readPeople } from '../../people/identity/people.ts'
+import { profileCount } from '../../people/identity/profileSql.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { leafIdsOf } from '../build/plan.ts'
 import { readUsedBuilds } from '../build/usedBuilds.ts'
@@ -46,9 +47,12 @@ export async function takeSample(
 
 /** How many of 65,536 shares hold about as many as are looked at; null for all of them. */
 async function shareOf(reader: Reader, entity: Entity): Promise<number | null> {
-  const tables = entity === 'people' ? ['profiles', 'identity_links'] : ['companies']
+  const counts =
+    entity === 'people'
+      ? [profileCount, 'SELECT count() FROM identity_links']
+      : ['SELECT count() FROM companies']
   const [found] = await reader.rows<{ count: number }>({
-    sql: `SELECT ${tables.map((table) => `(SELECT count() FROM ${table})`).join(' + ')} AS count`,
+    sql: `SELECT ${counts.map((count) => `(${count})`).join(' + ')} AS count`,
     params: {},
   })
   const { count } = found!

@@ -94,6 +94,8 @@ export async function carryOutErasures(deps: ErasureDeps): Promise<boolean> {
   const left = await Promise.all([
     deleteRows(clickhouse, 'events', ofCookies(erasures)),
     deleteRows(clickhouse, 'rejected_events', ofCookies(erasures)),
+    deleteRows(clickhouse, 'audience_leaf_days', ofCookies(erasures)),
+    deleteRows(clickhouse, 'audience_members', ofMembers(erasures)),
     ...profileTables.map(({ table, hem }) => deleteRows(clickhouse, table, ofProfiles(erasures, hem))),
   ])
   left.push(await deleteRows(clickhouse, 'identity_links', ofLinks(erasures), 'SETTINGS mutations_sync = 1'))
@@ -181,3 +183,19 @@ const ofProfiles = (erasures: readonly Unfinished[], hem: string): Query => ({
       .filter(Boolean),
   },
 })
+
+/** Members of audiences that are to go: of the organization's, or of all. */
+function ofMembers(erasures: readonly Unfinished[]): Query {
+  const people = erasures.filter(({ hem }) => hem !== null)
+  const own = people.filter(({ organization_id }) => organization_id !== null)
+  const numbers = (hems: string) => `arrayMap(hem -> reinterpretAsUInt256(unhex(hem)), ${hems})`
+  return {
+    sql: `hem_number IN ${numbers('{anywhere:Array(String)}')}
+      OR (organization_id, hem_number) IN arrayZip({organizations:Array(UUID)}, ${numbers('{hems:Array(String)}')})`,
+    params: {
+      anywhere: people.filter(({ organization_id }) => organization_id === null).map(({ hem }) => hem),
+      organizations: own.map(({ organization_id }) => organization_id),
+      hems: own.map(({ hem }) => hem),
+    },
+  }
+}

@@ -188,8 +188,11 @@ const happen: Record<string, (random: Random, world: World, nowMs: number) => Pr
         await carryOutErasures(deps)
         const [left] = await clickhouse.live.rows<{ left: number }>({
           sql: `SELECT (SELECT count() FROM system.mutations WHERE database = currentDatabase() AND NOT is_done)
-                  + (SELECT count() FROM events WHERE cookie_id IN {cookies:Array(UUID)}) AS left`,
-          params: { cookies: [...erased] },
+                  + (SELECT count() FROM events WHERE cookie_id IN {cookies:Array(UUID)})
+                  + (SELECT count() FROM audience_leaf_days WHERE cookie_id IN {cookies:Array(UUID)})
+                  + (SELECT count() FROM audience_members
+                     WHERE hem_number IN arrayMap(hem -> reinterpretAsUInt256(unhex(hem)), {hems:Array(String)})) AS left`,
+          params: { cookies: [...erased], hems: [...world.erased.keys()] },
         })
         return left!.left === 0
       },
@@ -198,18 +201,9 @@ const happen: Record<string, (random: Random, world: World, nowMs: number) => Pr
   },
 }
 
-const steps = [
-  'events',
-  'events',
-  'events',
-  'links',
-  'links',
-  'profiles',
-  'profiles',
-  'companies',
-  'optOut',
-  'erasure',
-]
+const often = ['events', 'events', 'events', 'links', 'links', 'profiles', 'profiles', 'companies', 'optOut']
+/** Erasures take seconds each. */
+const steps = [...often, ...often, 'erasure']
 
 const profileLeaf = (random: Random) => {
   const leaf = random.pick([
