@@ -68,6 +68,7 @@ export const audienceRoutes =
         config: { access },
         schema: {
           ...{ tags, operationId: 'listAudiences', summary: 'List audiences', querystring: ListQuery },
+          description: 'Of one project, oldest first.',
           response: { 200: Page },
         },
       },
@@ -93,6 +94,7 @@ export const audienceRoutes =
             params: ById,
             querystring: ProjectQuery,
           },
+          description: 'With its definition, and the counts of its last build.',
           response: { 200: One },
         },
       },

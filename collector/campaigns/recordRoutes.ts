@@ -52,6 +52,7 @@ export const recordRoutes =
           ...{
             tags,
             operationId: 'getCampaign',
+            description: 'One that the caller may see.',
             summary: 'Get a campaign',
             params: ById,
             querystring: ProjectQuery,

@@ -77,6 +77,7 @@ export const reportRoutes =
           ...{
             tags,
             operationId: 'getCampaignBudgetStatus',
+            description: 'Budget utilization, remaining spend and pacing health.',
             summary: 'Get the budget status of a campaign',
             params: ById,
             querystring: ProjectQuery,

@@ -1,7 +1,7 @@
 import type { SwaggerTransform } from '@fastify/swagger'
 import type { Access } from '../access/access.ts'
 import { describeRateLimit } from '../access/rateLimits.ts'
-import { ErrorBody } from '../http/schemas.ts'
+import { answerOf, ErrorBody } from '../http/schemas.ts'
 
 /** Writes into each operation what follows from its `config.access` and `config.charged`: security, and refusals. */
 export const describeAccess: SwaggerTransform = ({ schema, url, route }) => {
@@ -87,9 +87,6 @@ const withIdempotencyKey = (headers: unknown) => ({
   },
 })
 
-const problem = (description: string) => ({
-  description,
-  content: { 'application/json': { schema: ErrorBody } },
-})
+const problem = (description: string) => answerOf(description, ErrorBody)
 
 const refused = problem('The request cannot be read, or is refused: `error` says why.')

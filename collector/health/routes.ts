@@ -1,22 +1,44 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
 import { ApiError } from '../http/errors.ts'
+import { answerOf, ErrorBody } from '../http/schemas.ts'
+
+const Healthy = Type.Object({ status: Type.Literal('ok') }, { title: 'Health' })
 
 /** GET /healthz: the process lives. GET /readyz: send it requests. */
 export const healthRoutes =
-  (notReady: () => string | null): FastifyPluginAsync =>
+  (notReady: () => string | null): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const schema = (operationId: string, summary: string) => ({
-      schema: { tags: ['Health'], operationId, summary },
-      config: { access: { to: 'anyone' as const } },
-    })
+    const config = { access: { to: 'anyone' } } as const
+    const tags = ['Health']
 
-    app.get('/healthz', schema('checkHealth', 'Check that the process is alive'), async () => ({
-      status: 'ok',
-    }))
+    app.get(
+      '/healthz',
+      {
+        config,
+        schema: {
+          ...{ tags, operationId: 'checkHealth', summary: 'Check that the process is alive' },
+          description: 'Whether it answers at all; asks no store.',
+          response: { 200: Healthy },
+        },
+      },
+      async () => ({ status: 'ok' as const }),
+    )
 
-    app.get('/readyz', schema('checkReadiness', 'Check that the process accepts requests'), async () => {
-      const reason = notReady()
-      if (reason !== null) throw new ApiError(503, 'not_ready', reason)
-      return { status: 'ok' }
-    })
+    app.get(
+      '/readyz',
+      {
+        config,
+        schema: {
+          ...{ tags, operationId: 'checkReadiness', summary: 'Check that the process accepts requests' },
+          description: 'Whether a load balancer should send it any.',
+          response: { 200: Healthy, 503: answerOf('`not_ready`: `message` says why.', ErrorBody) },
+        },
+      },
+      async () => {
+        const reason = notReady()
+        if (reason !== null) throw new ApiError(503, 'not_ready', reason)
+        return { status: 'ok' as const }
+      },
+    )
   }

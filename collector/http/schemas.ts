@@ -46,3 +46,9 @@ export const ErrorBody = Type.Object(
   },
   { title: 'Error' },
 )
+
+/** An answer in JSON, where its schema is shared and so cannot say what this one is. */
+export const answerOf = <S extends TSchema>(description: string, schema: S) => ({
+  description,
+  content: { 'application/json': { schema } },
+})

@@ -41,6 +41,7 @@ export const rejectedRoutes =
         schema: {
           tags: ['Ingest'],
           operationId: 'listRejectedEvents',
+          description: 'What the collector rejected and why, newest first. Never billed.',
           summary: 'List the rejected events of the last thirty days',
           querystring: Query,
           response: { 200: Type.Object({ rejected_events: Type.Array(RejectedEvent) }) },

@@ -9,7 +9,6 @@ import { samples } from './samples.ts'
 import { openTenants, withKey } from './tenants.ts'
 
 interface Operation {
-  operationId?: string
   summary?: string
   tags?: string[]
   parameters?: { name: string; in: string; description?: string }[]
@@ -59,15 +58,6 @@ test('every route is described, with a summary, a tag and what it answers', () =
       name,
     ).toBe(true)
   }
-})
-
-test('every operation has an id of its own, as a method of a client is named', () => {
-  const ids = Object.values(document.paths).flatMap((operations) =>
-    Object.values(operations).map(({ operationId }) => operationId),
-  )
-  expect(ids.length).toBeGreaterThan(90)
-  expect(ids.filter((id) => !/^[a-z][a-zA-Z0-9]{3,39}$/.test(id ?? ''))).toEqual([])
-  expect(ids.filter((id, place) => ids.indexOf(id) !== place)).toEqual([])
 })
 
 function validator() {

@@ -109,6 +109,7 @@ export const memberRoutes =
         schema: {
           tags,
           operationId: 'listMembers',
+          description: 'Oldest first, with those who are invited.',
           summary: 'List members',
           querystring: exactly(pageQuery),
           response: { 200: Type.Object({ members: Type.Array(Member), next_cursor: NextCursor }) },
@@ -133,6 +134,7 @@ export const memberRoutes =
         schema: {
           tags,
           operationId: 'getMember',
+          description: 'With the projects that a plain member belongs to.',
           summary: 'Get a member',
           params: exactly({ member_id: Id }),
           response: { 200: Type.Object({ member: Member }) },

@@ -90,6 +90,7 @@ export const projectMemberRoutes =
         schema: {
           tags,
           operationId: 'listProjectMembers',
+          description: 'The plain members who belong to it, oldest first.',
           summary: 'List the members of a project',
           querystring: exactly({ project_id: Id, ...pageQuery }),
           response: {
@@ -117,6 +118,7 @@ export const projectMemberRoutes =
         schema: {
           tags,
           operationId: 'getProjectMember',
+          description: 'With their role in the project.',
           summary: 'Get a member of a project',
           params: exactly({ member_id: Id }),
           querystring: exactly({ project_id: Id }),

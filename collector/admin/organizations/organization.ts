@@ -42,6 +42,7 @@ export const organizationRoutes =
         schema: {
           tags,
           operationId: 'getOrganization',
+          description: 'The one whose key, token or session asks.',
           summary: 'Get the organization',
           response: { 200: Answer },
         },

@@ -54,6 +54,7 @@ export const whoamiRoutes =
         schema: {
           tags: ['Administration'],
           operationId: 'whoAmI',
+          description: 'Whose key, token or session it is, what it may, and the projects it sees.',
           summary: 'Get the caller and their projects',
           response: { 200: Whoami },
         },

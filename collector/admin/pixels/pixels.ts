@@ -150,6 +150,7 @@ export const pixelRoutes =
         schema: {
           tags,
           operationId: 'getPixel',
+          description: 'With its settings, its script and the HTML to paste.',
           summary: 'Get a pixel',
           params: exactly({ pixel_id: Id }),
           querystring: exactly({ project_id: Type.Optional(Id) }),

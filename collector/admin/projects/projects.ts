@@ -93,6 +93,7 @@ export const projectRoutes =
         schema: {
           tags,
           operationId: 'getProject',
+          description: 'One that the caller may see.',
           summary: 'Get a project',
           params: exactly({ project_id: Id }),
           response: { 200: Answer },

@@ -61,7 +61,13 @@ export const passwordResetRoutes =
       {
         config,
         schema: {
-          ...{ tags, operationId: 'getPasswordReset', summary: 'Get a password reset', params },
+          ...{
+            tags,
+            operationId: 'getPasswordReset',
+            description: 'Whose password the link is for.',
+            summary: 'Get a password reset',
+            params,
+          },
           response: { 200: Type.Object({ email: Type.String() }) },
         },
       },

@@ -93,7 +93,12 @@ export const sessionRoutes =
       {
         config: { access: access.session },
         schema: {
-          ...{ tags, operationId: 'switchOrganization', summary: 'Switch to another organization' },
+          ...{
+            tags,
+            operationId: 'switchOrganization',
+            description: 'One that the user is a member of.',
+            summary: 'Switch to another organization',
+          },
           body: exactly({ organization_id: Id }),
           response: { 200: SignedIn },
         },
@@ -114,7 +119,13 @@ export const sessionRoutes =
       '/dashboard/session',
       {
         config: { access: access.session },
-        schema: { tags, operationId: 'signOut', summary: 'Sign out', response: { 204: Type.Null() } },
+        schema: {
+          tags,
+          operationId: 'signOut',
+          description: 'Ends the session.',
+          summary: 'Sign out',
+          response: { 204: Type.Null() },
+        },
       },
       async (request, reply) => {
         await postgres.query('DELETE FROM sessions WHERE session_sha256 = $1', [

@@ -6,7 +6,7 @@ import { type Person, personOf } from '../normalize/normalize.ts'
 import { isObject } from './validate.ts'
 
 /** Most events one beacon may carry. */
-const beaconEventsMax = 500
+export const beaconEventsMax = 500
 const timeCharsMax = 40
 
 /** A beacon whose envelope is right; its events are still to be checked, one by one. */

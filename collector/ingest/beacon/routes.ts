@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
 import { beaconBytesMax } from '../../../schemas/beacon.ts'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { forAnyone } from '../../access/guard.ts'
@@ -10,9 +11,13 @@ import { parseBeacon } from './beacon.ts'
 import { allowAnyOrigin } from './cors.ts'
 import { acceptBeacon, type IngestDeps } from './intake.ts'
 import { createRefusals } from './refusals.ts'
+import { describeBeacon, describeGif } from './schemas.ts'
 
 /** The smallest GIF: one transparent pixel. */
 const transparentGif = Buffer.from('R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==', 'base64')
+
+/** parseBeacon reads the bytes, so that one bad event costs itself alone. */
+const takeBytes = () => (value: unknown) => ({ value })
 
 /** POST /e, GET /e.gif and GET /p/…: what pages load and send to. */
 export const ingestRoutes =
@@ -43,12 +48,8 @@ export const ingestRoutes =
           done()
         },
         onError: noteRefusal,
-        schema: {
-          tags: ['Ingest'],
-          operationId: 'sendEvents',
-          summary: 'Send a batch of events',
-          description: beaconDescription,
-        },
+        schema: describeBeacon,
+        validatorCompiler: takeBytes,
       },
       async (request, reply) => {
         if (!(request.body instanceof Buffer))
@@ -60,16 +61,11 @@ export const ingestRoutes =
       },
     )
 
-    app.get<{ Querystring: Record<string, string | undefined> }>(
+    app.get<{ Querystring: Static<typeof describeGif.querystring> }>(
       '/e.gif',
       {
         onError: noteRefusal,
-        schema: {
-          tags: ['Ingest'],
-          operationId: 'sendPageView',
-          summary: 'Send the page view of a browser without scripts',
-          description: gifDescription,
-        },
+        schema: describeGif,
       },
       async (request, reply) => {
         const { pixel_id, url, title, referrer } = request.query
@@ -101,20 +97,3 @@ export const ingestRoutes =
 
     await scriptRoutes(app, deps, publicUrl)
   }
-
-const beaconDescription = `Body, as text/plain or application/json, at most 64 KiB:
-\`{ "pixel_id": uuid, "cookie_id": uuid?, "hem": 64 hex?, "hem_signature": 64 hex?, "consent": boolean?, "sent_at": ISO 8601,
-"events": [{ "event_id": uuid, "event_type": "…", "event_data": {…} }] }\`.
-Answered when the events are on disk: \`{ "cookie_id", "accepted", "rejected": [{ "index", "event_id", "path",
-"message" }] }\`. Each event is accepted or rejected with a reason: the two add up to what was sent. A bad event never
-costs its neighbours theirs. The same event_id sent again is stored once.
-
-\`hem_signature\` is the HMAC-SHA256 of the hem with the pixel's identify secret, in hex. A wrong one, a missing one where the
-pixel's setting \`require_signed_identify\` asks for it, and too many unsigned ones from one network address are refused:
-\`hem_rejected: { "path", "message" }\` says so, and the events count all the same.
-
-An event may be 32 levels deep and have 5,000 members in all, none of them \`__proto__\`. Half surrogate pairs and
-U+0000 are stored as U+FFFD; integers beyond 2^53 keep their digits where any JSON may stand. \`event_data.referrer\` of
-any event is its \`referrer_url\`.`
-
-const gifDescription = 'Query: pixel_id, and url (else the Referer header), title, referrer.'

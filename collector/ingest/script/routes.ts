@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
 import { snippet } from '../../../pixel/stub.mjs'
 import { notFound } from '../../http/errors.ts'
 import { chooseEncoding } from '../../http/negotiateEncoding.ts'
+import { Id } from '../../http/schemas.ts'
 import { activePixel, type IngestDeps } from '../beacon/intake.ts'
 import { type ChunkName, chunkNames, createPixelScripts, type Script } from './pixelScript.ts'
 
@@ -23,30 +25,19 @@ export async function scriptRoutes(app: FastifyInstance, deps: IngestDeps, publi
     return scripts.of(pixelId, settings)
   }
 
-  app.get<{ Params: { file: string } }>(
-    '/p/:file',
-    {
-      schema: {
-        tags: ['Ingest'],
-        operationId: 'getPixelScript',
-        summary: 'Get the script of a pixel',
-        description,
-      },
-    },
-    async (request, reply) => {
-      const [, name, version, type] =
-        /^([^.]+)(?:\.([0-9a-f]{16}))?\.(js|json)$/.exec(request.params.file) ?? []
-      if (name === undefined) throw notFound.route('GET', request.url)
-      if (type === 'json') return reply.header('cache-control', 'no-cache').send(await describe(name))
-      const script = isChunk(name) ? scripts.chunks[name] : await scriptOf(name)
-      if (version === script.version) return answer(request, reply, script, immutable)
-      // A pinned script may ask for a chunk of its time: today's does the same.
-      if (version === undefined || isChunk(name)) return answer(request, reply, script, current)
-      const pinned = await deps.pinned.get(name.toLowerCase(), version)
-      if (!pinned) throw notFound.route('GET', request.url)
-      return answer(request, reply, pinned, immutable)
-    },
-  )
+  app.get<{ Params: { file: string } }>('/p/:file', { schema: describeScript }, async (request, reply) => {
+    const [, name, version, type] =
+      /^([^.]+)(?:\.([0-9a-f]{16}))?\.(js|json)$/.exec(request.params.file) ?? []
+    if (name === undefined) throw notFound.route('GET', request.url)
+    if (type === 'json') return reply.header('cache-control', 'no-cache').send(await describe(name))
+    const script = isChunk(name) ? scripts.chunks[name] : await scriptOf(name)
+    if (version === script.version) return answer(request, reply, script, immutable)
+    // A pinned script may ask for a chunk of its time: today's does the same.
+    if (version === undefined || isChunk(name)) return answer(request, reply, script, current)
+    const pinned = await deps.pinned.get(name.toLowerCase(), version)
+    if (!pinned) throw notFound.route('GET', request.url)
+    return answer(request, reply, pinned, immutable)
+  })
 
   async function describe(name: string) {
     const script = await scriptOf(name)
@@ -87,6 +78,37 @@ const hasVersion = (ifNoneMatch: string | undefined, version: string): boolean =
     .map((tag) => tag.trim())
     .some((tag) => tag === '*' || tag.replace(/^W\//, '').slice(1, 1 + version.length) === version)
 
-const description = `\`/p/{pixel_id}.js\` follows the pixel's settings within minutes. \`/p/{pixel_id}.{version}.js\` never
+const PixelInstallation = Type.Object(
+  {
+    pixel_id: Id,
+    script_url: Type.String({ description: 'Follows the pixel’s settings within minutes.' }),
+    snippet: Type.String({ description: 'HTML that loads it.' }),
+    pinned_url: Type.String({ description: 'Never changes.' }),
+    integrity: Type.String({ description: 'For the `integrity` attribute.' }),
+    pinned_snippet: Type.String({ description: 'HTML that loads the pinned script.' }),
+  },
+  { title: 'PixelInstallation' },
+)
+
+/** GET /p/{file}. */
+const describeScript = {
+  tags: ['Ingest'],
+  operationId: 'getPixelScript',
+  summary: 'Get the script of a pixel',
+  description: `\`/p/{pixel_id}.js\` follows the pixel's settings within minutes. \`/p/{pixel_id}.{version}.js\` never
 changes, and takes an \`integrity\` attribute. \`/p/{pixel_id}.json\` answers both URLs, the integrity, and the HTML for
-either: \`{ "pixel_id", "script_url", "snippet", "pinned_url", "integrity", "pinned_snippet" }\`.`
+either.`,
+  params: Type.Object({
+    file: Type.String({ description: '{pixel_id}.js, {pixel_id}.{version}.js or {pixel_id}.json.' }),
+  }),
+  response: {
+    200: {
+      description: 'The script, or what there is to install.',
+      content: {
+        'text/javascript': { schema: Type.String() },
+        'application/json': { schema: PixelInstallation },
+      },
+    },
+    304: Type.Null({ description: 'The script is the one that If-None-Match names.' }),
+  },
+}

@@ -105,6 +105,7 @@ export const privacyRoutes =
           ...{
             tags,
             operationId: 'listErasures',
+            description: 'Oldest first.',
             summary: 'List erasure requests',
             querystring: exactly(pageQuery),
           },
@@ -130,6 +131,7 @@ export const privacyRoutes =
           ...{
             tags,
             operationId: 'getErasure',
+            description: 'Whether it is complete.',
             summary: 'Get an erasure request',
             params: exactly({ erasure_id: Id }),
           },
@@ -185,7 +187,13 @@ export const privacyRoutes =
       {
         config,
         schema: {
-          ...{ tags, operationId: 'listOptOuts', summary: 'List opt-outs', querystring: exactly(pageQuery) },
+          ...{
+            tags,
+            operationId: 'listOptOuts',
+            description: 'Of people and of browsers, oldest first.',
+            summary: 'List opt-outs',
+            querystring: exactly(pageQuery),
+          },
           response: { 200: Type.Object({ opt_outs: Type.Array(PublicOptOut), next_cursor: NextCursor }) },
         },
       },

@@ -1,0 +1,111 @@
+/** GET /openapi.json of a whole service, as tools that know nothing of us read it. */
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { type RulesetDefinition, Spectral } from '@stoplight/spectral-core'
+import { oas } from '@stoplight/spectral-rulesets'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { newPostgresDatabase, randomName } from '../harness/databases.ts'
+import { type Service, startService } from '../harness/service.ts'
+
+interface OpenApi {
+  servers: { url: string }[]
+  tags: { name: string; description?: string }[]
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, unknown> }
+}
+interface Operation {
+  operationId?: string
+  security?: unknown
+  requestBody?: { content: Record<string, { schema: unknown }> }
+  responses: Record<string, { content?: Record<string, { schema: unknown }> }>
+}
+
+let service: Service
+let text: string
+let document: OpenApi
+beforeAll(async () => {
+  service = await startService({
+    env: {
+      DATABASE_URL: await newPostgresDatabase(),
+      CLICKHOUSE_URL: inject('clickhouseUrl'),
+      CLICKHOUSE_DATABASE: randomName(),
+      FOOTFALL_DEMO: 'false',
+      FOOTFALL_WORKERS: '1',
+    },
+  })
+  text = await (await fetch(`${service.url}/openapi.json`)).text()
+  document = JSON.parse(text)
+})
+afterAll(() => service.stop())
+
+test('Redocly’s recommended rules find nothing', { timeout: 120_000 }, async () => {
+  const config = await createConfig({ extends: ['recommended'] })
+  const problems = await lintFromString({ source: text, absoluteRef: '/openapi.json', config })
+  expect(
+    problems.map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer}: ${message}`),
+  ).toEqual([])
+})
+
+test('Spectral’s OpenAPI rules find nothing', { timeout: 120_000 }, async () => {
+  const spectral = new Spectral()
+  spectral.setRuleset({ extends: [oas as RulesetDefinition] })
+  const problems = await spectral.run(JSON.parse(text))
+  expect(problems.map(({ code, message, path }) => `${code} ${path.join('/')}: ${message}`)).toEqual([])
+})
+
+const operations = () => Object.values(document.paths).flatMap((path) => Object.values(path))
+
+test('every operation has an id of its own, as a method of a client is named', () => {
+  const ids = operations().map(({ operationId }) => operationId)
+  expect(ids.length).toBeGreaterThan(90)
+  expect(ids.filter((id) => !/^[a-z][a-zA-Z0-9]{3,39}$/.test(id ?? ''))).toEqual([])
+  expect(ids.filter((id, place) => ids.indexOf(id) !== place)).toEqual([])
+})
+
+test('it says where the service is, and of every operation who may ask', () => {
+  expect(document.servers).toEqual([{ url: service.url }])
+  for (const { operationId, security } of operations()) {
+    expect({ operationId, isSaid: Array.isArray(security) }).toEqual({ operationId, isSaid: true })
+  }
+  expect(document.tags.filter(({ description }) => !description)).toEqual([])
+})
+
+test('records have names, and stand there once', () => {
+  expect(Object.keys(document.components.schemas)).toEqual(
+    expect.arrayContaining([
+      ...[
+        'Event',
+        'EventWithHem',
+        'EventWithPte',
+        'EventWithFullProfile',
+        'Visitor',
+        'Profile',
+        'Meta',
+        'Error',
+      ],
+      ...['Company', 'Organization', 'Project', 'Pixel', 'PixelSettings', 'Key', 'Member', 'ProjectMember'],
+      ...['Campaign', 'CampaignMetrics', 'Field', 'Beacon', 'BeaconReceipt', 'WebEvent', 'PageViewEvent'],
+    ]),
+  )
+  const page = document.paths['/api/v3/events/web_event']!.get!.responses['200']!.content!
+  expect(Object.keys(page)).toEqual(['application/json', 'application/x-ndjson', 'text/csv'])
+  expect(page['application/json']!.schema).toMatchObject({
+    required: ['rows', 'meta'],
+    properties: {
+      rows: {
+        items: {
+          anyOf: [{ $ref: '#/components/schemas/Event' }, { $ref: '#/components/schemas/SelectedEvent' }],
+        },
+      },
+      meta: { $ref: '#/components/schemas/Meta' },
+    },
+  })
+  const beacon = document.paths['/e']!.post!
+  expect(beacon.requestBody!.content['text/plain']!.schema).toEqual({ $ref: '#/components/schemas/Beacon' })
+  expect(beacon.responses['200']!.content!['application/json']!.schema).toEqual({
+    $ref: '#/components/schemas/BeaconReceipt',
+  })
+  const { Event } = document.components.schemas as Record<string, { required: string[] }>
+  expect(Event!.required).toEqual(
+    expect.arrayContaining(['event_id', 'event_type', 'ts_millis', 'event_data']),
+  )
+})
