@@ -156,6 +156,15 @@ async function buildProgram(): Promise<Command> {
       await withAccounts((postgres) => retireCollector(postgres, id))
     })
 
+  program
+    .command('audiences')
+    .description('who meets a definition')
+    .command('build <id>')
+    .description('build an audience anew, and show how far it is')
+    .action(async (id) => {
+      const { buildAudience } = await import('./audiences/commands.ts')
+      await withPostgres((postgres) => buildAudience(postgres, id))
+    })
   const jobs = program
     .command('jobs')
     .description('background work: the queues, and which jobs failed and why')

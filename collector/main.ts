@@ -2,6 +2,7 @@ import { accessSync, constants, mkdirSync, type Stats, statSync, writeFileSync }
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { adminQueues } from './admin/jobs.ts'
+import { audienceQueues } from './audiences/jobs.ts'
 import { billingQueues } from './billing/jobs.ts'
 import { readUnsentReports } from './billing/reports.ts'
 import { openStripe } from './billing/stripe.ts'
@@ -103,6 +104,7 @@ async function main(): Promise<void> {
     ...adminQueues(deletionDeps),
     ...privacyQueues(deletionDeps),
     ...billingQueues({ postgres: stores.postgres.pool, tell, now: Date.now, log }),
+    ...audienceQueues({ postgres: stores.postgres.pool, clickhouse: live, log }),
     ...(hasSample ? sandboxQueues(test, config.sampleDays) : []),
   ]
   // The first start makes the tables of jobs: the workers need not wait for them.

@@ -1,5 +1,9 @@
+import { wakeQueue } from '../platform/jobs/queue.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
+
+/** The queue that finds builds which wait. */
+export const audienceBuilds = 'audiences.builds'
 
 /** One build of an audience: what is to be built, for whom. */
 export interface Build {
@@ -33,6 +37,7 @@ export async function requestBuild(client: Queryable, audienceId: string): Promi
      SELECT build_id FROM waiting UNION ALL SELECT build_id FROM fresh`,
     [audienceId, uuidV7()],
   )
+  await wakeQueue(client, audienceBuilds)
   return rows[0]!.build_id
 }
 

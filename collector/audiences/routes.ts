@@ -4,6 +4,7 @@ import { audienceRoutes } from './audienceRoutes.ts'
 import { catalogRoutes } from './catalogRoutes.ts'
 import type { AudiencesDeps } from './deps.ts'
 import { sampleRoute } from './sampleRoute.ts'
+import { statusRoute } from './statusRoute.ts'
 
 /** /api/v1/audiences: who meets a definition, built, and then read or downloaded. */
 export const audiencesRoutes =
@@ -12,5 +13,6 @@ export const audiencesRoutes =
     app.addHook('preValidation', rejectUnstorableText)
     await app.register(audienceRoutes(deps))
     await app.register(sampleRoute(deps))
+    await app.register(statusRoute(deps))
     await app.register(catalogRoutes)
   }

@@ -8,6 +8,16 @@ export async function dropMembers(clickhouse: ClickHouse, buildId: string): Prom
   await clickhouse.command({ sql: `ALTER TABLE audience_members DROP PARTITION '${buildId}'`, params: {} })
 }
 
+/** The builds that have members. */
+export async function readStoredBuilds(clickhouse: ClickHouse): Promise<string[]> {
+  const rows = await clickhouse.rows<{ partition: string }>({
+    sql: `SELECT DISTINCT partition FROM system.parts
+          WHERE database = currentDatabase() AND table = 'audience_members' AND active`,
+    params: {},
+  })
+  return rows.map(({ partition }) => partition)
+}
+
 /** The members of a build were not stored whole, or twice: the step is to be done again. */
 export class MembersIncomplete extends Error {}
 

@@ -38,6 +38,12 @@ export function openProgressBar(screen: Screen, totalBytes: number | null, now =
   }
 }
 
+/** A share from 0 to 1 like "████████░░░░ 52 %". */
+export function formatShare(share: number): string {
+  const filled = Math.round(share * barWidth)
+  return `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ${Math.floor(share * 100)} %`
+}
+
 /** A line like "████████░░░░ 52 % · 512,000 rows · 31,200 rows/s · 0:42 left · 3 rejected". */
 export function formatProgress(
   { rows, rejected, bytes }: Progress,
@@ -46,12 +52,10 @@ export function formatProgress(
   elapsedMs: number,
 ): string {
   const share = totalBytes === null ? 0 : Math.min(1, bytes / Math.max(1, totalBytes))
-  const filled = Math.round(share * barWidth)
   const rate = elapsedMs > 0 ? Math.round(((rows - before.rows) / elapsedMs) * 1_000) : null
   const leftMs = bytes > before.bytes ? (elapsedMs * (totalBytes! - bytes)) / (bytes - before.bytes) : null
   return [
-    totalBytes !== null &&
-      `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ${Math.floor(share * 100)} %`,
+    totalBytes !== null && formatShare(share),
     `${rows.toLocaleString('en')} rows`,
     rate !== null && `${rate.toLocaleString('en')} rows/s`,
     totalBytes !== null && leftMs !== null && `${formatDuration(leftMs)} left`,

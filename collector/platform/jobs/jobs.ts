@@ -1,4 +1,4 @@
-import { type ConstructorOptions, PgBoss } from 'pg-boss'
+import { type ConstructorOptions, type JobWithMetadata, PgBoss } from 'pg-boss'
 import { listenNotify } from '../postgres/listenNotify.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import { jobsChannel, type Queue } from './queue.ts'
@@ -67,8 +67,14 @@ export async function startJobs({ postgres, postgresUrl, queues, log }: JobsOpti
     timers.add(timer)
   }
   for (const queue of queues) {
-    const run = async (singletonKey: string | null, signal: AbortSignal) => {
-      const more = await queue.run({ key: singletonKey, signal, send })
+    const run = async ({
+      singletonKey,
+      signal,
+      retryCount,
+      retryLimit,
+    }: Pick<JobWithMetadata, 'singletonKey' | 'signal' | 'retryCount' | 'retryLimit'>) => {
+      const isLastTry = retryCount >= retryLimit
+      const more = await queue.run({ key: singletonKey, isLastTry, signal, send })
       if (more && !isStopping) await again(queue.name, singletonKey, more.againInSeconds)
     }
     const options = {
@@ -79,7 +85,7 @@ export async function startJobs({ postgres, postgresUrl, queues, log }: JobsOpti
     const work = () =>
       boss.work(queue.name, options, async ([job]) => {
         try {
-          await run(job!.singletonKey, job!.signal)
+          await run(job!)
         } catch (error) {
           warn(`${queue.name} failed and is retried: ${(error as Error).message}`)
           throw error

@@ -26,6 +26,8 @@ export interface Queue {
 export interface Job {
   /** Which of a queue's several works this is: those of one key run one after another. Null in a scheduled run. */
   key: string | null
+  /** Whether it counts as failed when this run throws, and is not retried. */
+  isLastTry: boolean
   /** Aborts when time is up or the process stops. */
   signal: AbortSignal
   /** Adds a job; nothing is added while one of that key waits. */

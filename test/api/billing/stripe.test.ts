@@ -215,7 +215,7 @@ test('without a key nothing is noted or sent; requests are forgotten after their
     ...{ postgres: accounts.postgres, tell: null, now },
     log: { warn: (message) => expect.unreachable(message) },
   })
-  const job = { key: null, signal: new AbortController().signal, send: async () => {} }
+  const job = { key: null, isLastTry: false, signal: new AbortController().signal, send: async () => {} }
   for (const queue of queues) await queue.run(job)
   const count = async (table: string) => (await accounts.postgres.query(`SELECT 1 FROM ${table}`)).rowCount
   expect([await count('usage_reports'), await count('idempotent_charges')]).toEqual([0, 1])

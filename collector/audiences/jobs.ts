@@ -1,0 +1,66 @@
+import type { ClickHouse } from '../platform/clickhouse/client.ts'
+import type { Job, Queue } from '../platform/jobs/queue.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
+import { buildNow } from './build/buildNow.ts'
+import { dropMembers, readStoredBuilds } from './build/members.ts'
+import { AudienceNotBuilt } from './build/usedBuilds.ts'
+import { audienceBuilds, failBuild } from './builds.ts'
+import { requestDueBuilds } from './refresh.ts'
+import { keepsMembers, readDroppableBuilds, readUnfinishedBuilds } from './unfinishedBuilds.ts'
+
+export interface AudienceJobsDeps {
+  postgres: Postgres
+  /** Holds the events of live organizations. */
+  clickhouse: ClickHouse
+  log: { warn(message: string): void }
+}
+
+const oneBuild = 'audiences.build'
+
+/** The background work of audiences: ask for builds that are due, build, drop builds that nobody refers to. */
+export const audienceQueues = (deps: AudienceJobsDeps): Queue[] => [
+  {
+    name: audienceBuilds,
+    schedule: '* * * * *',
+    async run({ send }) {
+      await requestDueBuilds(deps.postgres)
+      for (const buildId of await readUnfinishedBuilds(deps.postgres)) await send(oneBuild, buildId)
+    },
+  },
+  {
+    // Of one build, one runs at a time; what one that was killed has done is not done again.
+    name: oneBuild,
+    timeoutSeconds: 3_600,
+    run: (job) => build(deps, job),
+  },
+  {
+    name: 'audiences.drop-builds',
+    schedule: '15 * * * *',
+    run: () => dropBuilds(deps),
+  },
+]
+
+/** Builds, or goes on where the job before was killed. What fails is retried, and after the last try told in `status`. */
+async function build({ postgres, clickhouse, log }: AudienceJobsDeps, job: Job): Promise<void> {
+  try {
+    await buildNow({ postgres, clickhouse }, job.key!)
+  } catch (error) {
+    if (job.isLastTry) {
+      const reason =
+        error instanceof AudienceNotBuilt ? error.message : 'The build failed; its operator finds why.'
+      await failBuild(postgres, job.key!, reason)
+      log.warn(`audience build ${job.key} failed: ${(error as Error).message}`)
+    }
+    throw error
+  }
+}
+
+/** Drops the members of builds that are served no more, or were deleted with their audience. */
+export async function dropBuilds({ postgres, clickhouse }: Omit<AudienceJobsDeps, 'log'>): Promise<void> {
+  await postgres.query('UPDATE audience_builds SET members_kept = false WHERE build_id = ANY($1)', [
+    await readDroppableBuilds(postgres),
+  ])
+  const stored = await readStoredBuilds(clickhouse)
+  const kept = await keepsMembers(postgres, stored)
+  for (const buildId of stored) if (!kept.has(buildId)) await dropMembers(clickhouse, buildId)
+}

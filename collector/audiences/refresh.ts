@@ -1,0 +1,19 @@
+import type { Postgres } from '../platform/postgres/pool.ts'
+import { requestBuild } from './builds.ts'
+
+/**
+ * Asks for the builds of audiences that are refreshed on a schedule and were asked for in no build since the hour, or
+ * the day (UTC), began. One whose newest build is under way waits for its end.
+ */
+export async function requestDueBuilds(postgres: Postgres): Promise<void> {
+  const { rows } = await postgres.query<{ audience_id: string }>(
+    `SELECT audience_id FROM audiences
+     CROSS JOIN LATERAL (
+       SELECT requested_at, status FROM audience_builds WHERE audience_builds.audience_id = audiences.audience_id
+       ORDER BY number DESC LIMIT 1
+     ) AS newest
+     WHERE refresh <> 'manual' AND newest.status IN ('completed', 'failed')
+       AND newest.requested_at < date_trunc(CASE refresh WHEN 'hourly' THEN 'hour' ELSE 'day' END, now(), 'UTC')`,
+  )
+  for (const { audience_id } of rows) await requestBuild(postgres, audience_id)
+}

@@ -1,0 +1,80 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { Id, Timestamp } from '../http/schemas.ts'
+import type { Queryable } from '../platform/postgres/transaction.ts'
+import { access, scopeOf } from './access.ts'
+import { readAudience } from './audiences.ts'
+import type { AudiencesDeps } from './deps.ts'
+import { ById, ProjectQuery, Status, tags } from './schemas.ts'
+
+const TaskStatus = Type.Object(
+  {
+    id: Id,
+    status: Status,
+    updated_at: Timestamp,
+    progress: Type.Number({ minimum: 0, maximum: 1, description: 'The share of the build that is done.' }),
+    error: Type.Optional(Type.String({ description: 'Why it failed.' })),
+  },
+  { title: 'AudienceStatus' },
+)
+
+/** GET /api/v1/audiences/{audience_id}/status: how far the newest build is. Never charged. */
+export const statusRoute =
+  ({ postgres }: AudiencesDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/api/v1/audiences/:audience_id/status',
+      {
+        config: { access },
+        schema: {
+          ...{
+            tags,
+            operationId: 'getAudienceStatus',
+            summary: 'Get the status of an audience’s build',
+            params: ById,
+            querystring: ProjectQuery,
+          },
+          description: 'Not billed, and safe to poll.',
+          response: { 200: TaskStatus },
+        },
+      },
+      async (request) => {
+        const { id } = await readAudience(
+          postgres,
+          await scopeOf(postgres, request),
+          request.params.audience_id,
+        )
+        const { status, progress, error, updated_at } = await readNewestBuild(postgres, id)
+        return {
+          id,
+          status,
+          updated_at: updated_at.toISOString(),
+          progress,
+          ...(error !== null && { error }),
+        }
+      },
+    )
+  }
+
+interface BuildState {
+  build_id: string
+  status: 'pending' | 'unloading' | 'completed' | 'failed'
+  progress: number
+  count: number | null
+  error: string | null
+  updated_at: Date
+}
+
+const selectState = `SELECT build_id, status, progress::float8 AS progress, count::float8 AS count, error, updated_at
+  FROM audience_builds`
+
+/** The build of an audience that was asked for last. */
+export async function readNewestBuild(client: Queryable, audienceId: string): Promise<BuildState> {
+  const sql = `${selectState} WHERE audience_id = $1 ORDER BY number DESC LIMIT 1`
+  return (await client.query<BuildState>(sql, [audienceId])).rows[0]!
+}
+
+/** One build; undefined once it was deleted with its audience. */
+export async function readBuild(client: Queryable, buildId: string): Promise<BuildState | undefined> {
+  return (await client.query<BuildState>(`${selectState} WHERE build_id = $1`, [buildId])).rows[0]
+}

@@ -1,0 +1,39 @@
+import type { Queryable } from '../platform/postgres/transaction.ts'
+
+/** Builds that wait or are under way, in the order in which they were asked for. */
+export async function readUnfinishedBuilds(client: Queryable): Promise<string[]> {
+  const { rows } = await client.query<{ build_id: string }>(
+    `SELECT build_id FROM audience_builds WHERE status IN ('pending', 'unloading') ORDER BY number LIMIT 1000`,
+  )
+  return rows.map(({ build_id }) => build_id)
+}
+
+/** How many builds of an audience keep their members, so that who entered and who left can be told. */
+const buildsKept = 3
+/** So long a build that was served may still be read by pages and files that began before. */
+const readHours = 24
+
+/** Builds whose members may go: those that ended a day ago and have newer ones enough, or failed. */
+export async function readDroppableBuilds(client: Queryable): Promise<string[]> {
+  const { rows } = await client.query<{ build_id: string }>(
+    `SELECT build_id FROM (
+       SELECT build_id, audience_id, status, updated_at, row_number() OVER (
+         PARTITION BY audience_id, status = 'completed' ORDER BY number DESC) AS place
+       FROM audience_builds WHERE members_kept AND status IN ('completed', 'failed')
+     ) AS ended JOIN audiences USING (audience_id)
+     WHERE build_id IS DISTINCT FROM current_build_id AND (status = 'failed' OR place > $1)
+       AND ended.updated_at < now() - make_interval(hours => $2)
+     LIMIT 1000`,
+    [buildsKept, readHours],
+  )
+  return rows.map(({ build_id }) => build_id)
+}
+
+/** Which of these builds have members that are to be kept; builds that nobody knows have not. */
+export async function keepsMembers(client: Queryable, buildIds: readonly string[]): Promise<Set<string>> {
+  const { rows } = await client.query<{ build_id: string }>(
+    'SELECT build_id FROM audience_builds WHERE build_id = ANY($1) AND members_kept',
+    [buildIds],
+  )
+  return new Set(rows.map(({ build_id }) => build_id))
+}

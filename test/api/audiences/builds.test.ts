@@ -1,0 +1,234 @@
+/** Builds as the service does them: asked for, run as jobs, killed, repeated, refreshed, dropped. */
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { buildNow } from '../../../collector/audiences/build/buildNow.ts'
+import { readStoredBuilds } from '../../../collector/audiences/build/members.ts'
+import { requestBuild } from '../../../collector/audiences/builds.ts'
+import { audienceQueues, dropBuilds } from '../../../collector/audiences/jobs.ts'
+import { requestDueBuilds } from '../../../collector/audiences/refresh.ts'
+import { type ClickHouse, openClickHouse } from '../../../collector/platform/clickhouse/client.ts'
+import { packageRoot } from '../../../collector/platform/paths.ts'
+import { openPostgres, type Postgres } from '../../../collector/platform/postgres/pool.ts'
+import { ownDatabases } from '../../harness/databases.ts'
+import { type Service, startService, waitFor } from '../../harness/service.ts'
+
+let env: Record<string, string>
+let service: Service
+let postgres: Postgres
+let clickhouse: ClickHouse
+beforeAll(async () => {
+  env = await ownDatabases()
+  service = await startService({ env })
+  postgres = openPostgres(env.DATABASE_URL!, () => {})
+  clickhouse = openClickHouse(inject('clickhouseUrl'), env.CLICKHOUSE_DATABASE!)
+  // Three people, one of whom is at another company.
+  await clickhouse.command({
+    sql: `INSERT INTO profiles (hem, first_name, company_domain)
+          SELECT lower(hex(SHA256(toString(number)))), concat('N', toString(number)), if(number < 2, 'acme.example', 'other.example')
+          FROM numbers(3)`,
+    params: {},
+  })
+}, 180_000)
+afterAll(async () => {
+  await Promise.all([postgres?.end(), clickhouse?.close()])
+  await service?.stop()
+})
+
+const definition = {
+  entity: 'people',
+  include: { profile: { field: 'company_domain', op: 'eq', value: 'acme.example' } },
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are read as a client without our types would.
+async function ask(path: string, options: { method?: string; body?: unknown } = {}): Promise<any> {
+  const { api_key, api_secret, project_id } = service.demo
+  const answer = await fetch(`${service.url}/api/v1/audiences${path}`, {
+    method: options.method ?? 'GET',
+    headers: {
+      ...{ 'x-api-key': api_key, 'x-api-secret': api_secret, 'x-project-id': project_id },
+      ...(options.body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(options.body !== undefined && { body: JSON.stringify(options.body) }),
+  })
+  const body = answer.status === 204 ? null : await answer.json()
+  if (!answer.ok) throw new Error(`${answer.status} ${JSON.stringify(body)}`)
+  return body
+}
+
+const create = async (more: object = {}): Promise<string> =>
+  (await ask('', { method: 'POST', body: { name: 'At Acme', definition, ...more } })).audience.id
+
+const completed = (id: string) =>
+  waitFor(
+    'the build',
+    async () => {
+      const status = await ask(`/${id}/status`)
+      return status.status === 'completed' ? status : null
+    },
+    60_000,
+  )
+
+test('a new audience is built at once; its status tells how far', async () => {
+  const id = await create()
+  expect(await completed(id)).toEqual({
+    ...{ id, status: 'completed', progress: 1, updated_at: expect.stringMatching(/^2.*Z$/) },
+  })
+  expect((await ask(`/${id}`)).audience).toMatchObject({ count: 2, status: 'completed' })
+})
+
+test('a changed definition is built anew; until then the build before is served', async () => {
+  const id = await create()
+  await completed(id)
+  const before = (await ask(`/${id}`)).audience
+  const include = { profile: { field: 'company_domain', op: 'eq', value: 'other.example' } }
+  const changed = await ask(`/${id}`, { method: 'PATCH', body: { definition: { ...definition, include } } })
+  expect(changed.audience).toMatchObject({ count: 2, build_id: before.build_id })
+  await waitFor('the new build', async () => (await ask(`/${id}`)).audience.count === 1, 60_000)
+})
+
+test('npx footfall audiences build ID builds and says how many there are', async () => {
+  const id = await create()
+  await completed(id)
+  const run = (audienceId: string) =>
+    new Promise<{ code: number; output: string }>((resolve) => {
+      execFile(
+        process.execPath,
+        [join(packageRoot, 'dist/collector/cli.js'), 'audiences', 'build', audienceId],
+        { env: { ...process.env, FOOTFALL_DATA_DIR: service.dataDir } },
+        (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), output: stderr + stdout }),
+      )
+    })
+  const { code, output } = await run(id)
+  expect(code).toBe(0)
+  expect(output).toMatch(/2 members: build [0-9a-f-]{36}\n$/)
+  expect(await run('nothing')).toEqual({ code: 1, output: 'footfall: there is no audience nothing\n' })
+})
+
+test('a build that was asked for several times at once is one; two that run it at once store its members once', async () => {
+  const id = await create()
+  await completed(id)
+  // Not by the service: its primary must not take it.
+  const { rows } = await postgres.query<{ build_id: string }>(
+    `INSERT INTO audience_builds (build_id, audience_id, definition, intent_window_days, status)
+     SELECT gen_random_uuid(), audience_id, definition, 30, 'unloading' FROM audiences WHERE audience_id = $1
+     RETURNING build_id`,
+    [id],
+  )
+  const buildId = rows[0]!.build_id
+  const both = await Promise.allSettled([
+    buildNow({ postgres, clickhouse }, buildId),
+    buildNow({ postgres, clickhouse }, buildId),
+  ])
+  if (both.every(({ status }) => status === 'rejected')) await buildNow({ postgres, clickhouse }, buildId)
+  await waitFor('the end', async () => (await stateOf(buildId)) === 'completed')
+  expect(await membersOf(buildId)).toBe(2)
+
+  const asked = await Promise.all(Array.from({ length: 5 }, () => requestBuild(postgres, id)))
+  await completed(id)
+  expect(new Set(asked).size).toBeLessThan(5)
+})
+
+const stateOf = async (buildId: string): Promise<string> =>
+  (
+    await postgres.query<{ status: string }>('SELECT status FROM audience_builds WHERE build_id = $1', [
+      buildId,
+    ])
+  ).rows[0]!.status
+
+const membersOf = async (buildId: string): Promise<number> =>
+  Number(
+    (
+      await clickhouse.rows<{ n: number }>({
+        sql: 'SELECT count() AS n FROM audience_members WHERE build_id = {buildId:UUID}',
+        params: { buildId },
+      })
+    )[0]!.n,
+  )
+
+test('a build whose service was killed goes on when it starts again', async () => {
+  const id = await create()
+  service.process.kill('SIGKILL')
+  await service.end('SIGKILL')
+  const { dataDir } = service
+  service = await startService({ env, dataDir })
+  await completed(id)
+  expect((await ask(`/${id}`)).audience.count).toBe(2)
+})
+
+test('a build that fails for good says so, and the one before is still served', async () => {
+  const id = await create()
+  await completed(id)
+  const buildId = await (async () => {
+    const { rows } = await postgres.query<{ build_id: string }>(
+      `INSERT INTO audience_builds (build_id, audience_id, definition, intent_window_days, status)
+       SELECT gen_random_uuid(), audience_id, definition, 30, 'failed' FROM audiences WHERE audience_id = $1
+       RETURNING build_id`,
+      [id],
+    )
+    await postgres.query(`UPDATE audience_builds SET status = 'unloading' WHERE build_id = $1`, [
+      rows[0]!.build_id,
+    ])
+    return rows[0]!.build_id
+  })()
+  // A ClickHouse that is away, as the last try of the job meets it.
+  const away = openClickHouse('http://127.0.0.1:1', 'nowhere')
+  const queue = audienceQueues({ postgres, clickhouse: away, log: { warn: () => {} } })[1]!
+  const job = { key: buildId, isLastTry: false, signal: new AbortController().signal, send: async () => {} }
+  await expect(queue.run(job)).rejects.toThrow()
+  expect(await stateOf(buildId)).toBe('unloading')
+  await expect(queue.run({ ...job, isLastTry: true })).rejects.toThrow()
+  await away.close()
+  expect(await ask(`/${id}/status`)).toMatchObject({
+    status: 'failed',
+    error: expect.stringContaining('failed'),
+  })
+  expect((await ask(`/${id}`)).audience).toMatchObject({ count: 2, status: 'failed' })
+})
+
+test('audiences are refreshed when an hour or a day has begun, once', async () => {
+  const ids = { hourly: await create({ refresh: 'hourly' }), daily: await create({ refresh: 'daily' }) }
+  const manual = await create()
+  for (const id of [...Object.values(ids), manual]) await completed(id)
+  const builds = async (id: string) =>
+    (await postgres.query('SELECT FROM audience_builds WHERE audience_id = $1', [id])).rowCount
+  await postgres.query(
+    `UPDATE audience_builds SET requested_at = requested_at - interval '25 hours' WHERE audience_id = ANY($1)`,
+    [[...Object.values(ids), manual]],
+  )
+  await requestDueBuilds(postgres)
+  await requestDueBuilds(postgres)
+  for (const id of Object.values(ids)) {
+    await completed(id)
+    expect(await builds(id)).toBe(2)
+  }
+  expect(await builds(manual)).toBe(1)
+})
+
+test('members of builds that nobody refers to are dropped; those that are served, and the last ones, stay', async () => {
+  const id = await create()
+  await completed(id)
+  for (let times = 0; times < 4; times++) {
+    await requestBuild(postgres, id)
+    await completed(id)
+  }
+  const gone = await create()
+  await completed(gone)
+  await postgres.query(
+    `UPDATE audience_builds SET updated_at = now() - interval '2 days' WHERE audience_id = $1`,
+    [id],
+  )
+  await ask(`/${gone}`, { method: 'DELETE' })
+  const stored = async () => new Set(await readStoredBuilds(clickhouse))
+  const before = await stored()
+  await dropBuilds({ postgres, clickhouse })
+  const { rows } = await postgres.query<{ build_id: string; members_kept: boolean }>(
+    'SELECT build_id, members_kept FROM audience_builds WHERE audience_id = $1 ORDER BY number',
+    [id],
+  )
+  expect(rows.map(({ members_kept }) => members_kept)).toEqual([false, false, true, true, true])
+  const after = await stored()
+  expect(rows.filter(({ build_id }) => after.has(build_id)).length).toBe(3)
+  // Those two, and the one of the audience that is gone.
+  expect(before.size - after.size).toBe(3)
+})
