@@ -30,7 +30,7 @@ async function bundle(entry, options) {
 }
 
 /** The order in which names are handed out. Found by trying: of some hundreds, brotli makes least of this one. */
-const letters = 'emaonrwYsAtBTidDvpENZWkLSXbMqujKfQxGzVJOyHURCcF_lPgI$h'
+const letters = 'esaofdmqcXhOiHDSrQAGVKgUMNnPwzpLWRjtZ_xIyvJEYbuFCB$lkT'
 const nth_identifier = {
   get(nth) {
     const rest = Math.floor(nth / letters.length)

@@ -5,6 +5,9 @@ let reached = 0
 /** The content's height when it was last read, and how much of it has been seen. */
 let height = 0
 let seen = 0
+/** Where it was when it was last read, and where this page view began: told late, that is no scrolling of its own. */
+let position = 0
+let start = 0
 /** The frame that reads the position, or a wait after which it is read. */
 let pending: number | ReturnType<typeof setTimeout> = 0
 
@@ -32,7 +35,8 @@ export const readScroll = (endOf?: string): void => {
   const root = document.scrollingElement!
   const { scrollTop, clientHeight, scrollHeight } = root.scrollHeight > root.clientHeight ? root : scroller
   // Of the three words of readyState only "complete" comes before d.
-  if (!scrollTop || 2 * clientHeight < innerHeight || document.readyState > 'd') return
+  if (!scrollTop || scrollTop === start || 2 * clientHeight < innerHeight || document.readyState > 'd') return
+  position = scrollTop
   // Fractions of a pixel at the end of a zoomed page: 1 px is near enough.
   seen = Math.max(seen, scrollTop + clientHeight + 1)
   if (endOf || height === scrollHeight) {
@@ -51,4 +55,5 @@ export const readScroll = (endOf?: string): void => {
 /** For each page view: depths count anew. */
 export const restartScroll = (): void => {
   reached = height = seen = 0
+  start = position
 }

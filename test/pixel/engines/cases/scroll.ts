@@ -92,6 +92,22 @@ export const scroll: Case[] = [
     },
   },
   {
+    name: 'a new route that stays where the one before was left has no depth, whatever event comes late',
+    async run(stage) {
+      stage.put('/page', { body: tall(20_000) })
+      await stage.visit()
+      await stage.tab.evaluate(`scrollTo(0, 10_500 - innerHeight)`)
+      await stage.events('scroll_depth', 2)
+      await stage.tab.evaluate(`history.pushState({}, '', '/route')`)
+      await stage.events('page_view', 2)
+      for (let n = 0; n < 2; n++) {
+        await stage.tab.evaluate(`dispatchEvent(new Event('scroll'))`)
+        await stage.rest(400)
+      }
+      expect(await depthsOnLeaving(stage)).toEqual([25, 50])
+    },
+  },
+  {
     name: 'what was scrolled just before a route changes is of the page before',
     async run(stage) {
       stage.put('/page', { body: tall(20_000) })
