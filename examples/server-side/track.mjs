@@ -1,8 +1,8 @@
 /**
  * Events from your server: what no page sees, such as a payment that a provider confirms. POST /e takes them as it
- * takes a page’s: event types and their event_data are those that GET /api/v3/events_schema describes. There is no key,
- * as a page has none; what a server vouches for is signed (signed-identify). Your pixel’s id
- * goes in place of PIXEL_ID, your collector's address in place of this one.
+ * takes a page's, with the types that GET /openapi.json has as "Beacon". There is no key, as a page has none; what a
+ * server vouches for is signed (signed-identify). Your pixel's id goes in place of PIXEL_ID, your collector's address
+ * in place of this one.
  */
 import { randomUUID } from 'node:crypto'
 
