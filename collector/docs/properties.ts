@@ -11,9 +11,10 @@ export interface Property {
   description: string | undefined
 }
 
-/** Every member that a schema names, depth first. */
-export function propertiesOf(schema: Schema, path = ''): Property[] {
-  const { properties = {}, required = [] } = schema
+/** Every member that a schema names, depth first; `always` are those that the schemas around it require. */
+export function propertiesOf(schema: Schema, path = '', always: readonly string[] = []): Property[] {
+  const { properties = {} } = schema
+  const required = [...always, ...(schema.required ?? [])]
   const own = Object.entries(properties).flatMap(([name, member]) => {
     const memberPath = path ? `${path}.${name}` : name
     return [
@@ -30,7 +31,7 @@ export function propertiesOf(schema: Schema, path = ''): Property[] {
   const inner = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])]
   return uniqueByPath([
     ...own,
-    ...inner.flatMap((part) => propertiesOf(part, path)),
+    ...inner.flatMap((part) => propertiesOf(part, path, required)),
     ...(schema.items ? propertiesOf(schema.items, `${path}[]`) : []),
   ])
 }

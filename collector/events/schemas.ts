@@ -5,7 +5,7 @@ import { fieldsAt, isProfileField, type Tier } from '../../schemas/fields.ts'
 import { meters } from '../billing/meters.ts'
 import { formats } from '../http/negotiateFormat.ts'
 import { FieldDescription } from '../http/rowSchemas.ts'
-import { Bytes, exactly, Nullable, Timestamp } from '../http/schemas.ts'
+import { Bytes, Choice, exactly, Nullable, Timestamp } from '../http/schemas.ts'
 import { CountsQuery } from '../query/countsPlan.ts'
 import { orders } from '../query/order.ts'
 import { EventsQuery } from '../query/plan.ts'
@@ -30,11 +30,11 @@ const answered = {
 const Meta = Type.Object(
   {
     tier: Type.String(),
-    meter: Type.Enum(meters, { description: 'What the rows are charged as.' }),
+    meter: Choice(meters, { description: 'What the rows are charged as.' }),
     records: Type.Integer({ description: 'Rows in this page.' }),
     charged: Type.Integer({ description: 'Records charged.' }),
     ...window,
-    order: Type.Enum(orders, { description: 'The order of the rows.' }),
+    order: Choice(orders, { description: 'The order of the rows.' }),
     complete_until: Nullable(Timestamp, {
       description:
         'Every event with a received_at before it can be read; later ones may still be on their way. ' +
@@ -131,7 +131,7 @@ export const describeCounts = (tier: Tier) => ({
 /** A type of events, and what their event_data hold; in answers of schema routes. */
 export const EventType = Type.Object(
   {
-    source: Type.Enum(sources),
+    source: Choice(sources),
     event_type: Type.String({
       description:
         `Of pixels: ${eventTypes.join(', ')}. Of DSP campaigns: ${deliveredTypes.join(', ')}, whose event_data ` +

@@ -11,6 +11,12 @@ export const Timestamp = Type.String({ format: 'date-time', description: 'RFC 33
 export const Nullable = <S extends TSchema>(schema: S, options: { description?: string } = {}) =>
   Type.Union([schema, Type.Null()], options)
 
+/** A text that is one of these. */
+export const Choice = <const V extends string>(
+  values: readonly V[],
+  options: { default?: V; description?: string } = {},
+) => Type.Unsafe<V>(Type.Enum([...values], { type: 'string', ...options }))
+
 /** A body, query or set of path parameters that takes these and nothing else. */
 export const exactly = <P extends Record<string, TSchema>>(properties: P, options: { title?: string } = {}) =>
   Type.Object(properties, { ...options, additionalProperties: false })

@@ -1,9 +1,9 @@
-import { Type } from 'typebox'
 import type { Field } from '../../schemas/fields.ts'
+import { Choice } from '../http/schemas.ts'
 import { isUuidField } from './uuid.ts'
 
 /** The parameter `csv_formulas`. */
-export const CsvFormulas = Type.Enum(['keep', 'escape'], {
+export const CsvFormulas = Choice(['keep', 'escape'], {
   default: 'keep',
   description:
     'escape: in CSV, a text that begins with =, +, -, @, a tab or a line end gets an apostrophe in front, so that no ' +

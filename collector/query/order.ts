@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Choice } from '../http/schemas.ts'
 
 /**
  * In which order a page has its events: by time, newest first or oldest first, or as they were received; of the same
@@ -8,7 +8,7 @@ export const orders = ['desc', 'asc', 'received'] as const
 export type Order = (typeof orders)[number]
 
 /** The parameter `order`. */
-export const OrderName = Type.Enum(orders, {
+export const OrderName = Choice(orders, {
   default: orders[0],
   description:
     'desc: newest first, by ts_millis and then event_id; asc: oldest first. The rows are the same: of distinct ones ' +

@@ -1,11 +1,11 @@
-import { Type } from 'typebox'
+import { Choice } from '../http/schemas.ts'
 
 /** The spec's values of `source`. */
 export const sources = ['pixel', 'svcdsp'] as const
 export type Source = (typeof sources)[number]
 
 /** The parameter `source`; sourceOf decides where it is not given. */
-export const SourceName = Type.Enum(sources, {
+export const SourceName = Choice(sources, {
   description:
     'Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns.',
 })

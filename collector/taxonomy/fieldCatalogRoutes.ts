@@ -3,11 +3,11 @@ import { Type } from 'typebox'
 import { fieldNamed, fields, groups, isReadableAt, publicField, tiers } from '../../schemas/fields.ts'
 import { notFound } from '../http/errors.ts'
 import { FieldDescription } from '../http/rowSchemas.ts'
-import { exactly } from '../http/schemas.ts'
+import { Choice, exactly } from '../http/schemas.ts'
 
 const CatalogQuery = exactly({
-  group: Type.Optional(Type.Enum(groups, { description: 'Only the fields of this group.' })),
-  tier: Type.Optional(Type.Enum(tiers, { description: 'Only the fields that routes of this tier return.' })),
+  group: Type.Optional(Choice(groups, { description: 'Only the fields of this group.' })),
+  tier: Type.Optional(Choice(tiers, { description: 'Only the fields that routes of this tier return.' })),
 })
 
 const config = {

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { fieldsAt, type Tier } from '../../schemas/fields.ts'
 import { invalidParameter } from '../http/errors.ts'
-import { exactly } from '../http/schemas.ts'
+import { Choice, exactly } from '../http/schemas.ts'
 import { CsvFormulas } from '../query/csvFormulas.ts'
 import { FieldList, readFields } from '../query/fieldList.ts'
 import { FilterText, readFilters } from '../query/filter.ts'
@@ -48,7 +48,7 @@ export const VisitorsQuery = exactly({
   ),
   pixel_id: placeQuery.pixel_id,
   kind: Type.Optional(
-    Type.Enum(kinds, {
+    Choice(kinds, {
       default: 'buyers',
       description:
         'buyers: one row for each person, by hem. accounts: one for each company, by company_domain; at ' +

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { meters } from '../../billing/meters.ts'
 import { FieldDescription } from '../../http/rowSchemas.ts'
-import { exactly } from '../../http/schemas.ts'
+import { Choice, exactly } from '../../http/schemas.ts'
 import { FreeFilterText } from '../../query/filter.ts'
 import { everyTier } from '../../query/plan.ts'
 import { ScopeHeaders } from '../../query/scopeQuery.ts'
@@ -31,7 +31,7 @@ const answer = <P extends Record<string, TSchema>>(description: string, properti
 
 const Meta = Type.Object(
   {
-    meter: Type.Enum(meters),
+    meter: Choice(meters),
     records: Type.Integer({ description: 'Rows in this page.' }),
     charged: Type.Integer({ description: 'Records charged.' }),
     ...windowMeta,

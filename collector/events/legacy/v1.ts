@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { invalidParameter } from '../../http/errors.ts'
-import { exactly } from '../../http/schemas.ts'
+import { Choice, exactly } from '../../http/schemas.ts'
 import { DistinctCounted, readFreeSelection } from '../../query/countsPlan.ts'
 import { FreeFilterText } from '../../query/filter.ts'
 import { GroupBy, readGroups } from '../../query/groupBy.ts'
@@ -14,7 +14,7 @@ export const v1: LegacyVersion = { windowMsMax: 25 * 3_600_000, includesEnd: fal
 
 /** What an index of counts is made of, and the longest window of each: both have at most a few thousand entries. */
 const intervals = { hour: 31 * dayMs, day: 366 * dayMs } as const
-export const Interval = Type.Enum(['hour', 'day'])
+export const Interval = Choice(['hour', 'day'])
 export type Interval = Static<typeof Interval>
 
 /** The parameters of GET /api/v1/event_counts. */
@@ -30,7 +30,7 @@ export const V1IndexQuery = exactly({
   ...legacySelection,
   filter: Type.Optional(FreeFilterText),
   interval: Type.Optional(
-    Type.Enum(['hour', 'day'], {
+    Choice(['hour', 'day'], {
       default: 'hour',
       description: Object.entries(intervals)
         .map(([interval, windowMs]) => `${interval} takes a window of at most ${windowMs / dayMs} days`)

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { beaconBytesMax } from '../../../schemas/beacon.ts'
 import { type EventType, eventDataSchemas, eventTypes } from '../../../schemas/events/index.ts'
-import { Id, Nullable } from '../../http/schemas.ts'
+import { Choice, Id, Nullable } from '../../http/schemas.ts'
 import { beaconEventsMax } from './beacon.ts'
 
 /** "page_view" → "PageViewEvent". */
@@ -34,7 +34,7 @@ const Beacon = Type.Object(
       }),
     ),
     hem: Type.Optional(hexDigest('Whose browser it is: SHA-256 of the trimmed, lower-cased e-mail address.')),
-    hem_source: Type.Optional(Type.Enum(['identify', 'form'])),
+    hem_source: Type.Optional(Choice(['identify', 'form'])),
     hem_signature: Type.Optional(
       hexDigest('HMAC-SHA256 of the hem, made by the site’s server with the pixel’s identify secret.'),
     ),
