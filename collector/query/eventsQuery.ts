@@ -1,5 +1,5 @@
 import { type Field, hemNumber, isProfileField } from '../../schemas/fields.ts'
-import { profileMembers, withPerson, withValues } from '../people/identity/profileSql.ts'
+import { profileMembers, profileValues, withPerson } from '../people/identity/profileSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import { escapedFormula } from './csvFormulas.ts'
 import { eventsSource } from './eventsSource.ts'
@@ -71,11 +71,13 @@ export function withProfilesOf(
   const ofProfile = columns.filter(isProfileField)
   const inside = [...new Set([...ofEvent, ...keyColumns(order)])].map(bare)
   if (ofProfile.length > 0) inside.push({ name: '_hem_number', sql: hemNumber })
-  return `${withLine(ofProfile, hasMembers)}SELECT ${[
+  const values = profileValues(ofProfile)
+  const declared = [withPerson, ...(hasMembers ? [] : [values.declared])].join(', ')
+  return `${ofProfile.length === 0 ? '' : `WITH ${declared}\n`}SELECT ${[
     ...(leadsWithNext ? [`${lastKey(order)} AS ${nextColumn}`] : []),
     ...(hasMembers
       ? [...ofEvent, ...profileMembers(ofProfile)]
-      : columns.map((field) => column(field, escapesFormulas))),
+      : columns.map((field) => column(field, values.sqlOf, escapesFormulas))),
   ].join(', ')}
 FROM (
 ${page(inside)}
@@ -83,13 +85,8 @@ ${page(inside)}
 ${orderBy(order)}`
 }
 
-function withLine(ofProfile: readonly Field[], hasMembers: boolean): string {
-  if (ofProfile.length === 0) return ''
-  return `WITH ${[withPerson, ...(hasMembers ? [] : [withValues(ofProfile)])].join(', ')}\n`
-}
-
-function column(field: Field, escapesFormulas: boolean): string {
-  const value = isProfileField(field) ? `_values.${field.name}` : field.name
+function column(field: Field, sqlOf: (field: Field) => string, escapesFormulas: boolean): string {
+  const value = isProfileField(field) ? sqlOf(field) : field.name
   const sql = escapesFormulas ? escapedFormula(field, value) : value
   return sql === field.name ? sql : `${sql} AS ${field.name}`
 }

@@ -99,16 +99,37 @@ const jsonTypes = {
   Timestamp: 'String',
 } as const
 
-/** Some fields of a profile as the tuple _values, for rows that have _person. */
-export function withValues(fields: readonly Field[]): string {
-  if (fields.length === 0) return 'tuple() AS _values'
+/**
+ * How some fields of a profile are read for rows that have _person: `declared` is _values, which stands in WITH, and
+ * `sqlOf` one of these fields. A few are a tuple. Of many the tuple's type, which has all their names, would be gone
+ * over for each of them, half a second for a hundred before any row is read: so these are a map of JSON values.
+ */
+export function profileValues(fields: readonly Field[]): {
+  declared: string
+  sqlOf: (field: Field) => string
+} {
   const parts = [
     ...(fields.some(isPteField) ? ['_person.2'] : []),
     ...(fields.every(isPteField) ? [] : ['_person.3']),
   ]
-  const types = fields.map(({ name, dataType }) => `${name} Nullable(${jsonTypes[dataType]})`).join(', ')
-  return `JSONExtract(if(_person.1 = _hem_number, concat('{', substring(${parts.join(' || ')}, 2), '}'), '{}'), 'Tuple(${types})') AS _values`
+  const json = `if(_person.1 = _hem_number, concat('{', substring(${parts.join(' || ')}, 2), '}'), '{}')`
+  if (fields.length > tupleFieldsMax) {
+    return {
+      declared: `CAST(JSONExtractKeysAndValuesRaw(${json}), 'Map(String, String)') AS _values`,
+      sqlOf: (field) => `JSONExtract(_values['${field.name}'], '${nullableType(field)}')`,
+    }
+  }
+  const types = fields.map((field) => `${field.name} ${nullableType(field)}`).join(', ')
+  return {
+    declared:
+      fields.length === 0 ? 'tuple() AS _values' : `JSONExtract(${json}, 'Tuple(${types})') AS _values`,
+    sqlOf: ({ name }) => `_values.${name}`,
+  }
 }
+
+const tupleFieldsMax = 12
+
+const nullableType = ({ dataType }: Field): string => `Nullable(${jsonTypes[dataType]})`
 
 /** Hems of people who want to be left alone by an organization, or by all (collector/people/privacy). A placeholder. */
 export const optedOutHems = (organizationId: string): string =>
@@ -123,11 +144,12 @@ export const askedHems = 'asked_hems'
  */
 export function peopleQuery(fields: readonly Field[] | null): string {
   const asked = `SELECT ${hemAsNumber('value')} AS number FROM ${askedHems} WHERE value NOT IN (${optedOutHems('{organization:UUID}')})`
+  const values = fields === null ? null : profileValues(fields)
   const columns =
     fields === null
       ? ['pte AS _pte', 'profile AS _profile']
-      : fields.map(({ name }) => `_values.${name} AS ${name}`)
-  return `WITH ${['(hem_number, pte, profile) AS _person', 'hem_number AS _hem_number', ...(fields === null ? [] : [withValues(fields)])].join(', ')}
+      : fields.map((field) => `${values!.sqlOf(field)} AS ${field.name}`)
+  return `WITH ${['(hem_number, pte, profile) AS _person', 'hem_number AS _hem_number', ...(values === null ? [] : [values.declared])].join(', ')}
 SELECT ${[`${numberAsHem('hem_number')} AS hem`, ...columns].join(', ')}
 FROM ${profileRows}
 WHERE hem_key IN (SELECT toUInt64(number) FROM (${asked}))

@@ -1,3 +1,4 @@
+import { hemAsNumber } from '../../../schemas/fields.ts'
 import { dropDeadLetters } from '../../ingest/shipper/deadLetters.ts'
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
@@ -188,7 +189,7 @@ const ofProfiles = (erasures: readonly Unfinished[], hem: string): Query => ({
 function ofMembers(erasures: readonly Unfinished[]): Query {
   const people = erasures.filter(({ hem }) => hem !== null)
   const own = people.filter(({ organization_id }) => organization_id !== null)
-  const numbers = (hems: string) => `arrayMap(hem -> reinterpretAsUInt256(unhex(hem)), ${hems})`
+  const numbers = (hems: string) => `arrayMap(hem -> ${hemAsNumber('hem')}, ${hems})`
   return {
     sql: `hem_number IN ${numbers('{anywhere:Array(String)}')}
       OR (organization_id, hem_number) IN arrayZip({organizations:Array(UUID)}, ${numbers('{hems:Array(String)}')})`,

@@ -57,6 +57,23 @@ beforeAll(async () => {
 })
 afterAll(() => events.close())
 
+test('a field of a profile is the same, selected with all others or with a few', async () => {
+  const names = profileFields.map(({ name }) => name)
+  const selected = async (some: readonly string[]) =>
+    (await page(full, { select: ['event_id', ...some].join(',') })).rows
+  const many = await selected(names)
+  const few = await Promise.all(
+    Array.from({ length: Math.ceil(names.length / 10) }, (_, n) =>
+      selected(names.slice(n * 10, n * 10 + 10)),
+    ),
+  )
+  for (const [index, row] of many.entries()) {
+    expect(Object.assign({}, ...few.map((rows) => rows[index]!))).toEqual(row)
+  }
+  expect(profileOf(many[0]!)).toEqual(expectedProfile(ada, full))
+  expect(Object.values(profileOf(many[3]!)).every((value) => value === null)).toBe(true)
+})
+
 describe.each(tiers)('%s', (tier) => {
   test('has its own schema', async () => {
     const { fields: shown } = (await events.get(`events/${tier}/schema`)).json()
