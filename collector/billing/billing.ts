@@ -1,6 +1,7 @@
 import { NoAnswer } from '../http/errors.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { ttlCache } from '../platform/ttlCache.ts'
+import { type BuildPart, isFree, keysOf } from './buildPart.ts'
 import { type Caller, idempotencyOf } from './caller.ts'
 import { type LedgerCharge, openLedger } from './ledger.ts'
 import type { Meter } from './meters.ts'
@@ -11,6 +12,8 @@ export interface Usage {
   meter: Meter
   /** The project whose data is read, where the request names one. */
   projectId: string | null
+  /** Of which build of an audience the records are; absent for all others. */
+  build?: BuildPart
   /** Aborted when the caller has gone. */
   signal?: AbortSignal
 }
@@ -59,7 +62,7 @@ export interface Answered {
 
 /** What a request will cost, from before its work until its answer has gone. */
 export interface Charge {
-  /** Whether it came with an Idempotency-Key, so that `settle` is to be told the hashes of the records. */
+  /** Whether it came with an Idempotency-Key, or is of a build: `settle` is to be told the hashes of the records. */
   readonly isRepeatable: boolean
   /** What it repeats; null when nothing. */
   readonly repeats: Repeated | null
@@ -112,7 +115,7 @@ export function createBilling({
   const admitted = ttlCache((key) => admitOne(postgres, JSON.parse(key) as Asked, now()))
 
   return {
-    async admit(caller, { meter, projectId, signal }) {
+    async admit(caller, { meter, projectId, build, signal }) {
       if (caller.mode === 'test') return freeCharge
       const asked: Asked = {
         organizationId: caller.organizationId,
@@ -125,7 +128,7 @@ export function createBilling({
       try {
         await admitted(JSON.stringify(asked))
       } catch (error) {
-        if (!repeats) throw error
+        if (!repeats && !(await isFree(postgres, build, idempotency, now()))) throw error
       }
 
       let settled: LedgerCharge | null = null
@@ -136,7 +139,7 @@ export function createBilling({
         return refunded
       }
       return {
-        isRepeatable: idempotency !== null,
+        isRepeatable: idempotency !== null || build !== undefined,
         repeats,
         async settle(records, answered = {}) {
           const { meter: actualMeter = meter } = answered
@@ -146,7 +149,7 @@ export function createBilling({
           const ledgerCharge = chargeOf(
             caller,
             { ...asked, meter: actualMeter },
-            { records, atMs, idempotency, answered },
+            { records, atMs, idempotency, build, answered },
           )
           const { charged, refusal } = await ledger.charge(ledgerCharge)
           if (refusal) throw refusalError(refusal, { ...asked, meter: actualMeter, atMs })
@@ -246,8 +249,15 @@ function chargeOf(
     records,
     atMs,
     idempotency,
+    build,
     answered: { window, hashes },
-  }: { records: number; atMs: number; idempotency: string | null; answered: Answered },
+  }: {
+    records: number
+    atMs: number
+    idempotency: string | null
+    build: BuildPart | undefined
+    answered: Answered
+  },
 ): LedgerCharge {
   const { microsPerThousand, freeRecordsPerMonth } = defaultPrices[meter]
   return {
@@ -259,11 +269,13 @@ function chargeOf(
     meter,
     records,
     at: new Date(atMs).toISOString(),
-    idempotency: hashes ? idempotency : null,
+    idempotency: hashes || build ? idempotency : null,
     micros_per_thousand: microsPerThousand,
     free_records: freeRecordsPerMonth,
     window_start_ms: window?.startMs ?? null,
     window_end_ms: window?.endMs ?? null,
     record_hashes: hashes ?? null,
+    build_id: build?.buildId ?? null,
+    build_keys: build ? keysOf(build) : null,
   }
 }

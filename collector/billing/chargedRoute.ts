@@ -38,8 +38,11 @@ export interface ChargedAnswer {
   readonly meter?: Meter
   /** What was read, where a read has a window; a repeat reads the same. */
   readonly window?: Window
-  /** What tells each record from all others, in the order of the answer; asked of requests with Idempotency-Key. */
-  hashes(): readonly string[] | Promise<readonly string[]>
+  /**
+   * What tells each record from all others, in the order of the answer; asked of requests with Idempotency-Key, and of
+   * those that read a build. Absent where all of a build is given.
+   */
+  hashes?(): readonly string[] | Promise<readonly string[]>
   /** The rows of an answer that is sent piece by piece: of what is never handed over the records are refunded. */
   readonly rows?: AsyncIterable<Delivery>
   /** Sends the answer, or returns it; `rows` are those to send, `charged` the records that were charged. */
@@ -48,11 +51,13 @@ export interface ChargedAnswer {
 
 /** The schemas that a request is checked against. */
 interface RequestSchemas {
+  params?: TSchema
   querystring?: TSchema
   body?: TSchema
 }
 
 type RequestOf<S extends RequestSchemas> = FastifyRequest<{
+  Params: S['params'] extends TSchema ? Static<S['params']> : unknown
   Querystring: S['querystring'] extends TSchema ? Static<S['querystring']> : unknown
   Body: S['body'] extends TSchema ? Static<S['body']> : unknown
 }>
@@ -80,7 +85,7 @@ export const chargedRoute =
     const charged = await charge.settle(records, {
       meter,
       ...(window && { window }),
-      ...(charge.isRepeatable && { hashes: await found.hashes() }),
+      ...(charge.isRepeatable && found.hashes && { hashes: await found.hashes() }),
     })
     reply.header('x-footfall-request-id', request.id).header('x-footfall-charged', charged)
     // What an answer is, its schema says; to the route's types it is nothing else.

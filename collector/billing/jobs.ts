@@ -11,13 +11,26 @@ export interface BillingJobsDeps {
   log: { warn(message: string): void }
 }
 
-/** Deletes requests whose repeats are not free any more. */
+/** Deletes requests whose repeats are not free any more, and what was charged of builds on days that are over. */
 export async function deleteExpiredRequests(postgres: Postgres, nowMs: number): Promise<void> {
   // Never waiting for a row: a charge that renews one may wait for another of these.
   await postgres.query(
     `DELETE FROM idempotent_charges WHERE (organization_id, idempotency, request_id) IN (
        SELECT organization_id, idempotency, request_id FROM idempotent_charges
        WHERE charged_at <= $1::timestamptz - interval '24 hours' FOR UPDATE SKIP LOCKED)`,
+    [new Date(nowMs)],
+  )
+  // Of builds a day longer: a page of just before midnight may break off after it.
+  await postgres.query(
+    `DELETE FROM build_reads WHERE request_id IN (
+       SELECT request_id FROM build_reads
+       WHERE read_at <= $1::timestamptz - interval '48 hours' FOR UPDATE SKIP LOCKED)`,
+    [new Date(nowMs)],
+  )
+  await postgres.query(
+    `DELETE FROM build_charges WHERE (build_id, day) IN (
+       SELECT build_id, day FROM build_charges
+       WHERE day < ($1::timestamptz AT TIME ZONE 'UTC')::date - 2 FOR UPDATE SKIP LOCKED)`,
     [new Date(nowMs)],
   )
 }

@@ -26,6 +26,10 @@ export interface LedgerCharge {
   window_end_ms: number | null
   /** Of the records, in the order of the answer; see Answered. Null without Idempotency-Key. */
   record_hashes: readonly string[] | null
+  /** Of which build of an audience they are; null for other records. Their hashes are keys of it then. */
+  build_id: string | null
+  /** An int8multirange: what becomes free by this charge. Null: the keys of the records. */
+  build_keys: string | null
 }
 
 /** What became of a charge: `charged` records are in the ledger, or none for the reason given. */
@@ -45,9 +49,10 @@ export interface Ledger {
    * when PostgreSQL did.
    */
   refund(
-    broken: Pick<LedgerCharge, 'request_id' | 'organization_id' | 'idempotency' | 'record_hashes'> & {
-      handed: number
-    },
+    broken: Pick<
+      LedgerCharge,
+      'request_id' | 'organization_id' | 'idempotency' | 'record_hashes' | 'build_id'
+    > & { handed: number },
     at: Date,
   ): Promise<void>
   /** Resolves when all refunds are written. */
@@ -84,11 +89,16 @@ export function openLedger(
         waiting.push({ charge, resolve, reject })
         if (!isWriting) void writeAll()
       }),
-    refund({ organization_id, request_id, idempotency, record_hashes, handed }, at) {
+    refund({ organization_id, request_id, idempotency, record_hashes, build_id, handed }, at) {
       const handedHashes = record_hashes?.slice(0, handed) ?? null
-      const values = [organization_id, request_id, idempotency, handed, handedHashes, at]
       const refund = untilTaken(() =>
-        postgres.query('SELECT refund_response($1, $2, $3, $4, $5, $6)', values),
+        build_id === null
+          ? postgres.query('SELECT refund_response($1, $2, $3, $4, $5, $6)', [
+              ...[organization_id, request_id, idempotency, handed, handedHashes, at],
+            ])
+          : postgres.query('SELECT refund_build_read($1, $2, $3, $4)', [
+              ...[organization_id, request_id, record_hashes, at],
+            ]),
       )
         .catch((error: Error) => log.error(`request ${request_id} is not refunded: ${error.message}`))
         .finally(() => refunds.delete(refund))

@@ -10,6 +10,7 @@ export const meters = [
   'contact',
   'intent',
   'audience',
+  'audience_predictive',
 ] as const
 export type Meter = (typeof meters)[number]
 

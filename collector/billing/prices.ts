@@ -20,4 +20,5 @@ export const defaultPrices: Record<Meter, Price> = {
   contact: { microsPerThousand: 50_000_000, freeRecordsPerMonth: 0 },
   intent: { microsPerThousand: 10_000_000, freeRecordsPerMonth: 0 },
   audience: { microsPerThousand: 5_000_000, freeRecordsPerMonth: 0 },
+  audience_predictive: { microsPerThousand: 10_000_000, freeRecordsPerMonth: 0 },
 }

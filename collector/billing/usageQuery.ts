@@ -56,3 +56,19 @@ export async function readDailyUsage(
   )
   return rows
 }
+
+/** Records of some meters by project, of each that has any. */
+export async function readUsageByProject(
+  postgres: Postgres,
+  { organizationId, projectId, startDate, endDate }: UsageWindow,
+  meters: readonly Meter[],
+): Promise<{ project_id: string; meter: Meter; records: number }[]> {
+  const { rows } = await postgres.query<{ project_id: string; meter: Meter; records: number }>(
+    `SELECT project_id, meter, sum(records)::float8 AS records FROM usage_totals
+     WHERE organization_id = $1 AND project_id <> $2 AND ($3::uuid IS NULL OR project_id = $3)
+       AND period = 'day' AND starts BETWEEN $4 AND $5 AND meter = ANY($6)
+     GROUP BY project_id, meter HAVING sum(records) > 0 ORDER BY project_id, meter`,
+    [organizationId, wholeOrganization, projectId, startDate, endDate, meters],
+  )
+  return rows
+}

@@ -1,21 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Static, Type } from 'typebox'
-import { projectFor, requireOrganizationAdmin } from '../access/permissions.ts'
-import type { Principal } from '../access/principal.ts'
-import { invalidParameter, projectMismatch } from '../http/errors.ts'
-import { Day, exactly, Id, Nullable } from '../http/schemas.ts'
+import { Type } from 'typebox'
+import { Day, Id, Nullable } from '../http/schemas.ts'
 import type { BillingDeps } from './deps.ts'
 import { currency } from './prices.ts'
 import { Currency, MeterName, tags } from './schemas.ts'
 import { readDailyUsage, readUsage, readUsageByMeter, type UsageWindow } from './usageQuery.ts'
-
-const Query = exactly({
-  project_id: Type.Optional(Id),
-  start_date: Type.Optional(
-    Type.String({ description: 'First day, YYYY-MM-DD, UTC. Default: the 1st of the month of end_date.' }),
-  ),
-  end_date: Type.Optional(Type.String({ description: 'Last day, inclusive. Default: today.' })),
-})
+import { readUsageWindow, UsageParameters } from './usageWindow.ts'
 
 const counts = {
   records: Type.Integer({ description: 'Records charged, less those refunded.' }),
@@ -41,12 +31,18 @@ export const usageRoutes =
       {
         config,
         schema: {
-          ...{ tags, description, operationId: 'getUsage', summary: 'Get total usage', querystring: Query },
+          ...{
+            tags,
+            description,
+            operationId: 'getUsage',
+            summary: 'Get total usage',
+            querystring: UsageParameters,
+          },
           response: { 200: Type.Object({ ...window, ...counts }) },
         },
       },
       async ({ principal, query }) => {
-        const asked = await readWindow(deps, principal, query)
+        const asked = await readUsageWindow(deps, principal, query)
         return { ...publicWindow(asked), ...(await readUsage(deps.postgres, asked)) }
       },
     )
@@ -61,7 +57,7 @@ export const usageRoutes =
             description,
             operationId: 'getUsageByMeter',
             summary: 'Get usage by meter',
-            querystring: Query,
+            querystring: UsageParameters,
           },
           response: {
             200: Type.Object({
@@ -72,7 +68,7 @@ export const usageRoutes =
         },
       },
       async ({ principal, query }) => {
-        const asked = await readWindow(deps, principal, query)
+        const asked = await readUsageWindow(deps, principal, query)
         return { ...publicWindow(asked), meters: await readUsageByMeter(deps.postgres, asked) }
       },
     )
@@ -86,7 +82,7 @@ export const usageRoutes =
             tags,
             operationId: 'getDailyUsageByMeter',
             summary: 'Get daily usage by meter',
-            querystring: Query,
+            querystring: UsageParameters,
           },
           description: `${description} Days without usage are left out.`,
           response: {
@@ -98,57 +94,11 @@ export const usageRoutes =
         },
       },
       async ({ principal, query }) => {
-        const asked = await readWindow(deps, principal, query)
+        const asked = await readUsageWindow(deps, principal, query)
         return { ...publicWindow(asked), daily: await readDailyUsage(deps.postgres, asked) }
       },
     )
   }
-
-const daysMax = 366
-const dayMs = 86_400_000
-
-/** Whose usage of which days a request may see. Throws 400, 403 and 404. */
-async function readWindow(
-  { postgres, now }: BillingDeps,
-  principal: Principal,
-  query: Static<typeof Query>,
-): Promise<UsageWindow> {
-  const endDate = readDay('end_date', query.end_date) ?? new Date(now()).toISOString().slice(0, 10)
-  const startDate = readDay('start_date', query.start_date) ?? `${endDate.slice(0, 7)}-01`
-  if (startDate > endDate) throw invalidParameter('start_date', 'is after end_date')
-  if (Date.parse(endDate) - Date.parse(startDate) >= daysMax * dayMs) {
-    throw invalidParameter('start_date', `must be less than ${daysMax} days before end_date`)
-  }
-  return {
-    organizationId: principal.mode === 'test' ? null : principal.organizationId,
-    projectId: await readProject(postgres, principal, query.project_id?.toLowerCase()),
-    ...{ startDate, endDate },
-  }
-}
-
-/** The project whose usage is asked for; null for the whole organization. */
-async function readProject(
-  postgres: BillingDeps['postgres'],
-  principal: Principal,
-  asked: string | undefined,
-): Promise<string | null> {
-  if (principal.projectId !== null) {
-    if (asked !== undefined && asked !== principal.projectId) throw projectMismatch()
-    return principal.projectId
-  }
-  if (asked === undefined) {
-    requireOrganizationAdmin(principal)
-    return null
-  }
-  return (await projectFor(postgres, principal, asked, 'read')).projectId
-}
-
-function readDay(parameter: string, text: string | undefined): string | undefined {
-  if (text === undefined) return undefined
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text)
-  if (!isDay) throw invalidParameter(parameter, 'must be a day, YYYY-MM-DD')
-  return text
-}
 
 const publicWindow = ({ projectId, startDate, endDate }: UsageWindow) => ({
   project_id: projectId,

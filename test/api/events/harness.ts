@@ -69,13 +69,20 @@ interface EventsOptions {
   readsFrom?: ClickHouse
   /** With the routes of accounts, privacy and campaigns. */
   isWhole?: boolean
+  /** What billing takes for the time; milliseconds since 1970. */
+  now?: () => number
 }
 
 /**
  * The app's read side on databases of its own in a real ClickHouse and PostgreSQL. Requests come from `organizationId`, or with
- * `x-test-mode: test` from a test key; whatever scope they ask for is theirs.
+ * `x-test-mode: test` from a test key, with `x-project-key` from a key of that project; whatever scope they ask for is theirs.
  */
-export async function openEvents({ env = {}, readsFrom, isWhole = false }: EventsOptions = {}) {
+export async function openEvents({
+  env = {},
+  readsFrom,
+  isWhole = false,
+  now = Date.now,
+}: EventsOptions = {}) {
   const url = inject('clickhouseUrl')
   const open = async (): Promise<ClickHouse> => {
     const database = randomName()
@@ -100,7 +107,7 @@ export async function openEvents({ env = {}, readsFrom, isWhole = false }: Event
     guard: {
       authenticate: async ({ headers }) => ({
         organizationId: headers['x-organization']?.toString() ?? organizationId,
-        projectId: null,
+        projectId: headers['x-project-key']?.toString() ?? null,
         mode: headers['x-test-mode'] === 'test' ? 'test' : 'live',
         caller: { kind: 'key', keyId: randomUUID(), role: 'owner' },
       }),
@@ -117,7 +124,7 @@ export async function openEvents({ env = {}, readsFrom, isWhole = false }: Event
         pixelId: asked.pixelId ?? null,
         campaignId: asked.campaignId ?? null,
       }),
-      billing: createBilling({ postgres, log, now: Date.now }),
+      billing: createBilling({ postgres, log, now }),
       ...{ postgres, cursors },
       now: Date.now,
     },

@@ -11,6 +11,8 @@ DECLARE
   charge record;
   entry ledger;
   uncharged bigint[];
+  were_free int8multirange;
+  given int8multirange;
   considered record;
 BEGIN
   -- In one order, so that no two wait for each other.
@@ -27,7 +29,7 @@ BEGIN
   FOR charge IN SELECT * FROM jsonb_to_recordset(charges) AS given (request_id uuid, organization_id uuid,
     project_id uuid, is_project_key boolean, caller_id uuid, meter text, records bigint, at timestamptz,
     idempotency bytea, micros_per_thousand bigint, free_records bigint, window_start_ms bigint,
-    window_end_ms bigint, record_hashes bigint[])
+    window_end_ms bigint, record_hashes bigint[], build_id uuid, build_keys int8multirange)
   LOOP
     charged_request_id := charge.request_id;
     charged_records := 0;
@@ -39,7 +41,19 @@ BEGIN
       CONTINUE;
     END IF;
     charged_records := charge.records;
-    IF charge.idempotency IS NOT NULL THEN
+    IF charge.build_id IS NOT NULL THEN
+      -- Its hashes are keys; without them it is the whole build, of which pages may have been charged today.
+      were_free := free_keys(charge.build_id, charge.at, charge.idempotency);
+      given := coalesce(charge.build_keys,
+        (SELECT range_agg(int8range(key, key, '[]')) FROM unnest(charge.record_hashes) AS key));
+      IF charge.record_hashes IS NOT NULL THEN
+        SELECT count(*) INTO charged_records FROM unnest(charge.record_hashes) AS key WHERE NOT were_free @> key;
+      ELSE
+        charged_records := CASE WHEN were_free @> given THEN 0 ELSE greatest(0, charge.records - (
+          SELECT coalesce(sum(records), 0) FROM build_charges
+          WHERE build_charges.build_id = charge.build_id AND day = (charge.at AT TIME ZONE 'UTC')::date)) END;
+      END IF;
+    ELSIF charge.idempotency IS NOT NULL THEN
       uncharged := ARRAY(
         SELECT unnest(charge.record_hashes)
         EXCEPT ALL
@@ -63,7 +77,10 @@ BEGIN
         charge.caller_id, charge.meter, charged_records, considered.free, considered.amount,
         (charge.at AT TIME ZONE 'UTC')::date, charge.at, charge.idempotency)::ledger);
     END IF;
-    IF charge.idempotency IS NOT NULL THEN
+    IF charge.build_id IS NOT NULL THEN
+      PERFORM note_build_read(charge.request_id, charge.build_id, charge.record_hashes IS NULL, charge.at,
+        charge.idempotency, given, were_free, charged_records);
+    ELSIF charge.idempotency IS NOT NULL THEN
       -- Past a hundred holders one of them will have been delivered.
       UPDATE idempotent_charges AS kept SET holders = holders || charge.request_id
         WHERE kept.organization_id = charge.organization_id AND kept.idempotency = charge.idempotency

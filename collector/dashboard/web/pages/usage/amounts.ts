@@ -18,6 +18,7 @@ export const meterNames: Record<string, string> = {
   contact: 'Contact',
   intent: 'Intent',
   audience: 'Audience',
+  audience_predictive: 'Audience: predictive',
 }
 
 export const nameOfMeter = (meter: string): string => meterNames[meter] ?? meter

@@ -1,0 +1,62 @@
+import { type Static, Type } from 'typebox'
+import { projectFor, requireOrganizationAdmin } from '../access/permissions.ts'
+import type { Principal } from '../access/principal.ts'
+import { invalidParameter, projectMismatch } from '../http/errors.ts'
+import { exactly, Id } from '../http/schemas.ts'
+import type { BillingDeps } from './deps.ts'
+import type { UsageWindow } from './usageQuery.ts'
+
+/** The parameters of every route that tells usage. */
+export const UsageParameters = exactly({
+  project_id: Type.Optional(Id),
+  start_date: Type.Optional(
+    Type.String({ description: 'First day, YYYY-MM-DD, UTC. Default: the 1st of the month of end_date.' }),
+  ),
+  end_date: Type.Optional(Type.String({ description: 'Last day, inclusive. Default: today.' })),
+})
+
+const daysMax = 366
+const dayMs = 86_400_000
+
+/** Whose usage of which days a request may see, this month's by default. Throws 400, 403 and 404. */
+export async function readUsageWindow(
+  { postgres, now }: BillingDeps,
+  principal: Principal,
+  query: Static<typeof UsageParameters>,
+): Promise<UsageWindow> {
+  const endDate = readDay('end_date', query.end_date) ?? new Date(now()).toISOString().slice(0, 10)
+  const startDate = readDay('start_date', query.start_date) ?? `${endDate.slice(0, 7)}-01`
+  if (startDate > endDate) throw invalidParameter('start_date', 'is after end_date')
+  if (Date.parse(endDate) - Date.parse(startDate) >= daysMax * dayMs) {
+    throw invalidParameter('start_date', `must be less than ${daysMax} days before end_date`)
+  }
+  return {
+    organizationId: principal.mode === 'test' ? null : principal.organizationId,
+    projectId: await readProject(postgres, principal, query.project_id?.toLowerCase()),
+    ...{ startDate, endDate },
+  }
+}
+
+/** The project whose usage is asked for; null for the whole organization. */
+async function readProject(
+  postgres: BillingDeps['postgres'],
+  principal: Principal,
+  asked: string | undefined,
+): Promise<string | null> {
+  if (principal.projectId !== null) {
+    if (asked !== undefined && asked !== principal.projectId) throw projectMismatch()
+    return principal.projectId
+  }
+  if (asked === undefined) {
+    requireOrganizationAdmin(principal)
+    return null
+  }
+  return (await projectFor(postgres, principal, asked, 'read')).projectId
+}
+
+function readDay(parameter: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text)
+  if (!isDay) throw invalidParameter(parameter, 'must be a day, YYYY-MM-DD')
+  return text
+}

@@ -1,0 +1,48 @@
+/*
+ * Takes note that the answer to a request gave none of its records of a build, whose keys these are (null: all of it),
+ * and refunds what no other answer has given since: whoever was charged for a record pays for all who read it that
+ * day. Of a charge that was refunded in part before, the rest stays charged, and free to read.
+ */
+CREATE OR REPLACE FUNCTION refund_build_read(organization uuid, broken_request_id uuid, asked_keys bigint[],
+  refunded_at timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  broken build_reads;
+  paying build_reads;
+  entry ledger;
+  held int8multirange;
+  unread int8multirange;
+  refunded bigint;
+BEGIN
+  PERFORM 1 FROM billing_accounts WHERE organization_id = organization FOR NO KEY UPDATE;
+  UPDATE build_reads SET is_broken = true WHERE request_id = broken_request_id AND NOT is_broken
+    RETURNING * INTO broken;
+  IF NOT FOUND THEN
+    -- Its build was deleted, and what was known of it with it.
+    SELECT * INTO entry FROM ledger WHERE request_id = broken_request_id AND kind = 'charge'
+      AND NOT EXISTS (SELECT FROM build_reads WHERE request_id = broken_request_id);
+    IF FOUND THEN PERFORM refund_records(entry, entry.records, refunded_at); END IF;
+    RETURN;
+  END IF;
+  SELECT coalesce(range_agg(keys), '{}') INTO held FROM build_reads
+    WHERE build_id = broken.build_id AND NOT is_broken
+      AND (day IN (broken.day, 'infinity') OR broken.day = 'infinity');
+  FOR paying IN
+    SELECT * FROM build_reads WHERE build_id = broken.build_id AND day = broken.day AND paid && broken.keys
+  LOOP
+    unread := paying.paid * broken.keys - held;
+    SELECT * INTO entry FROM ledger WHERE request_id = paying.request_id AND kind = 'charge';
+    CONTINUE WHEN isempty(unread) OR EXISTS (
+      SELECT FROM ledger WHERE request_id = paying.request_id AND kind = 'refund');
+    IF asked_keys IS NULL THEN
+      CONTINUE WHEN unread <> paying.paid;
+      refunded := entry.records;
+    ELSE
+      SELECT count(*) INTO refunded FROM unnest(asked_keys) AS key WHERE unread @> key;
+    END IF;
+    PERFORM refund_records(entry, refunded, refunded_at);
+    UPDATE build_reads SET paid = paid - unread WHERE request_id = paying.request_id;
+    UPDATE build_charges SET keys = keys - unread, records = records - refunded
+      WHERE build_id = broken.build_id AND day = broken.day;
+  END LOOP;
+END $$;

@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Billing, Charge } from '../../../collector/billing/billing.ts'
+import {
+  type Accounts,
+  dayMs,
+  differences,
+  ledgerOf,
+  type Organization,
+  openAccounts,
+  requestOf,
+} from './harness.ts'
+
+/*
+ * What builds of audiences cost, in the ledger's own transaction: pages, downloads, answers that break off, two
+ * processes, midnight.
+ */
+
+let accounts: Accounts
+let billings: Billing[]
+beforeAll(async () => {
+  accounts = await openAccounts()
+  billings = accounts.billings(2)
+})
+afterAll(() => accounts.close())
+
+const members = 60
+
+async function newBuild({ projectId }: Organization): Promise<string> {
+  const [audienceId, buildId] = [randomUUID(), randomUUID()]
+  await accounts.postgres.query(
+    `INSERT INTO audiences (audience_id, project_id, name, entity, definition, intent_window_days)
+     VALUES ($1, $2, 'A', 'people', '{}', 30)`,
+    [audienceId, projectId],
+  )
+  await accounts.postgres.query(
+    `INSERT INTO audience_builds (build_id, audience_id, definition, intent_window_days) VALUES ($1, $2, '{}', 30)`,
+    [buildId, audienceId],
+  )
+  return buildId
+}
+
+/** Reads keys (after, upTo] of a build as a page would; the charge and how many records it was. */
+async function page(
+  organization: Organization,
+  buildId: string,
+  after: number,
+  upTo: number,
+  billing = billings[0]!,
+) {
+  const usage = { meter: 'audience', projectId: null, build: { buildId, keys: { after, upTo } } } as const
+  const charge = await billing.admit(requestOf(organization), usage)
+  const hashes = Array.from({ length: upTo - after }, (_, index) => String(after + 1 + index))
+  return { charge, charged: await charge.settle(hashes.length, { hashes }) }
+}
+
+/** Reads all of a build as a download would. */
+async function download(organization: Organization, buildId: string) {
+  const usage = {
+    meter: 'audience',
+    projectId: null,
+    build: { buildId, keys: { after: 0, upTo: members } },
+  } as const
+  const charge = await billings[0]!.admit(requestOf(organization), usage)
+  return { charge, charged: await charge.settle(members) }
+}
+
+test('a download costs what was not paged that day; then paging is free on every day', async () => {
+  const organization = await accounts.newOrganization()
+  const buildId = await newBuild(organization)
+  const before = accounts.clock.now
+  expect((await page(organization, buildId, 0, 25)).charged).toBe(25)
+  expect((await download(organization, buildId)).charged).toBe(members - 25)
+  for (const days of [0, 1, 30]) {
+    accounts.clock.now = before + days * dayMs
+    expect((await page(organization, buildId, 10, 40)).charged).toBe(0)
+    expect((await download(organization, buildId)).charged).toBe(0)
+  }
+  accounts.clock.now = before
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ records: members })
+})
+
+test('a download that breaks off is refunded, and paging costs again', async () => {
+  const organization = await accounts.newOrganization()
+  const buildId = await newBuild(organization)
+  const { charge } = await download(organization, buildId)
+  await charge.refund()
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ records: 0 })
+  expect((await page(organization, buildId, 0, 10)).charged).toBe(10)
+})
+
+test('records that lie scattered are charged one by one', async () => {
+  const organization = await accounts.newOrganization()
+  const buildId = await newBuild(organization)
+  const scattered = async (...hashes: string[]) => {
+    const usage = { meter: 'audience', projectId: null, build: { buildId } } as const
+    const charge = await billings[0]!.admit(requestOf(organization), usage)
+    return charge.settle(hashes.length, { hashes })
+  }
+  expect(await scattered('3', '9', '50')).toBe(3)
+  expect(await scattered('3', '4')).toBe(1)
+  expect((await page(organization, buildId, 0, members)).charged).toBe(members - 4)
+})
+
+test('what was given meanwhile to another stays charged until that breaks off as well', async () => {
+  const organization = await accounts.newOrganization()
+  const buildId = await newBuild(organization)
+  const first = await page(organization, buildId, 0, 30)
+  const second = await page(organization, buildId, 0, 30, billings[1])
+  expect(second.charged).toBe(0)
+  await first.charge.refund()
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ records: 30 })
+  await second.charge.refund()
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ records: 0 })
+  expect((await page(organization, buildId, 0, 30)).charged).toBe(30)
+})
+
+test('of a page that breaks off only what nobody else was given is refunded', async () => {
+  const organization = await accounts.newOrganization()
+  const buildId = await newBuild(organization)
+  const first = await page(organization, buildId, 0, 30)
+  await page(organization, buildId, 20, 40)
+  await first.charge.refund()
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ records: 20 })
+  expect((await page(organization, buildId, 0, 40)).charged).toBe(20)
+})
+
+test('what a build that was deleted gave is refunded like anything else', async () => {
+  const organization = await accounts.newOrganization()
+  const buildId = await newBuild(organization)
+  const { charge } = await page(organization, buildId, 0, 30)
+  await accounts.postgres.query('DELETE FROM audience_builds WHERE build_id = $1', [buildId])
+  await charge.refund()
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ records: 0 })
+  expect((await page(organization, buildId, 0, 30)).charged).toBe(30)
+})
+
+test('charged are the records that were given, each once a day: whatever is read, breaks off, is built anew, at whatever hour', async () => {
+  const start = accounts.clock.now
+  const action = fc.oneof(
+    {
+      weight: 8,
+      arbitrary: fc.record({
+        do: fc.constant('read' as const),
+        page: fc.nat(5),
+        by: fc.nat(1),
+        breaks: fc.boolean(),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({ do: fc.constant('together' as const), page: fc.nat(5), breaks: fc.boolean() }),
+    },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('rebuild' as const) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('midnight' as const) }) },
+  )
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(action, { maxLength: 25 }),
+      fc.constantFrom(10, 12, 20),
+      async (actions, size) => {
+        accounts.clock.now = start
+        const organization = await accounts.newOrganization()
+        let buildId = await newBuild(organization)
+        const delivered = new Set<string>()
+        const deliver = (after: number, upTo: number) => {
+          for (let key = after + 1; key <= upTo; key++)
+            delivered.add(`${buildId} ${accounts.clock.now} ${key}`)
+        }
+        for (const one of actions) {
+          if (one.do === 'rebuild') buildId = await newBuild(organization)
+          if (one.do === 'midnight') accounts.clock.now += dayMs
+          if (one.do !== 'read' && one.do !== 'together') continue
+          const after = (one.page * size) % members
+          const upTo = Math.min(after + size, members)
+          const readers = one.do === 'read' ? [billings[one.by]!] : billings
+          const reads = await Promise.all(
+            readers.map((billing) => page(organization, buildId, after, upTo, billing)),
+          )
+          const broken: Charge[] = one.breaks ? reads.slice(0, 1).map(({ charge }) => charge) : []
+          await Promise.all(broken.map((charge) => charge.refund()))
+          if (broken.length < reads.length) deliver(after, upTo)
+        }
+        expect((await ledgerOf(accounts, organization)).records).toBe(delivered.size)
+      },
+    ),
+    { numRuns: 60 },
+  )
+  accounts.clock.now = start
+  expect(await differences(accounts.postgres)).toEqual([])
+}, 120_000)
