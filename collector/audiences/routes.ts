@@ -1,8 +1,13 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { rejectUnstorableText } from '../http/rejectUnstorableText.ts'
 import { audienceRoutes } from './audienceRoutes.ts'
+import { buildRoutes } from './buildRoutes.ts'
 import { catalogRoutes } from './catalogRoutes.ts'
+import { changesRoute } from './changesRoute.ts'
 import type { AudiencesDeps } from './deps.ts'
+import { explainRoute } from './explainRoute.ts'
+import { linkageUsageRoute } from './linkageUsageRoute.ts'
+import { recordsRoute } from './recordsRoute.ts'
 import { sampleRoute } from './sampleRoute.ts'
 import { statusRoute } from './statusRoute.ts'
 
@@ -14,5 +19,10 @@ export const audiencesRoutes =
     await app.register(audienceRoutes(deps))
     await app.register(sampleRoute(deps))
     await app.register(statusRoute(deps))
+    await app.register(recordsRoute(deps))
+    await app.register(buildRoutes(deps))
+    await app.register(changesRoute(deps))
+    await app.register(explainRoute(deps))
+    await app.register(linkageUsageRoute(deps))
     await app.register(catalogRoutes)
   }

@@ -88,18 +88,18 @@ export const Audience = Type.Object(
 export const One = Type.Object({ audience: Audience })
 export const Page = Type.Object({ audiences: Type.Array(Audience), next_cursor: NextCursor })
 
-const project = {
+export const projectParameter = {
   project_id: Type.Optional(
     Type.String({ format: 'uuid', description: 'The project; or the header X-Project-Id.' }),
   ),
 }
 
 export const ById = exactly({ audience_id: Type.String() })
-export const ProjectQuery = exactly(project)
-export const ListQuery = exactly({ ...project, ...pageQuery })
+export const ProjectQuery = exactly(projectParameter)
+export const ListQuery = exactly({ ...projectParameter, ...pageQuery })
 
 export const NewAudience = exactly({
-  ...project,
+  ...projectParameter,
   name: Name,
   definition: GivenDefinition,
   intent_window_days: Type.Optional(WindowDays),
@@ -114,10 +114,10 @@ export const AudienceChange = exactly({
   version: SeenVersion,
 })
 
-export const Clone = exactly({ ...project, name: Type.Optional(Name) })
+export const Clone = exactly({ ...projectParameter, name: Type.Optional(Name) })
 
 export const SampleOf = exactly({
-  ...project,
+  ...projectParameter,
   definition: GivenDefinition,
   intent_window_days: Type.Optional(WindowDays),
 })

@@ -3,7 +3,16 @@ import type { Access } from '../access/access.ts'
 import { describeRateLimit } from '../access/rateLimits.ts'
 import { answerOf, ErrorBody } from '../http/schemas.ts'
 
-/** Writes into each operation what follows from its `config.access` and `config.charged`: security, and refusals. */
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What the route refuses besides what follows from its access and its charges: by status, in words. */
+    refusals?: Readonly<Record<number, string>>
+  }
+}
+
+/**
+ * Writes into each operation what follows from its `config`: security, and refusals by access, by billing and its own.
+ */
 export const describeAccess: SwaggerTransform = ({ schema, url, route }) => {
   const access = route.config?.access
   if (!access || schema?.hide) return { schema, url }
@@ -26,6 +35,9 @@ export const describeAccess: SwaggerTransform = ({ schema, url, route }) => {
         ),
         ...refusalsOf(access),
         ...(route.config?.charged && access.to === 'key' && chargeRefusals(access)),
+        ...Object.fromEntries(
+          Object.entries(route.config?.refusals ?? {}).map(([status, text]) => [status, problem(text)]),
+        ),
         503: problem(
           '`busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait.',
         ),

@@ -31,6 +31,8 @@ export async function answerError(
       .code(known.status)
       // A stream that broke before its first byte may have set it.
       .removeHeader('content-encoding')
+      // What was charged is refunded above.
+      .removeHeader('x-footfall-charged')
       .headers({
         'content-type': 'application/json; charset=utf-8',
         'cache-control': 'private, no-store',

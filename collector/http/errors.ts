@@ -84,6 +84,7 @@ export const notFound = {
     new ApiError(404, 'organization not found', 'You belong to no organization with this id.'),
   project: () => new ApiError(404, 'project not found', 'No project of yours has this id.'),
   pixel: () => new ApiError(404, 'pixel not found', 'No pixel of yours has this id.'),
+  build: () => new ApiError(404, 'build not found', 'This audience has no build with this id.'),
   audience: () => new ApiError(404, 'audience not found', 'No audience of yours has this id.'),
   campaign: () => new ApiError(404, 'campaign not found', 'No campaign of yours has this id.'),
   field: (name: string) => new ApiError(404, 'field not found', `There is no field "${name}".`),

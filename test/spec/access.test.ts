@@ -173,9 +173,9 @@ describe('nobody is let in who does not belong', () => {
       else if (namesOther && /pixel|project\//.test(name))
         expect(answer).toMatchObject({ name, status: 401, error: 'Invalid API key' })
       else if (about.includes(ours.campaigns[0])) expect(answer).toMatchObject({ name, status: 404 })
-      else if (namesOther && /audiences/.test(name))
+      else if (namesOther && /audiences(?!\/linkage)/.test(name))
         expect(answer).toMatchObject({ name, status: 403, error: 'access denied' })
-      else if (namesOther && /billing|campaigns|statistics/.test(name)) {
+      else if (namesOther && /billing|campaigns|statistics|linkage/.test(name)) {
         expect(answer).toMatchObject({ name, status: 403, error: 'project_id does not match API key scope' })
       } else if (namesOther) expect(answer).toMatchObject({ name, status: 404, error: 'project not found' })
       else expect(answer).toMatchObject({ name, status: 200 })

@@ -61,6 +61,17 @@ export const samples: Record<string, Sample> = {
   'GET /api/v1/audiences/:audience_id': byAudience,
   'GET /api/v1/audiences/schema': {},
   'GET /api/v1/audiences/templates': {},
+  'GET /api/v1/audiences/:audience_id/records': byAudience,
+  'GET /api/v1/audiences/:audience_id/builds': byAudience,
+  'GET /api/v1/audiences/:audience_id/builds/:build_id/changes': {
+    ...byAudience,
+    params: ({ audiences, builds }) => ({ audience_id: audiences[0], build_id: builds[0] }),
+  },
+  'GET /api/v1/audiences/:audience_id/explain': {
+    ...byAudience,
+    query: ({ projects }) => ({ project_id: projects[0], email: 'somebody@known.example' }),
+  },
+  'GET /api/v1/audiences/linkage-usage': byProject,
   'POST /api/v1/audiences': { ...byProject, body: () => ({ name: 'Another', definition: visitors }) },
   'POST /api/v1/audiences/sample': { ...byProject, body: () => ({ definition: visitors }) },
   'POST /api/v1/audiences/:audience_id/clone': { ...byAudience, body: () => ({ name: 'A clone' }) },

@@ -41,6 +41,8 @@ export interface Tenant {
   pixels: [string, string]
   campaigns: [string, string]
   audiences: [string, string]
+  /** The build of each that is served, which has nobody. */
+  builds: [string, string]
   erasure: string
   /** A cookie. */
   optedOut: string
@@ -179,6 +181,7 @@ async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
     pixels: [randomUUID(), randomUUID()],
     campaigns: [randomUUID(), randomUUID()],
     audiences: [randomUUID(), randomUUID()],
+    builds: [randomUUID(), randomUUID()],
     erasure: randomUUID(),
     optedOut: randomUUID(),
     owner: randomUUID(),
@@ -189,7 +192,7 @@ async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
     testProjectKey: newApiCredentials('test'),
     revoked: newApiCredentials('live'),
   }
-  const { organizationId, projects, pixels, campaigns, audiences } = tenant
+  const { organizationId, projects, pixels, campaigns, audiences, builds } = tenant
   await postgres.query('INSERT INTO organizations (organization_id, name) VALUES ($1, $2)', [
     organizationId,
     name,
@@ -213,6 +216,7 @@ async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
         audiences[n],
       ),
     )
+    await storeBuild(postgres, audiences[n], builds[n])
     await postgres.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
       ...[pixels[n], projects[n], `${name} pixel ${n}`],
     ])
@@ -245,6 +249,18 @@ async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
     sha256(tenant.revoked.apiKey),
   ])
   return tenant
+}
+
+async function storeBuild(postgres: Postgres, audienceId: string, buildId: string): Promise<void> {
+  await postgres.query(
+    `INSERT INTO audience_builds (build_id, audience_id, definition, intent_window_days, status, count, completed_at)
+     SELECT $1, audience_id, definition, intent_window_days, 'completed', 0, now() FROM audiences WHERE audience_id = $2`,
+    [buildId, audienceId],
+  )
+  await postgres.query('UPDATE audiences SET current_build_id = $1 WHERE audience_id = $2', [
+    buildId,
+    audienceId,
+  ])
 }
 
 function errorOf(text: string): unknown {

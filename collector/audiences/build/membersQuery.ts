@@ -1,3 +1,4 @@
+import { hemAsNumber } from '../../../schemas/fields.ts'
 import type { Bind } from '../../query/where.ts'
 import type { EventLeaf, Leaf, Parsed, Tree } from '../definition/definition.ts'
 import { hiddenPeople } from '../hiddenPeople.ts'
@@ -18,6 +19,8 @@ export interface MembersPlan {
   readonly usedBuilds: ReadonlyMap<string, string>
   /** Hems of people who are to be erased. */
   readonly erased: readonly string[]
+  /** The only person who is looked at; absent for all. */
+  readonly hem?: string
   /** Only members whose share of a hash is below this many 65,536ths; null for all. */
   readonly below: number | null
 }
@@ -40,27 +43,31 @@ export const leavesOf = <K extends Leaf['kind']>({ leaves }: Parsed, kind: K) =>
   )
 
 /**
- * SQL: everybody who meets the definition, as one column `member` (the hem's number, or the company's domain) in
- * ascending order. Each source says for the members it knows which leaves they meet, as bits of one number; one GROUP
- * BY brings them together, and the tree is its HAVING.
+ * SQL: which leaves everybody meets who meets any: `member` (the hem's number, or the company's domain) and `met`. Each
+ * source says for the members it knows which leaves they meet, as bits of one number; one GROUP BY brings them together.
  */
-export function membersSelect(plan: MembersPlan, bind: Bind): string {
-  const { entity, include, exclude, limit } = plan.parsed
-  const hits = entity === 'people' ? peopleHits(plan, bind) : companyHits(plan, bind)
-  const having = [treeCondition(include), ...(exclude ? [`NOT ${treeCondition(exclude)}`] : [])]
-  const members = `SELECT member, groupBitOr(bits) AS met
+export function metSelect(plan: MembersPlan, bind: Bind): string {
+  const hits = plan.parsed.entity === 'people' ? peopleHits(plan, bind) : companyHits(plan, bind)
+  return `SELECT member, groupBitOr(bits) AS met
 FROM (
 ${hits.join('\nUNION ALL\n')}
 )
 WHERE ${memberConditions(plan, bind).join(' AND ')}
-GROUP BY member
+GROUP BY member`
+}
+
+/** SQL: everybody who meets the definition, as one column `member` in ascending order. Its tree is the HAVING. */
+export function membersSelect(plan: MembersPlan, bind: Bind): string {
+  const { include, exclude, limit } = plan.parsed
+  const having = [treeCondition(include), ...(exclude ? [`NOT ${treeCondition(exclude)}`] : [])]
+  const members = `${metSelect(plan, bind)}
 HAVING ${having.join(' AND ')}`
   // Which of more than the limit is decided by a hash: the same ones at every build.
   const cut = limit === null ? '' : `\nORDER BY sipHash64(member), member LIMIT ${bind('UInt64', limit)}`
   return `SELECT member FROM (\n${members}${cut}\n)\nORDER BY member`
 }
 
-function memberConditions({ parsed, organizationId, erased, below }: MembersPlan, bind: Bind): string[] {
+function memberConditions({ parsed, organizationId, erased, below, hem }: MembersPlan, bind: Bind): string[] {
   if (parsed.entity === 'companies') {
     return [
       "member != ''",
@@ -71,7 +78,15 @@ function memberConditions({ parsed, organizationId, erased, below }: MembersPlan
     'member != 0',
     `member NOT IN (${hiddenPeople(organizationId, erased, bind)})`,
     ...(below === null ? [] : [`${shareOfHem('member')} < ${bind('UInt32', below)}`]),
+    ...(hem === undefined ? [] : [`member = ${hemAsNumber(bind('String', hem))}`]),
   ]
+}
+
+/** SQL over rows with a column `hem`: those of the people that the plan looks at; null where it looks at all. */
+export function hemCondition({ below, hem }: Pick<MembersPlan, 'below' | 'hem'>, bind: Bind): string | null {
+  if (hem !== undefined) return `hem = ${bind('String', hem)}`
+  if (below === null || below >= 65_536) return null
+  return `hem < ${bind('String', below.toString(16).padStart(4, '0'))}`
 }
 
 /** SQL: the first 16 bits of a hem, as its text is ordered. */

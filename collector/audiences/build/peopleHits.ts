@@ -2,7 +2,7 @@ import { hemAsNumber } from '../../../schemas/fields.ts'
 import { profilesWhere } from '../../people/identity/profileSql.ts'
 import type { Bind } from '../../query/where.ts'
 import { eventSums } from './eventHits.ts'
-import { bitOf, leavesOf, type MembersPlan } from './membersQuery.ts'
+import { bitOf, hemCondition, leavesOf, type MembersPlan } from './membersQuery.ts'
 import { profileCondition } from './profileCondition.ts'
 import { usedMembers } from './usedMembers.ts'
 
@@ -26,22 +26,18 @@ HAVING bits != 0`,
 }
 
 /** All profile leaves in one scan. */
-function profileHits({ parsed, below }: MembersPlan, bind: Bind): string[] {
-  const leaves = leavesOf(parsed, 'profile').map(({ index, leaf }) => ({
+function profileHits(plan: MembersPlan, bind: Bind): string[] {
+  const leaves = leavesOf(plan.parsed, 'profile').map(({ index, leaf }) => ({
     index,
     condition: profileCondition(leaf, bind),
   }))
   if (leaves.length === 0) return []
+  const ofSome = hemCondition(plan, bind)
   const bits = leaves.map(({ index, condition }) => bitOf(index, condition)).join(' + ')
   return [
     profilesWhere(
       [`${hemAsNumber('hem')} AS member`, `${bits} AS bits`],
-      [
-        `(${leaves.map(({ condition }) => condition).join(' OR ')})`,
-        ...(below === null || below >= 65_536
-          ? []
-          : [`hem < ${bind('String', below.toString(16).padStart(4, '0'))}`]),
-      ],
+      [`(${leaves.map(({ condition }) => condition).join(' OR ')})`, ...(ofSome ? [ofSome] : [])],
     ),
   ]
 }

@@ -5,8 +5,8 @@ import { inTransaction } from '../../../collector/platform/postgres/transaction.
 import { openEvents, organizationId, projectId } from '../events/harness.ts'
 
 /** The app's read side with an organization and a project, whose audiences are built when they are asked for. */
-export async function openAudiences() {
-  const events = await openEvents()
+export async function openAudiences(options: Parameters<typeof openEvents>[0] = {}) {
+  const events = await openEvents(options)
   const { postgres, clickhouse } = events
   await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Builder')", [
     organizationId,

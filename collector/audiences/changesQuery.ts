@@ -1,0 +1,42 @@
+import { numberAsHem } from '../../schemas/fields.ts'
+import type { Query } from '../platform/clickhouse/client.ts'
+import { bindings } from '../query/where.ts'
+import { hiddenPeople } from './hiddenPeople.ts'
+
+/** What became of a person between two builds. */
+export type Change = 'entered' | 'left'
+
+/** The members of one build who are not in another; null: all. */
+export interface ChangesPlan {
+  readonly organizationId: string
+  readonly buildId: string
+  readonly otherId: string | null
+  /** The key after which the page begins. */
+  readonly after: number
+  readonly limit: number
+  /** Hems of people who are to be erased. */
+  readonly erased: readonly string[]
+}
+
+/** Selects `key` and `hem` of these members, in the order of their keys. Builds are in the order of hems, so only those of the other from the page's first on are looked at. */
+export function changedMembersQuery(plan: ChangesPlan): Query {
+  const { bind, params } = bindings()
+  const build = bind('UUID', plan.buildId)
+  const after = bind('Int64', plan.after)
+  const others =
+    plan.otherId === null
+      ? ''
+      : `
+  AND hem_number NOT IN (
+    SELECT hem_number FROM audience_members WHERE build_id = ${bind('UUID', plan.otherId)} AND hem_number >= (
+      SELECT min(hem_number) FROM audience_members WHERE build_id = ${build} AND key > ${after}))`
+  return {
+    sql: `SELECT key, ${numberAsHem('hem_number')} AS hem
+FROM audience_members
+WHERE build_id = ${build} AND key > ${after}
+  AND hem_number NOT IN (${hiddenPeople(plan.organizationId, plan.erased, bind)})${others}
+ORDER BY key
+LIMIT ${bind('UInt32', plan.limit)}`,
+    params,
+  }
+}

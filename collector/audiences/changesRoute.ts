@@ -1,0 +1,114 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { chargedRoute } from '../billing/chargedRoute.ts'
+import { notFound } from '../http/errors.ts'
+import type { Queryable } from '../platform/postgres/transaction.ts'
+import { access, projectOf } from './access.ts'
+import { readAudience } from './audiences.ts'
+import { type Change, changedMembersQuery } from './changesQuery.ts'
+import type { AudiencesDeps } from './deps.ts'
+import { erasedHems } from './hiddenPeople.ts'
+import { type Member, readRows } from './memberRows.ts'
+import { pageOf, requirePeople } from './recordsRoute.ts'
+import { changesRefusals, describeChanges, pageSize } from './recordsSchemas.ts'
+import { type ReadableBuild, readBuild } from './servedBuild.ts'
+
+/** Where the next page begins: after this key, of the build if they entered and of the one before it if they left. */
+interface Place {
+  readonly change: Change
+  readonly after: number
+}
+
+/** GET …/builds/{build_id}/changes: who entered and who left since the build before; charged like records. */
+export const changesRoute =
+  (deps: AudiencesDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres, billing, openReader } = deps
+    const cursors = deps.cursors<Place>('audience_changes')
+
+    app.get(
+      '/api/v1/audiences/:audience_id/builds/:build_id/changes',
+      {
+        config: { access, charged: true, refusals: changesRefusals },
+        schema: describeChanges,
+      },
+      chargedRoute(billing, describeChanges, async (request, reply) => {
+        const { principal, params, query } = request
+        const { organizationId } = principal
+        const projectId = await projectOf(postgres, request, 'read')
+        const audience = await readAudience(postgres, { organizationId, projectId }, params.audience_id)
+        requirePeople(audience)
+        const { build, previous } = await readBuilds(postgres, audience.id, params.build_id)
+        const { change, after } =
+          query.cursor === undefined
+            ? ({ change: 'entered', after: 0 } as const)
+            : cursors.read(build.buildId, query.cursor)
+        const [of, other] = change === 'entered' ? [build, previous] : [previous!, build]
+        return {
+          ...{ meter: audience.meter, projectId },
+          build: { buildId: of.buildId },
+          async read({ signal }) {
+            const reader = openReader(principal, { effort: 'page', signal })
+            const limit = query.page_size ?? pageSize.default
+            const erased = await erasedHems(postgres, organizationId)
+            const found = await reader.rows<Member>(
+              changedMembersQuery({
+                ...{ organizationId, erased, after, limit: limit + 1 },
+                ...{ buildId: of.buildId, otherId: other?.buildId ?? null },
+              }),
+            )
+            const members = found.slice(0, limit)
+            const rows = await readRows(reader, organizationId, members)
+            const next: Place | null =
+              found.length > limit
+                ? { change, after: members.at(-1)!.key }
+                : change === 'entered' && previous
+                  ? { change: 'left', after: 0 }
+                  : null
+            return {
+              records: members.length,
+              hashes: () => members.map(({ key }) => String(key)),
+              answer() {
+                reply.type('application/json; charset=utf-8')
+                return pageOf(
+                  {
+                    audience_id: audience.id,
+                    build_id: build.buildId,
+                    previous_build_id: previous?.buildId ?? null,
+                  },
+                  rows.map((row) => Buffer.concat([begun[change], row.subarray(1)])),
+                  next ? { next_cursor: cursors.write(build.buildId, next) } : {},
+                )
+              },
+            }
+          },
+        }
+      }),
+    )
+  }
+
+/** How a row begins that says its change. */
+const begun: Record<Change, Buffer> = {
+  entered: Buffer.from('{"change":"entered",'),
+  left: Buffer.from('{"change":"left",'),
+}
+
+/** A completed build and the completed one before it. Throws 404 for none of that id, 409 "not_ready". */
+async function readBuilds(
+  client: Queryable,
+  audienceId: string,
+  buildId: string,
+): Promise<{ build: ReadableBuild; previous: ReadableBuild | null }> {
+  const { rows } = await client.query<{ previous_id: string | null }>(
+    `SELECT (SELECT build_id FROM audience_builds AS earlier
+             WHERE earlier.audience_id = build.audience_id AND status = 'completed' AND number < build.number
+             ORDER BY number DESC LIMIT 1) AS previous_id
+     FROM audience_builds AS build WHERE build_id = $1 AND audience_id = $2`,
+    [buildId, audienceId],
+  )
+  if (!rows[0]) throw notFound.build()
+  const { previous_id: previousId } = rows[0]
+  return {
+    build: await readBuild(client, audienceId, buildId),
+    previous: previousId === null ? null : await readBuild(client, audienceId, previousId),
+  }
+}

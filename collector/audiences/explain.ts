@@ -1,0 +1,74 @@
+import type { Reader } from '../access/reader.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
+import type { Audience } from './audiences.ts'
+import { leavesOf } from './build/membersQuery.ts'
+import { leafIdsOf } from './build/plan.ts'
+import { readUsedBuilds } from './build/usedBuilds.ts'
+import type { Parsed, Tree } from './definition/definition.ts'
+import { type ExplainPlan, type ExplainRow, explainEventsQuery, explainQuery } from './explainQuery.ts'
+import { erasedHems } from './hiddenPeople.ts'
+import { dayOf } from './sample/sampleQuery.ts'
+
+/** What an audience makes of one person, as of now. */
+export interface Explanation {
+  /** Whether anything is known of them. */
+  readonly isKnown: boolean
+  /** Whether they are in the build that is served; null before the first. */
+  readonly isInBuild: boolean | null
+  /** Whether they meet the definition now. */
+  readonly matches: boolean
+  readonly isHidden: boolean
+  readonly leaves: readonly ExplainedLeaf[]
+}
+
+export interface ExplainedLeaf {
+  /** Where it stands, as a JSON pointer. */
+  readonly pointer: string
+  readonly met: boolean
+  /** Of an event leaf: how many events it counts. */
+  readonly events?: number
+}
+
+/** Explains leaf by leaf why somebody is in an audience or not. Throws what readers throw, and AudienceNotBuilt. */
+export async function explain(
+  { reader, postgres, nowMs }: { reader: Reader; postgres: Postgres; nowMs: number },
+  { organizationId, projectId }: { organizationId: string; projectId: string },
+  audience: Audience,
+  parsed: Parsed,
+  hem: string,
+): Promise<Explanation> {
+  const plan: ExplainPlan = {
+    ...{ organizationId, projectId, parsed, hem, below: null, buildId: audience.build_id },
+    leafIds: leafIdsOf(projectId, parsed),
+    ...{ today: dayOf(nowMs), asOfMs: nowMs },
+    usedBuilds: await readUsedBuilds(postgres, parsed),
+    erased: await erasedHems(postgres, organizationId),
+  }
+  const [found] = await reader.rows<ExplainRow>(explainQuery(plan))
+  const eventsQuery = explainEventsQuery(plan)
+  const [events] = eventsQuery ? await reader.rows<{ counted: number[] }>(eventsQuery) : []
+  const eventLeaves = leavesOf(parsed, 'event').map(({ index }) => index)
+  const { is_in_build, is_hidden, has_profile } = found!
+  const met = BigInt(found!.met)
+  const isMet = (leaf: number) => ((met >> BigInt(leaf)) & 1n) === 1n
+  const leaves = parsed.leaves.map(({ kind, pointer }, index) => ({
+    ...{ pointer, met: isMet(index) },
+    ...(kind === 'event' && { events: is_hidden ? 0 : (events?.counted[eventLeaves.indexOf(index)] ?? 0) }),
+  }))
+  return {
+    isKnown:
+      !is_hidden && (has_profile || is_in_build || met !== 0n || leaves.some(({ events = 0 }) => events > 0)),
+    isInBuild: audience.build_id === null ? null : is_in_build && !is_hidden,
+    matches: !is_hidden && holds(parsed.include, isMet) && !(parsed.exclude && holds(parsed.exclude, isMet)),
+    isHidden: is_hidden,
+    leaves,
+  }
+}
+
+function holds(tree: Tree, isMet: (leaf: number) => boolean): boolean {
+  if ('leaf' in tree) return isMet(tree.leaf)
+  if ('not' in tree) return !holds(tree.not, isMet)
+  return 'all' in tree
+    ? tree.all.every((one) => holds(one, isMet))
+    : tree.any.some((one) => holds(one, isMet))
+}

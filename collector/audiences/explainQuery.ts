@@ -1,0 +1,66 @@
+import { hemAsNumber } from '../../schemas/fields.ts'
+import { profilesWhere } from '../people/identity/profileSql.ts'
+import type { Query } from '../platform/clickhouse/client.ts'
+import { bindings } from '../query/where.ts'
+import { type CurrentPlan, currentCounts } from './build/currentCounts.ts'
+import { eventSums } from './build/eventHits.ts'
+import { leavesOf, metSelect } from './build/membersQuery.ts'
+import { hiddenPeople } from './hiddenPeople.ts'
+
+/** One person of a definition, as of now, beside the build that is served; null before the first. */
+export interface ExplainPlan extends CurrentPlan {
+  readonly hem: string
+  readonly buildId: string | null
+}
+
+export interface ExplainRow {
+  /** The leaves that are met, as bits of one number in decimal digits. */
+  readonly met: string
+  readonly is_in_build: boolean
+  /** Whether they opted out or are to be erased: then they meet nothing. */
+  readonly is_hidden: boolean
+  readonly has_profile: boolean
+}
+
+/** The id of no build. */
+const none = '00000000-0000-0000-0000-000000000000'
+
+export function explainQuery(plan: ExplainPlan): Query {
+  const { bind, params } = bindings()
+  const hem = bind('String', plan.hem)
+  const member = hemAsNumber(hem)
+  const build = bind('UUID', plan.buildId ?? none)
+  return {
+    sql: `SELECT
+  toString((SELECT groupBitOr(met) FROM (
+${metSelect(withCounts(plan), bind)}
+))) AS met,
+  (SELECT toBool(count() > 0) FROM audience_members WHERE build_id = ${build} AND hem_number = ${member}) AS is_in_build,
+  toBool(${member} IN (${hiddenPeople(plan.organizationId, plan.erased, bind)})) AS is_hidden,
+  (${profilesWhere(['toBool(count() > 0)'], [`hem = ${hem}`])}) AS has_profile`,
+    params,
+  }
+}
+
+/** How many events of the person the event leaves count, as the array `counted` in their order; null without any. */
+export function explainEventsQuery(plan: ExplainPlan): Query | null {
+  const { bind, params } = bindings()
+  const events = eventSums(withCounts(plan), bind)
+  if (!events) return null
+  return {
+    sql: `SELECT [${events.sums.map((sum) => `toFloat64(sum(${sum}))`).join(', ')}] AS counted
+FROM (
+${events.select}
+)
+WHERE hem_number = ${hemAsNumber(bind('String', plan.hem))}`,
+    params,
+  }
+}
+
+const withCounts = (plan: ExplainPlan) => ({
+  ...plan,
+  eventCounts:
+    leavesOf(plan.parsed, 'event').length > 0
+      ? (bind: Parameters<typeof currentCounts>[1]) => currentCounts(plan, bind)
+      : null,
+})

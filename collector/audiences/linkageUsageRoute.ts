@@ -1,0 +1,56 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from 'typebox'
+import type { Meter } from '../billing/meters.ts'
+import { readUsageByProject } from '../billing/usageQuery.ts'
+import { readUsageWindow, UsageParameters } from '../billing/usageWindow.ts'
+import { Id } from '../http/schemas.ts'
+import { access } from './access.ts'
+import type { AudiencesDeps } from './deps.ts'
+import { tags } from './schemas.ts'
+
+/** The meters of the records of audiences. */
+const audienceMeters = ['audience', 'audience_predictive'] as const satisfies readonly Meter[]
+
+const ProjectUsage = Type.Object({
+  project_id: Id,
+  records: Type.Integer({ description: 'Records of its audiences that were charged, less those refunded.' }),
+  by_meter: Type.Object(
+    { audience: Type.Integer(), audience_predictive: Type.Integer() },
+    { description: 'The same by meter.' },
+  ),
+})
+
+/** GET /api/v1/audiences/linkage-usage: what audiences were charged, by project. Never charged. */
+export const linkageUsageRoute =
+  (deps: AudiencesDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/api/v1/audiences/linkage-usage',
+      {
+        config: { access },
+        schema: {
+          ...{ tags, operationId: 'getAudienceUsage', summary: 'Get the usage of audiences by project' },
+          description: 'Of every project that has any, or of one. A key of a project gets its own only.',
+          querystring: UsageParameters,
+          response: { 200: Type.Object({ projects: Type.Array(ProjectUsage) }) },
+        },
+      },
+      async ({ principal, query }) => {
+        const window = await readUsageWindow(deps, principal, query)
+        const projects = new Map<string, Static<typeof ProjectUsage>>()
+        for (const { project_id, meter, records } of await readUsageByProject(
+          deps.postgres,
+          window,
+          audienceMeters,
+        )) {
+          const known = projects.get(project_id) ?? {
+            ...{ project_id, records: 0 },
+            by_meter: { audience: 0, audience_predictive: 0 },
+          }
+          const by_meter = { ...known.by_meter, [meter]: records }
+          projects.set(project_id, { project_id, records: known.records + records, by_meter })
+        }
+        return { projects: [...projects.values()] }
+      },
+    )
+  }

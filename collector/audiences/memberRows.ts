@@ -1,0 +1,60 @@
+import { numberAsHem } from '../../schemas/fields.ts'
+import type { Reader } from '../access/reader.ts'
+import { personFields, readPeople } from '../people/identity/people.ts'
+import type { Query } from '../platform/clickhouse/client.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
+import { bindings } from '../query/where.ts'
+import { erasedHems, hiddenPeople } from './hiddenPeople.ts'
+
+/** A member of a build: the key that says the place in it, and the person's hem. */
+export interface Member {
+  readonly key: number
+  readonly hem: string
+}
+
+/** The members of a build whose keys are above `after` up to `upTo`, in their order. */
+export interface MembersRange {
+  readonly organizationId: string
+  readonly buildId: string
+  readonly after: number
+  readonly upTo: number
+}
+
+/** Reads members of a range, without those who are not to be shown: they opted out, or are to be erased. */
+export async function readMembers(
+  { reader, postgres }: { reader: Reader; postgres: Postgres },
+  range: MembersRange,
+): Promise<Member[]> {
+  return reader.rows<Member>(membersQuery(range, await erasedHems(postgres, range.organizationId)))
+}
+
+function membersQuery(
+  { organizationId, buildId, after, upTo }: MembersRange,
+  erased: readonly string[],
+): Query {
+  const { bind, params } = bindings()
+  return {
+    sql: `SELECT key, ${numberAsHem('hem_number')} AS hem
+FROM audience_members
+WHERE build_id = ${bind('UUID', buildId)} AND key > ${bind('Int64', after)} AND key <= ${bind('Int64', upTo)}
+  AND hem_number NOT IN (${hiddenPeople(organizationId, erased, bind)})
+ORDER BY key`,
+    params,
+  }
+}
+
+/** The members' rows as JSON objects, in their order: the hem and the fields of a profile, null where there is none. */
+export async function readRows(
+  reader: Reader,
+  organizationId: string,
+  members: readonly Member[],
+): Promise<Buffer[]> {
+  const hems = members.map(({ hem }) => hem)
+  const people = await readPeople(reader, organizationId, hems, null)
+  return hems.map((hem) => people.get(hem) ?? Buffer.from(`{"hem":"${hem}"${unknown}}`))
+}
+
+const unknown = personFields
+  .filter(({ name }) => name !== 'hem')
+  .map(({ name }) => `,"${name}":null`)
+  .join('')

@@ -1,0 +1,91 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { chargedRoute } from '../billing/chargedRoute.ts'
+import { ApiError } from '../http/errors.ts'
+import { access, projectOf } from './access.ts'
+import { type Audience, readAudience } from './audiences.ts'
+import type { AudiencesDeps } from './deps.ts'
+import { readMembers, readRows } from './memberRows.ts'
+import { describeRecords, pageSize, recordsRefusals } from './recordsSchemas.ts'
+import { readServedBuild } from './servedBuild.ts'
+
+/** Where the next page begins: after this key of this build. */
+interface Place {
+  readonly buildId: string
+  readonly after: number
+}
+
+/** GET /api/v1/audiences/{audience_id}/records: the members of the build that is served, page by page. */
+export const recordsRoute =
+  (deps: AudiencesDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres, billing, openReader } = deps
+    const cursors = deps.cursors<Place>('audience_records')
+
+    app.get(
+      '/api/v1/audiences/:audience_id/records',
+      {
+        config: { access, charged: true, refusals: recordsRefusals },
+        schema: describeRecords,
+      },
+      chargedRoute(billing, describeRecords, async (request, reply) => {
+        const { principal, params, query } = request
+        const { organizationId } = principal
+        const projectId = await projectOf(postgres, request, 'read')
+        const audience = await readAudience(postgres, { organizationId, projectId }, params.audience_id)
+        requirePeople(audience)
+        const place = query.cursor === undefined ? null : cursors.read(audience.id, query.cursor)
+        const { buildId, count } = await readServedBuild(postgres, audience)
+        if (place && place.buildId !== buildId) throw cursorStale()
+        const after = place?.after ?? 0
+        const upTo = Math.min(after + (query.page_size ?? pageSize.default), count)
+        return {
+          ...{ meter: audience.meter, projectId },
+          build: { buildId, keys: { after, upTo } },
+          async read({ signal }) {
+            const reader = openReader(principal, { effort: 'page', signal })
+            const range = { organizationId, buildId, after, upTo }
+            const members = await readMembers({ reader, postgres }, range)
+            // Whole before its first byte: a page that fails part-way is not charged.
+            const rows = await readRows(reader, organizationId, members)
+            return {
+              records: members.length,
+              hashes: () => members.map(({ key }) => String(key)),
+              answer() {
+                const next =
+                  upTo < count ? { next_cursor: cursors.write(audience.id, { buildId, after: upTo }) } : {}
+                reply.type('application/json; charset=utf-8')
+                return pageOf({ audience_id: audience.id, count }, rows, next)
+              },
+            }
+          },
+        }
+      }),
+    )
+  }
+
+/** 422 (spec: Errors): rows of companies are in files alone. */
+export function requirePeople({ entity }: Audience): void {
+  if (entity === 'people') return
+  throw new ApiError(
+    422,
+    'use_download',
+    'An audience of companies has no records of people: use the download endpoint.',
+  )
+}
+
+/** 409 (spec: Errors): the build that a cursor belongs to is not served any more. */
+export const cursorStale = () =>
+  new ApiError(409, 'cursor_stale', 'The audience was built anew since: begin again without a cursor.')
+
+/** A page as JSON: some members, `results`, and others. */
+export const pageOf = (before: object, results: readonly Buffer[], after: object): Buffer => {
+  const rows = results.flatMap((row, index) => (index === 0 ? [row] : [comma, row]))
+  const end = JSON.stringify(after).slice(1)
+  return Buffer.concat([
+    Buffer.from(`${JSON.stringify(before).slice(0, -1)},"results":[`),
+    ...rows,
+    Buffer.from(end === '}' ? ']}' : `],${end}`),
+  ])
+}
+
+const comma = Buffer.from(',')

@@ -1,0 +1,83 @@
+import { Type } from 'typebox'
+import { CursorParameter, NextCursor } from '../http/pagination.ts'
+import { exactly, Id, Nullable } from '../http/schemas.ts'
+import { Person } from '../people/identity/personSchemas.ts'
+import { ById, projectParameter, tags } from './schemas.ts'
+
+/** Spec: Limits. */
+export const pageSize = { default: 1_000, max: 5_000 } as const
+
+const PageQuery = exactly({
+  ...projectParameter,
+  page_size: Type.Optional(
+    Type.Integer({
+      ...{ minimum: 1, maximum: pageSize.max, default: pageSize.default },
+      description: 'Most records of the page: it may hold fewer and still not be the last.',
+    }),
+  ),
+  cursor: Type.Optional(CursorParameter),
+})
+
+/** Spec: Errors, of the routes that read builds. */
+const notReady = '`not_ready`: the audience is not built yet, or the build’s members are gone.'
+const useDownload = '`use_download`: the audience is of companies, whose rows are in files alone.'
+export const recordsRefusals = {
+  409: `${notReady} \`cursor_stale\`: it was built anew since the cursor was given; begin again without one.`,
+  422: useDownload,
+}
+export const changesRefusals = { 409: notReady, 422: useDownload }
+
+/** Spec: Audience record page. */
+const RecordPage = Type.Object(
+  {
+    audience_id: Id,
+    count: Type.Integer({ description: 'Records of the build.' }),
+    results: Type.Array(Person),
+    next_cursor: NextCursor,
+  },
+  { title: 'AudienceRecordPage' },
+)
+
+/** GET /api/v1/audiences/{audience_id}/records. */
+export const describeRecords = {
+  ...{ tags, operationId: 'listAudienceRecords', summary: 'List the records of an audience' },
+  description:
+    'One row for each person of the build that is served, in its order; follow next_cursor until there is none. A ' +
+    'record is charged once on a UTC day, however often it is read, and not at all after the build was downloaded.',
+  params: ById,
+  querystring: PageQuery,
+  response: { 200: RecordPage },
+}
+
+const change = Type.Union([Type.Literal('entered'), Type.Literal('left')], {
+  description: 'Between the two builds.',
+})
+
+const ChangesPage = Type.Object(
+  {
+    audience_id: Id,
+    build_id: Id,
+    previous_build_id: Nullable(
+      Type.String({
+        format: 'uuid',
+        description: 'The build before it; null when there is none: all entered.',
+      }),
+    ),
+    results: Type.Array(Type.Intersect([Type.Object({ change }), Person]), {
+      description: 'Those who entered first, then those who left.',
+    }),
+    next_cursor: NextCursor,
+  },
+  { title: 'AudienceChangesPage' },
+)
+
+/** GET /api/v1/audiences/{audience_id}/builds/{build_id}/changes. */
+export const describeChanges = {
+  ...{ tags, operationId: 'listAudienceChanges', summary: 'List who entered and left an audience' },
+  description:
+    'Between a completed build and the one before it. Charged like records: who entered as records of this build, who ' +
+    'left as records of the one before.',
+  params: exactly({ audience_id: Type.String(), build_id: Id }),
+  querystring: PageQuery,
+  response: { 200: ChangesPage },
+}

@@ -1,0 +1,40 @@
+import { ApiError } from '../http/errors.ts'
+import type { Queryable } from '../platform/postgres/transaction.ts'
+import type { Audience } from './audiences.ts'
+
+/** A build whose members can be read. */
+export interface ReadableBuild {
+  readonly buildId: string
+  /** How many members it has: their keys are 1 to this. */
+  readonly count: number
+}
+
+/** 409 (spec: Errors): there is no build whose members could be read. */
+const notReady = (message: string) => new ApiError(409, 'not_ready', message)
+
+/** The build of an audience that is served. Throws 409 "not_ready". */
+export async function readServedBuild(client: Queryable, { id, build_id }: Audience): Promise<ReadableBuild> {
+  if (build_id === null) {
+    throw notReady(`This audience is not built yet: GET /api/v1/audiences/${id}/status says how far it is.`)
+  }
+  return readBuild(client, id, build_id)
+}
+
+/** A completed build of an audience. Throws 409 "not_ready" for one whose members are gone. */
+export async function readBuild(
+  client: Queryable,
+  audienceId: string,
+  buildId: string,
+): Promise<ReadableBuild> {
+  const { rows } = await client.query<{ count: number }>(
+    `SELECT count::float8 AS count FROM audience_builds
+     WHERE build_id = $1 AND audience_id = $2 AND status = 'completed' AND members_kept`,
+    [buildId, audienceId],
+  )
+  if (!rows[0]) {
+    throw notReady(
+      `The members of this build are gone: GET /api/v1/audiences/${audienceId}/download builds anew.`,
+    )
+  }
+  return { buildId, count: rows[0].count }
+}

@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { projectId } from '../events/harness.ts'
+import { openAudiences } from './harness.ts'
+
+/*
+ * Metering rule 8: a record of a build is charged once on a UTC day, to the record, whatever becomes of the requests.
+ */
+
+const dayMs = 86_400_000
+const noon = Date.UTC(2026, 0, 15, 12)
+const clock = { now: noon }
+const it = await openAudiences({ now: () => clock.now })
+let url: string
+afterAll(() => it.close())
+
+const people = 230
+beforeAll(async () => {
+  const profiles = Array.from({ length: people }, (_, n) => ({
+    ...{ hem: ((n + 1) * 2_654_435_761).toString(16).padStart(64, '0'), first_name: 'Ann' },
+  }))
+  await it.know({ profiles })
+  url = await it.app.listen({ port: 0, host: '127.0.0.1' })
+})
+
+let audienceId: string
+let before: number
+beforeEach(async () => {
+  clock.now += 2 * dayMs
+  audienceId = await it.create({
+    entity: 'people',
+    include: { profile: { field: 'first_name', op: 'eq', value: 'Ann' } },
+  })
+  await it.build(audienceId)
+  before = await charged()
+})
+
+const charged = async () => {
+  const { rows } = await it.postgres.query<{ records: number }>(
+    "SELECT coalesce(sum(records), 0)::int AS records FROM ledger WHERE meter = 'audience'",
+  )
+  const wrong = await it.postgres.query('SELECT * FROM ledger_differences')
+  expect(wrong.rows).toEqual([])
+  return rows[0]!.records
+}
+const gained = async () => (await charged()) - before
+
+async function ask(query: Record<string, string>, init: RequestInit = {}) {
+  const address = `${url}/api/v1/audiences/${audienceId}/records?${new URLSearchParams({ project_id: projectId, ...query })}`
+  const answer = await fetch(address, init)
+  expect(answer.status).toBe(200)
+  const body = (await answer.json()) as { next_cursor?: string }
+  return { body, charged: Number(answer.headers.get('x-footfall-charged')) }
+}
+
+/** Pages through everything; what each page cost. */
+async function readAll(size: number): Promise<number[]> {
+  const costs: number[] = []
+  for (let cursor: string | undefined; ; ) {
+    const page = await ask({ page_size: String(size), ...(cursor && { cursor }) })
+    costs.push(page.charged)
+    cursor = page.body.next_cursor
+    if (cursor === undefined) return costs
+  }
+}
+
+test('each record once a day, whatever the size of the pages', async () => {
+  expect(await readAll(100)).toEqual([100, 100, 30])
+  expect(await readAll(100)).toEqual([0, 0, 0])
+  expect(await readAll(37)).toEqual([0, 0, 0, 0, 0, 0, 0])
+  expect(await gained()).toBe(people)
+})
+
+test('pages that lie across others are charged for what is new', async () => {
+  await ask({ page_size: '100' })
+  expect((await ask({ page_size: '150' })).charged).toBe(50)
+  expect((await ask({ page_size: '20' })).charged).toBe(0)
+  expect(await gained()).toBe(150)
+})
+
+test('after midnight UTC a record is charged again, and a new build is another', async () => {
+  await readAll(100)
+  clock.now = Math.ceil(clock.now / dayMs) * dayMs - 1
+  expect(await readAll(200)).toEqual([0, 0])
+  clock.now += 1
+  expect(await readAll(100)).toEqual([100, 100, 30])
+  await it.build(audienceId)
+  expect(await readAll(100)).toEqual([100, 100, 30])
+  expect(await gained()).toBe(3 * people)
+})
+
+test('an Idempotency-Key keeps a page free over midnight', async () => {
+  const headers = { 'idempotency-key': randomUUID() }
+  expect((await ask({ page_size: '50' }, { headers })).charged).toBe(50)
+  clock.now = Math.ceil(clock.now / dayMs) * dayMs
+  expect((await ask({ page_size: '50' }, { headers })).charged).toBe(0)
+  expect((await ask({ page_size: '60' })).charged).toBe(10)
+})
+
+test('readers side by side pay once together', async () => {
+  await Promise.all([readAll(23), readAll(100), readAll(41), readAll(23)])
+  expect(await gained()).toBe(people)
+})
+
+test('whoever breaks off and comes again pays for each record once', async () => {
+  for (let round = 0; round < 40; round++) {
+    const controller = new AbortController()
+    const asked = ask(
+      { page_size: String(1 + ((round * 37) % people)) },
+      { signal: controller.signal },
+    ).catch(() => {})
+    setTimeout(() => controller.abort(), (round * 7) % 60)
+    await asked
+  }
+  await readAll(64)
+  await expect.poll(gained, { timeout: 20_000 }).toBe(people)
+})
+
+test('a test key pays nothing', async () => {
+  const answer = await it.app.inject({
+    url: `/api/v1/audiences/${audienceId}/records`,
+    query: { project_id: projectId },
+    headers: { 'x-test-mode': 'test' },
+  })
+  expect(answer.headers['x-footfall-charged']).toBe('0')
+  expect(await gained()).toBe(0)
+})
+
+test('who may have nothing more reads again what was paid for', async () => {
+  await readAll(100)
+  const { rows } = await it.postgres.query<{ organization_id: string }>(
+    'SELECT DISTINCT organization_id FROM ledger',
+  )
+  const [organizationId] = rows.map(({ organization_id }) => organization_id)
+  const limit = (records: number | null) =>
+    it.postgres.query(
+      `INSERT INTO usage_limits VALUES ($1, 'audience', $2, NULL)
+       ON CONFLICT (organization_id, meter) DO UPDATE SET daily_records = excluded.daily_records`,
+      [organizationId, records],
+    )
+  await limit(people)
+  expect(await readAll(100)).toEqual([0, 0, 0])
+  await it.build(audienceId)
+  const refused = await it.app.inject({
+    url: `/api/v1/audiences/${audienceId}/records`,
+    query: { project_id: projectId },
+  })
+  expect([refused.statusCode, refused.json().kind]).toEqual([429, 'limit_reached'])
+  await limit(null)
+})
