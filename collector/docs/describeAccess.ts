@@ -1,4 +1,5 @@
 import type { SwaggerTransform } from '@fastify/swagger'
+import { type TObject, Type } from 'typebox'
 import type { Access } from '../access/access.ts'
 import { describeRateLimit } from '../access/rateLimits.ts'
 import { answerOf, ErrorBody } from '../http/schemas.ts'
@@ -84,20 +85,19 @@ const chargeRefusals = ({ limit }: Extract<Access, { to: 'key' }>) => ({
   ),
 })
 
-const withIdempotencyKey = (headers: unknown) => ({
-  type: 'object',
-  properties: {
-    ...(headers as { properties?: object } | undefined)?.properties,
-    'Idempotency-Key': {
-      type: 'string',
-      maxLength: 255,
-      description:
-        'Makes a repeat of the same request free for 24 hours, for exactly the records that were charged with this ' +
-        'key. The repeat reads the window of the first; records that came since, and those on another meter, are ' +
-        'charged.',
-    },
-  },
-})
+const withIdempotencyKey = (headers: unknown) =>
+  Type.Object({
+    ...(headers as TObject | undefined)?.properties,
+    'Idempotency-Key': Type.Optional(
+      Type.String({
+        maxLength: 255,
+        description:
+          'Makes a repeat of the same request free for 24 hours, for exactly the records that were charged with this ' +
+          'key. The repeat reads the window of the first; records that came since, and those on another meter, are ' +
+          'charged.',
+      }),
+    ),
+  })
 
 const problem = (description: string) => answerOf(description, ErrorBody)
 
