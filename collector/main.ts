@@ -43,6 +43,7 @@ import type { Postgres } from './platform/postgres/pool.ts'
 import { StartError } from './platform/startError.ts'
 import { sandboxQueues } from './sandbox/jobs.ts'
 import { fillSampleDatabase } from './sandbox/sample.ts'
+import { ensureSampleAudiences } from './sandbox/sampleAudiences.ts'
 import { ensureSampleOrganization } from './sandbox/sampleOrganization.ts'
 import { startWorkers } from './workers.ts'
 
@@ -94,6 +95,7 @@ async function main(): Promise<void> {
     )
   }
   if (config.role !== 'ingest') await ensureSampleOrganization(stores.postgres.pool)
+  if (hasSample) await ensureSampleAudiences(stores.postgres.pool)
   const demo = config.demo ? await ensureDemo(stores.postgres.pool, config.dataDir, config.publicUrl) : null
   const tell = config.stripeApiKey ? openStripe(config.stripeApiKey, config.stripeApiBase) : null
   const deletionDeps = {
@@ -104,7 +106,7 @@ async function main(): Promise<void> {
     ...adminQueues(deletionDeps),
     ...privacyQueues(deletionDeps),
     ...billingQueues({ postgres: stores.postgres.pool, tell, now: Date.now, log }),
-    ...audienceQueues({ postgres: stores.postgres.pool, clickhouse: live, log }),
+    ...audienceQueues({ postgres: stores.postgres.pool, clickhouse: { live, test }, log }),
     ...(hasSample ? sandboxQueues(test, config.sampleDays) : []),
   ]
   // The first start makes the tables of jobs: the workers need not wait for them.

@@ -2,13 +2,19 @@ import { hemAsNumber } from '../../schemas/fields.ts'
 import { optedOutHems } from '../people/identity/profileSql.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import type { Bind } from '../query/where.ts'
+import { chunked } from './chunked.ts'
 
 /**
  * SQL that selects the hem numbers of people who are not to be shown to an organization, whatever builds say: they have
  * opted out, or are to be erased (`erased`, hems).
  */
-export const hiddenPeople = (organizationId: string, erased: readonly string[], bind: Bind): string =>
-  `SELECT ${hemAsNumber('hem')} FROM (${optedOutHems(bind('UUID', organizationId))} UNION ALL SELECT arrayJoin(${bind('Array(String)', erased)}) AS hem)`
+export function hiddenPeople(organizationId: string, erased: readonly string[], bind: Bind): string {
+  const hems = [
+    optedOutHems(bind('UUID', organizationId)),
+    ...chunked(erased).map((some) => `SELECT arrayJoin(${bind('Array(String)', some)}) AS hem`),
+  ]
+  return `SELECT ${hemAsNumber('hem')} FROM (${hems.join(' UNION ALL ')})`
+}
 
 /** Hems of the people who are to be erased, by the organization or everywhere, and of whom something may be left. */
 export async function erasedHems(client: Queryable, organizationId: string): Promise<string[]> {

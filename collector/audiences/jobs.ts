@@ -1,17 +1,12 @@
-import type { ClickHouse } from '../platform/clickhouse/client.ts'
 import type { Job, Queue } from '../platform/jobs/queue.ts'
-import type { Postgres } from '../platform/postgres/pool.ts'
-import { buildNow } from './build/buildNow.ts'
+import { type BuildStores, buildNow } from './build/buildNow.ts'
 import { dropMembers, readStoredBuilds } from './build/members.ts'
 import { AudienceNotBuilt } from './build/usedBuilds.ts'
 import { audienceBuilds, failBuild } from './builds.ts'
 import { requestDueBuilds } from './refresh.ts'
 import { keepsMembers, readDroppableBuilds, readUnfinishedBuilds } from './unfinishedBuilds.ts'
 
-export interface AudienceJobsDeps {
-  postgres: Postgres
-  /** Holds the events of live organizations. */
-  clickhouse: ClickHouse
+export interface AudienceJobsDeps extends BuildStores {
   log: { warn(message: string): void }
 }
 
@@ -56,11 +51,13 @@ async function build({ postgres, clickhouse, log }: AudienceJobsDeps, job: Job):
 }
 
 /** Drops the members of builds that are served no more, or were deleted with their audience. */
-export async function dropBuilds({ postgres, clickhouse }: Omit<AudienceJobsDeps, 'log'>): Promise<void> {
+export async function dropBuilds({ postgres, clickhouse }: BuildStores): Promise<void> {
   await postgres.query('UPDATE audience_builds SET members_kept = false WHERE build_id = ANY($1)', [
     await readDroppableBuilds(postgres),
   ])
-  const stored = await readStoredBuilds(clickhouse)
-  const kept = await keepsMembers(postgres, stored)
-  for (const buildId of stored) if (!kept.has(buildId)) await dropMembers(clickhouse, buildId)
+  for (const store of Object.values(clickhouse)) {
+    const stored = await readStoredBuilds(store)
+    const kept = await keepsMembers(postgres, stored)
+    for (const buildId of stored) if (!kept.has(buildId)) await dropMembers(store, buildId)
+  }
 }

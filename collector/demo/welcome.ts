@@ -13,10 +13,10 @@ export function welcome(demo: Demo, dataDir: string): string {
     test_api_key,
     test_api_secret,
   } = demo
-  const read = (key: string, secret: string, query: string) =>
+  const ask = (key: string, secret: string, path: string) =>
     `  curl -H 'X-Api-Key: ${key}' \\
        -H 'X-Api-Secret: ${secret}' \\
-       '${collector_url}/api/v3/events/web_event?${query}'`
+       '${collector_url}/api/${path}'`
   return `
 Footfall is up.
 
@@ -28,10 +28,14 @@ Footfall is up.
 
 Click something in the shop, and read it back within two seconds:
 
-${read(api_key, api_secret, 'select=timestamp,event_type,page_path,event_data&limit=5')}
+${ask(api_key, api_secret, 'v3/events/web_event?select=timestamp,event_type,page_path,event_data&limit=5')}
 
 Sample data, with a test key:
 
-${read(test_api_key, test_api_secret, 'limit=2')}
+${ask(test_api_key, test_api_secret, 'v3/events/web_event?limit=2')}
+
+Its audiences, built from templates:
+
+${ask(test_api_key, test_api_secret, `v1/audiences?project_id=${demo.project_id}`)}
 `
 }

@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { access } from './access.ts'
+import { audiences } from './audiences.ts'
 import { delivery } from './delivery.ts'
 import { identity } from './identity.ts'
 import { ack, ackPinned, batch, latency } from './ingest.ts'
@@ -36,6 +37,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   neighbours,
   pixel: async (bench) => [await pixelSize(), ...(await trackersSideBySide(bench))],
   delivery,
+  audiences,
 }
 
 const { values: flags, positionals } = parseArgs({

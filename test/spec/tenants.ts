@@ -140,7 +140,7 @@ export async function openTenants() {
   await reloadIdentity(clickhouse)
 
   return {
-    ...{ app, postgres, clickhouse, tokens, ask, withSession, ours, theirs },
+    ...{ app, postgres, clickhouse, stores, tokens, ask, withSession, ours, theirs },
     async close() {
       await app.close()
       await spool.close()

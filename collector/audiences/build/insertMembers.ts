@@ -1,9 +1,10 @@
-import { bindings } from '../../query/where.ts'
+import { type Bind, bindings } from '../../query/where.ts'
 import { dayMs } from '../../query/window.ts'
 import type { Build } from '../builds.ts'
+import { chunked } from '../chunked.ts'
 import type { Parsed } from '../definition/definition.ts'
 import { erasedHems } from '../hiddenPeople.ts'
-import { dateOf, readLeafDays } from './leafDays.ts'
+import { dateOf, type LeafDay, readLeafDays } from './leafDays.ts'
 import { dropMembers } from './members.ts'
 import { leavesOf, membersSelect } from './membersQuery.ts'
 import { leafIdsOf } from './plan.ts'
@@ -32,24 +33,7 @@ export async function insertMembers(
       ...{ organizationId, parsed, leafIds, today, below: null },
       usedBuilds: await readUsedBuilds(postgres, parsed),
       erased: await erasedHems(postgres, organizationId),
-      eventCounts: (bind) => {
-        const lists = [
-          bind(
-            'Array(UUID)',
-            counted.map(({ leaf_id }) => leaf_id),
-          ),
-          bind(
-            'Array(Date)',
-            counted.map(({ day }) => dateOf(day)),
-          ),
-          bind(
-            'Array(UUID)',
-            counted.map(({ run_id }) => run_id!),
-          ),
-        ]
-        return `SELECT leaf_id, day, cookie_id, events FROM audience_leaf_days
-WHERE leaf_id IN ${lists[0]} AND (leaf_id, day, run_id) IN arrayZip(${lists.join(', ')})`
-      },
+      eventCounts: (bind) => countedRows(counted, bind),
     },
     bind,
   )
@@ -71,4 +55,28 @@ ${members}
 ${stepSettings}, log_comment = ${bind('String', buildId)}`,
     params,
   })
+}
+
+/** SQL: the rows that count of these days of leaves. */
+function countedRows(counted: readonly LeafDay[], bind: Bind): string {
+  const leafIds = [...new Set(counted.map(({ leaf_id }) => leaf_id))]
+  const isCounted = chunked(counted).map((some) => {
+    const lists = [
+      bind(
+        'Array(UUID)',
+        some.map(({ leaf_id }) => leaf_id),
+      ),
+      bind(
+        'Array(Date)',
+        some.map(({ day }) => dateOf(day)),
+      ),
+      bind(
+        'Array(UUID)',
+        some.map(({ run_id }) => run_id!),
+      ),
+    ]
+    return `(leaf_id, day, run_id) IN arrayZip(${lists.join(', ')})`
+  })
+  return `SELECT leaf_id, day, cookie_id, events FROM audience_leaf_days
+WHERE leaf_id IN ${bind('Array(UUID)', leafIds)} AND (${isCounted.join(' OR ')})`
 }

@@ -5,6 +5,9 @@ import { readLeaf } from './readLeaf.ts'
 /** Most members that an audience may be cut to. */
 const limitMax = 1_000_000_000
 
+/** Most comparisons of all event leaves together, and names of paths in them. */
+const comparisonsMax = 400
+
 /** Where definitions stand in a body. */
 const root = '/definition'
 
@@ -23,6 +26,7 @@ export function parseDefinition(given: unknown): Parsed {
   const exclude = members.has('exclude')
     ? readTree(members.required('exclude'), `${root}/exclude`, 1, leaves)
     : null
+  requireFewComparisons(leaves)
   const limit = members.has('limit') ? members.integer('limit', 1, limitMax) : null
   return { entity, include, exclude, limit, leaves }
 }
@@ -60,4 +64,19 @@ function isMetByNobody(tree: Tree): boolean {
   if ('leaf' in tree) return false
   if ('not' in tree) return !isMetByNobody(tree.not)
   return 'all' in tree ? tree.all.every(isMetByNobody) : tree.any.some(isMetByNobody)
+}
+
+/** Throws 400 for event leaves whose filters are more, together, than ClickHouse takes as values of one statement. */
+function requireFewComparisons(leaves: readonly Leaf[]): void {
+  let comparisons = 0
+  for (const leaf of leaves) {
+    if (leaf.kind !== 'event') continue
+    comparisons += leaf.filters.reduce((sum, { path = [] }) => sum + 1 + path.length, 0)
+    if (comparisons > comparisonsMax) {
+      throw invalidAt(
+        leaf.pointer,
+        `the filters of a definition hold at most ${comparisonsMax} comparisons and names of paths together`,
+      )
+    }
+  }
 }

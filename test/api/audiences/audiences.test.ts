@@ -4,8 +4,11 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sampleIdentity } from '../../../collector/access/sampleView.ts'
+import { buildNow } from '../../../collector/audiences/build/buildNow.ts'
+import { requestBuild } from '../../../collector/audiences/builds.ts'
 import { templates } from '../../../collector/audiences/templates.ts'
 import { hemOf } from '../../../collector/people/identity/hem.ts'
+import { ensureSampleAudiences, sampleAudiences } from '../../../collector/sandbox/sampleAudiences.ts'
 import { openTenants, type Tenant, withKey } from '../../spec/tenants.ts'
 
 const visit = { event: { within_days: 7 } }
@@ -406,7 +409,7 @@ test('every change is in the audit log', async () => {
 
 describe('a sample', () => {
   test('shows masked members and counts them exactly where there are few; it costs nothing', async () => {
-    await service.clickhouse.insertLines(
+    await service.stores.live.insertLines(
       'profiles',
       Readable.from(
         [
@@ -464,6 +467,31 @@ describe('a sample', () => {
       }
     },
   )
+})
+
+test('a test key reads three audiences that are built from the sample data, the same ones however often they are', async () => {
+  const { postgres, stores } = service
+  // Several processes may start at once.
+  await Promise.all([1, 2].map(() => ensureSampleAudiences(postgres)))
+  const asked = { key: ours.testKey, project: ours.projects[0] }
+  // The sample goes on: some of its events of today are yet to come.
+  const now = Date.now()
+  const build = async () => {
+    for (const { audienceId } of sampleAudiences)
+      await buildNow({ postgres, clickhouse: stores }, await requestBuild(postgres, audienceId), now)
+    return (await ask('', asked)).body.audiences
+  }
+  const audiences = await build()
+  expect(audiences.map(({ id }: { id: string }) => id)).toEqual(
+    sampleAudiences.map(({ audienceId }) => audienceId),
+  )
+  for (const audience of audiences) {
+    expect(audience).toMatchObject({ status: 'completed', project_id: ours.projects[0], refresh: 'daily' })
+    expect(audience.count).toBeGreaterThan(0)
+  }
+  const counts = (await build()).map(({ count }: { count: number }) => count)
+  expect(counts).toEqual(audiences.map(({ count }: { count: number }) => count))
+  expect((await ask(`/${sampleAudiences[0].audienceId}`)).status).toBe(404)
 })
 
 test('a test key changes nothing', async () => {

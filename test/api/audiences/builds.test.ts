@@ -17,11 +17,13 @@ let env: Record<string, string>
 let service: Service
 let postgres: Postgres
 let clickhouse: ClickHouse
+let stores: Record<'live' | 'test', ClickHouse>
 beforeAll(async () => {
   env = await ownDatabases()
   service = await startService({ env })
   postgres = openPostgres(env.DATABASE_URL!, () => {})
   clickhouse = openClickHouse(inject('clickhouseUrl'), env.CLICKHOUSE_DATABASE!)
+  stores = { live: clickhouse, test: clickhouse }
   // Three people, one of whom is at another company.
   await clickhouse.command({
     sql: `INSERT INTO profiles (hem, first_name, company_domain)
@@ -117,10 +119,11 @@ test('a build that was asked for several times at once is one; two that run it a
   )
   const buildId = rows[0]!.build_id
   const both = await Promise.allSettled([
-    buildNow({ postgres, clickhouse }, buildId),
-    buildNow({ postgres, clickhouse }, buildId),
+    buildNow({ postgres, clickhouse: stores }, buildId),
+    buildNow({ postgres, clickhouse: stores }, buildId),
   ])
-  if (both.every(({ status }) => status === 'rejected')) await buildNow({ postgres, clickhouse }, buildId)
+  if (both.every(({ status }) => status === 'rejected'))
+    await buildNow({ postgres, clickhouse: stores }, buildId)
   await waitFor('the end', async () => (await stateOf(buildId)) === 'completed')
   expect(await membersOf(buildId)).toBe(2)
 
@@ -173,7 +176,11 @@ test('a build that fails for good says so, and the one before is still served', 
   })()
   // A ClickHouse that is away, as the last try of the job meets it.
   const away = openClickHouse('http://127.0.0.1:1', 'nowhere')
-  const queue = audienceQueues({ postgres, clickhouse: away, log: { warn: () => {} } })[1]!
+  const queue = audienceQueues({
+    postgres,
+    clickhouse: { live: away, test: away },
+    log: { warn: () => {} },
+  })[1]!
   const job = { key: buildId, isLastTry: false, signal: new AbortController().signal, send: async () => {} }
   await expect(queue.run(job)).rejects.toThrow()
   expect(await stateOf(buildId)).toBe('unloading')
@@ -221,7 +228,7 @@ test('members of builds that nobody refers to are dropped; those that are served
   await ask(`/${gone}`, { method: 'DELETE' })
   const stored = async () => new Set(await readStoredBuilds(clickhouse))
   const before = await stored()
-  await dropBuilds({ postgres, clickhouse })
+  await dropBuilds({ postgres, clickhouse: stores })
   const { rows } = await postgres.query<{ build_id: string; members_kept: boolean }>(
     'SELECT build_id, members_kept FROM audience_builds WHERE audience_id = $1 ORDER BY number',
     [id],

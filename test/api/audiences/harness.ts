@@ -19,7 +19,7 @@ export async function openAudiences(options: Parameters<typeof openEvents>[0] = 
   /** Builds the audience as it is now; the id of the build. */
   const build = async (audienceId: string, nowMs = Date.now()): Promise<string> => {
     const buildId = await requestBuild(postgres, audienceId)
-    await buildNow({ postgres, clickhouse: clickhouse.live }, buildId, nowMs)
+    await buildNow({ postgres, clickhouse }, buildId, nowMs)
     return buildId
   }
   return {

@@ -99,6 +99,14 @@ describe('what is wrong is answered with the place where it stands', () => {
       /no field shoe/,
     ],
     [
+      'more comparisons than one statement takes',
+      people({
+        any: Array(5).fill({ event: { within_days: 1, filter: Array(90).fill('is_bot:eq:false').join() } }),
+      }),
+      '/include/any/4/event',
+      /at most 400 comparisons/,
+    ],
+    [
       'an op that the field does not take',
       event({ filter: 'is_bot:gt:true' }),
       '/include/event/filter',
