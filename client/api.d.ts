@@ -67,6 +67,9 @@ export interface paths {
          *     An event may be 32 levels deep and have 5,000 members in all, none of them `__proto__`. Half surrogate pairs and
          *     U+0000 are stored as U+FFFD; integers beyond 2^53 keep their digits where any JSON may stand. `event_data.referrer` of
          *     any event is its `referrer_url`.
+         *
+         *     A server sends what no page sees in the same way, with the visitor's `cookie_id` (the site's cookie `footfall_id`) and
+         *     `User-Agent`, and from a trusted proxy `X-Forwarded-For`. No key is needed, as a page has none.
          */
         post: operations["sendEvents"];
         delete?: never;

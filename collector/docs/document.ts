@@ -7,6 +7,7 @@ export interface Document {
 }
 
 export interface Operation {
+  operationId?: string
   summary?: string
   description?: string
   tags?: string[]

@@ -39,6 +39,7 @@ back. 503 \`busy\` and 429 carry \`Retry-After\` in seconds; answers other than 
 HEAD is answered wherever GET is, without the body; of what is charged it only checks who asks, and costs nothing.
 Paths that begin with \`/v1\`, \`/v2\` or \`/v3\` are the same with \`/api\` before it. Bodies of requests are JSON,
 uncompressed; answers of 1 KiB and more are compressed for who asks for it (\`zstd\`, \`br\`, \`gzip\`).
+In Node and browsers \`footfall/client\` asks for you: pages, waits, repeats, types; its methods are named as operations here.
 A key and its secret are made in the dashboard, at \`/{org_id}/settings/api-keys\`, and nowhere else.`
 
 const tags = [

@@ -66,13 +66,13 @@ const slug = (text: string): string =>
 
 function renderOperation(key: string, operation: Operation, publicUrl: string): Html {
   const [method, path] = key.split(' ') as [string, string]
-  const { summary, description, parameters = [], requestBody, responses } = operation
+  const { operationId, summary, description, parameters = [], requestBody, responses } = operation
   const body = requestBody?.content['application/json']
   return html`<article aria-labelledby="${slug(key)}">
     <h3 id="${slug(key)}">${summary}</h3>
     <p class="route"><span class="method">${method}</span> <code>${path}</code></p>
     ${prose(description)}
-    <p class="access">${accessOf(operation)}</p>
+    <p class="access">${accessOf(operation)} In <code>footfall/client</code>: <code>${operationId}</code>.</p>
     ${
       parameters.length > 0 &&
       html`<h4>Parameters</h4>

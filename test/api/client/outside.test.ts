@@ -50,6 +50,7 @@ test('a program of another package compiles under tsc --strict, and reads pages,
   expect(rest).toEqual({
     more: true,
     first: 2,
+    hasNewest: true,
     pages: [2, 2, 1],
     projects: ['Demo shop'],
     errors: [
@@ -60,6 +61,20 @@ test('a program of another package compiles under tsc --strict, and reads pages,
   })
   expect(ids.toSorted()).toEqual(events.map(({ event_id }) => event_id).toSorted())
   expect(csv).toMatch(/^"event_id","timestamp"\n/)
+})
+
+test('the example of a program in Node prints today’s events, and what is wrong with its key', async () => {
+  const event = customEvent()
+  await postBeacon(service.url, beaconOf(service, [event]))
+  await readEvent(service, event.event_id)
+  const example = join(packageRoot, 'examples/client/read-events.mjs')
+  const { api_key: KEY, api_secret: SECRET } = service.demo
+  const { stdout } = await node([example, service.url], { KEY, SECRET })
+  expect(stdout).toMatch(/^The newest clicks: 0, of which 0 were charged\.\n/)
+  expect(stdout).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z custom /m)
+  await expect(node([example, service.url], { KEY, SECRET: 'ff' })).rejects.toMatchObject({
+    ...{ code: 1, stderr: expect.stringMatching(/^401 Invalid API secret: /) },
+  })
 })
 
 test('its types are those of the document that the service serves; when not: npm run client:types', async () => {

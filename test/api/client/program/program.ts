@@ -1,5 +1,12 @@
 /** A program of somebody else's, in a package of its own: compiled and run by outside.test.ts. */
-import { type Answer, ApiError, createClient, type Params } from 'footfall/client'
+import {
+  type Answer,
+  ApiError,
+  createClient,
+  type Event,
+  type Params,
+  type SelectedEvent,
+} from 'footfall/client'
 
 declare const process: { env: Record<string, string> }
 
@@ -9,13 +16,14 @@ const footfall = createClient({ baseUrl, key, secret })
 const query: Params<'listEvents'> = { filter: 'event_type:eq:custom', select: 'event_id,timestamp', limit: 2 }
 const first: Answer<'listEvents'> = await footfall.listEvents(query)
 const more: boolean = first.meta.has_more
+const newest: Event | SelectedEvent | undefined = first.rows[0]
 
 const pages: number[] = []
 for await (const { rows } of footfall.listEvents.pages(query)) pages.push(rows.length)
 
-const ids: unknown[] = []
+const ids: (string | undefined)[] = []
 for await (const event of footfall.listEvents.all(query, { signal: AbortSignal.timeout(60_000) })) {
-  ids.push((event as { event_id: string }).event_id)
+  ids.push(event.event_id)
 }
 
 const csv: string = await (await footfall.listEvents.raw(query, { headers: { accept: 'text/csv' } })).text()
@@ -37,7 +45,18 @@ const errors = [
   await codeOf(() => createClient({ baseUrl, key, secret: 'ff' }).whoAmI()),
 ]
 
-console.log(JSON.stringify({ more, first: first.rows.length, pages, ids, csv, projects, errors }))
+console.log(
+  JSON.stringify({
+    more,
+    first: first.rows.length,
+    hasNewest: newest !== undefined,
+    pages,
+    ids,
+    csv,
+    projects,
+    errors,
+  }),
+)
 
 /** What must not compile. */
 export const wrong = () => [

@@ -1,0 +1,63 @@
+/** `footfall/client` in a page of the service's own origin: what was built, as it is. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { packageRoot } from '../../collector/platform/paths.ts'
+import { beaconOf, customEvent, postBeacon, readEvent } from '../harness/api.ts'
+import { launchChromium } from '../harness/chromium.ts'
+import { ownDatabases } from '../harness/databases.ts'
+import { type Service, startService } from '../harness/service.ts'
+
+let service: Service
+let browser: Browser
+beforeAll(async () => {
+  service = await startService({ env: { ...(await ownDatabases()), FOOTFALL_WORKERS: '1' } })
+  browser = await launchChromium()
+})
+afterAll(async () => {
+  await browser?.close()
+  await service?.stop()
+})
+
+/** What the page does, by a key and as somebody who signs in: the browser keeps the session's cookie. */
+const program = `async ({ key, secret, email, password }) => {
+  const { ApiError, createClient } = await import('/client.js')
+  const byKey = createClient({ key, secret })
+  const ids = []
+  for await (const event of byKey.listEvents.all({ limit: 1, select: 'event_id' })) ids.push(event.event_id)
+
+  const bySession = createClient()
+  const refused = await bySession.getSession().catch((error) => error)
+  await bySession.signIn({ email, password })
+  const { member } = await bySession.getSession()
+  const names = []
+  for await (const { name } of bySession.listProjects.all()) names.push(name)
+
+  const controller = new AbortController()
+  const call = bySession.whoAmI({}, { signal: controller.signal }).catch((error) => error.name)
+  controller.abort()
+  return { ids, refused: [refused instanceof ApiError, refused.code], email: member.email, names, aborted: await call }
+}`
+
+test('a page reads events by a key, signs in, goes through lists, and breaks a call off', async () => {
+  const events = [customEvent(), customEvent()]
+  await postBeacon(service.url, beaconOf(service, events))
+  for (const { event_id } of events) await readEvent(service, event_id)
+  const context = await browser.newContext()
+  try {
+    const page = await context.newPage()
+    const body = readFileSync(join(packageRoot, 'dist/client/index.js'), 'utf8')
+    await page.route('**/client.js', (route) => route.fulfill({ contentType: 'text/javascript', body }))
+    await page.goto(`${service.url}/sign-in`)
+    const { api_key: key, api_secret: secret, admin_email: email, admin_password: password } = service.demo
+    const work = page.evaluate(`(${program})(${JSON.stringify({ key, secret, email, password })})`)
+    const { ids, ...rest } = (await work) as { ids: string[] }
+    expect(ids.toSorted()).toEqual(events.map(({ event_id }) => event_id).toSorted())
+    expect(rest).toEqual({
+      ...{ refused: [true, 'unauthenticated'], email, names: ['Demo shop'], aborted: 'AbortError' },
+    })
+  } finally {
+    await context.close()
+  }
+})
