@@ -56,6 +56,8 @@ export interface Config {
   smtpUrl: string | null
   /** SMTP_FROM, default footfall@ the public host: whom mail is from. */
   smtpFrom: string
+  /** FOOTFALL_S3_ENDPOINT, _BUCKET, _REGION, _ACCESS_KEY_ID, _SECRET_ACCESS_KEY: where files are kept; default none, the data directory. */
+  s3: S3Settings | null
   /** STRIPE_API_KEY, default none: usage is not told to Stripe. */
   stripeApiKey: string | null
   /** STRIPE_API_BASE, default Stripe itself: another server that speaks its API. */
@@ -64,6 +66,16 @@ export interface Config {
   chromiumPath: string | null
   /** LOG_LEVEL, default warn. */
   logLevel: string
+}
+
+/** A store that speaks S3. */
+export interface S3Settings {
+  /** Null: Amazon's own, of the region. */
+  endpoint: string | null
+  bucket: string
+  region: string
+  accessKeyId: string
+  secretAccessKey: string
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -112,10 +124,31 @@ export function readConfig(env: Environment): Config {
     scanThreads: integer(env, 'FOOTFALL_SCAN_THREADS', Math.max(1, availableParallelism() >> 2), 1, 1_024),
     smtpUrl: url(env, 'SMTP_URL', ['smtp:', 'smtps:']),
     smtpFrom: env.SMTP_FROM || `Footfall <footfall@${new URL(publicUrl).hostname}>`,
+    s3: s3(env),
     stripeApiKey: env.STRIPE_API_KEY || null,
     stripeApiBase: url(env, 'STRIPE_API_BASE', ['http:', 'https:']),
     chromiumPath: env.CHROMIUM_PATH || null,
     logLevel: oneOf(env, 'LOG_LEVEL', logLevels, 'warn'),
+  }
+}
+
+/** All of FOOTFALL_S3_*, or none; without an endpoint it is Amazon's. */
+function s3(env: Environment): S3Settings | null {
+  const endpoint = url(env, 'FOOTFALL_S3_ENDPOINT', ['http:', 'https:'])
+  const bucket = env.FOOTFALL_S3_BUCKET
+  if (!bucket) {
+    if (endpoint) throw new StartError('FOOTFALL_S3_BUCKET is missing beside FOOTFALL_S3_ENDPOINT')
+    return null
+  }
+  const needed = (name: string): string => {
+    const given = env[name]
+    if (!given) throw new StartError(`${name} is missing beside FOOTFALL_S3_BUCKET`)
+    return given
+  }
+  return {
+    ...{ endpoint, bucket, region: env.FOOTFALL_S3_REGION || 'us-east-1' },
+    accessKeyId: needed('FOOTFALL_S3_ACCESS_KEY_ID'),
+    secretAccessKey: needed('FOOTFALL_S3_SECRET_ACCESS_KEY'),
   }
 }
 

@@ -1,7 +1,10 @@
 import { accessSync, constants, mkdirSync, type Stats, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { serviceSecret } from './access/serviceSecret.ts'
 import { adminQueues } from './admin/jobs.ts'
+import { fileQueues } from './audiences/files/jobs.ts'
+import { openFiles } from './audiences/files/open.ts'
 import { audienceQueues } from './audiences/jobs.ts'
 import { billingQueues } from './billing/jobs.ts'
 import { readUnsentReports } from './billing/reports.ts'
@@ -9,6 +12,7 @@ import { openStripe } from './billing/stripe.ts'
 import { type Config, readConfig } from './config.ts'
 import { ensureDemo } from './demo/demo.ts'
 import { welcome } from './demo/welcome.ts'
+import { openCursors } from './http/cursors.ts'
 import { openLocate } from './ingest/normalize/location.ts'
 import { collectorIdOf, registerCollector } from './ingest/spool/collectors.ts'
 import { segmentsIn } from './ingest/spool/recover.ts'
@@ -102,11 +106,17 @@ async function main(): Promise<void> {
     ...{ postgres: stores.postgres.pool, clickhouse: live, deadLetterDirectory },
     oldestWaitingAt: () => oldestOf(spooledTables.flatMap((table) => waiting(spoolDirectory, table))),
   }
+  const cursors = openCursors(await serviceSecret(stores.postgres.pool, 'cursor_key'))
+  const { files, filesDirectory } = await openFiles(config, cursors)
   const queues: Queue[] = [
     ...adminQueues(deletionDeps),
     ...privacyQueues(deletionDeps),
     ...billingQueues({ postgres: stores.postgres.pool, tell, now: Date.now, log }),
     ...audienceQueues({ postgres: stores.postgres.pool, clickhouse: { live, test }, log }),
+    ...fileQueues({
+      ...{ postgres: stores.postgres.pool, clickhouse: live, store: files },
+      temporaryDirectory: join(filesDirectory, 'temporary'),
+    }),
     ...(hasSample ? sandboxQueues(test, config.sampleDays) : []),
   ]
   // The first start makes the tables of jobs: the workers need not wait for them.

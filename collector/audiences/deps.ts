@@ -1,4 +1,5 @@
 import type { ReadDeps } from '../query/deps.ts'
+import type { Files } from './files/open.ts'
 
 /** What the audiences are built from. */
-export type AudiencesDeps = Pick<ReadDeps, 'openReader' | 'billing' | 'cursors' | 'postgres' | 'now'>
+export type AudiencesDeps = Pick<ReadDeps, 'openReader' | 'billing' | 'cursors' | 'postgres' | 'now'> & Files

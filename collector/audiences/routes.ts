@@ -5,7 +5,9 @@ import { buildRoutes } from './buildRoutes.ts'
 import { catalogRoutes } from './catalogRoutes.ts'
 import { changesRoute } from './changesRoute.ts'
 import type { AudiencesDeps } from './deps.ts'
+import { downloadRoute } from './downloadRoute.ts'
 import { explainRoute } from './explainRoute.ts'
+import { filesRoute } from './files/filesRoute.ts'
 import { linkageUsageRoute } from './linkageUsageRoute.ts'
 import { recordsRoute } from './recordsRoute.ts'
 import { sampleRoute } from './sampleRoute.ts'
@@ -24,5 +26,7 @@ export const audiencesRoutes =
     await app.register(changesRoute(deps))
     await app.register(explainRoute(deps))
     await app.register(linkageUsageRoute(deps))
+    await app.register(downloadRoute(deps))
+    await app.register(filesRoute(deps))
     await app.register(catalogRoutes)
   }

@@ -7,7 +7,7 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { profileTables } from '../identity/profileSql.ts'
 import { reloadIdentity } from '../identity/refresh.ts'
-import { cookiesOfPerson, privacyRequests } from './optOuts.ts'
+import { cookiesOfPerson, hiddenPeopleChanged, privacyRequests } from './optOuts.ts'
 import type { Subject } from './subject.ts'
 
 export interface Erasure {
@@ -37,6 +37,7 @@ export async function requestErasure(
     [organizationId, hem, cookieId ? [cookieId] : []],
   )
   await wakeQueue(client, privacyRequests)
+  await wakeQueue(client, hiddenPeopleChanged)
   return rows[0]!
 }
 

@@ -21,6 +21,9 @@ const columns = 'opt_out_id, hem, cookie_id, created_at'
 /** The queue that carries out opt-outs and erasures. */
 export const privacyRequests = 'privacy.requests'
 
+/** The queue of who keeps what was shown of people: somebody is hidden from now on. */
+export const hiddenPeopleChanged = 'privacy.hidden-people'
+
 /**
  * Puts a subject on the list, of one organization or with null of all. From then on nothing of theirs is accepted;
  * within two seconds reads no longer say who they are. Somebody who is on it stays.
@@ -95,6 +98,7 @@ export async function syncToClickHouse(postgres: Postgres, clickhouse: ClickHous
     const ids = changes.map(({ opt_out_id }) => opt_out_id)
     await client.query('DELETE FROM opt_outs WHERE opt_out_id = ANY($1) AND removed_at IS NOT NULL', [ids])
     await client.query('UPDATE opt_outs SET is_known_to_clickhouse = true WHERE opt_out_id = ANY($1)', [ids])
+    await wakeQueue(client, hiddenPeopleChanged)
     return true
   })
 }

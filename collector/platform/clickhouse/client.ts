@@ -18,10 +18,8 @@ export interface ListQuery extends Query {
  * How rows leave ClickHouse: as lines of JSON, one array of JSON, or CSV. `row` is a row of JSON with `${column:JSON}` and
  * `${column:Raw}` in it.
  */
-export type OutputFormat =
-  | NamedFormat
-  | { readonly row: string; readonly as?: Exclude<NamedFormat, 'CSVWithNames'> }
-export type NamedFormat = 'JSONEachRow' | 'JSONArray' | 'CSVWithNames'
+export type OutputFormat = NamedFormat | { readonly row: string; readonly as?: 'JSONEachRow' | 'JSONArray' }
+export type NamedFormat = 'JSONEachRow' | 'JSONArray' | 'CSVWithNames' | 'Parquet'
 
 /** A finished answer: ClickHouse had the whole of it before the first byte came. */
 export interface ResultStream {

@@ -1,0 +1,128 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from 'typebox'
+import { type Caller, callerOf } from '../billing/caller.ts'
+import { exactly, Id, Nullable, Timestamp } from '../http/schemas.ts'
+import { access, projectOf } from './access.ts'
+import { type Audience, readAudience } from './audiences.ts'
+import type { AudiencesDeps } from './deps.ts'
+import { type AudienceFile, formats, readFile, requestFile } from './files/files.ts'
+import { ById, Meter, ProjectQuery, tags } from './schemas.ts'
+import { readNewestBuild } from './statusRoute.ts'
+
+/** How long the address of a part is good. */
+const urlMs = 15 * 60_000
+
+const Format = Type.Enum(formats, { default: 'csv' })
+
+/** Spec: Audience download status. */
+const DownloadStatus = Type.Enum(['pending', 'unloading', 'ready', 'failed', 'expired'])
+
+const Download = Type.Object(
+  {
+    audience_id: Id,
+    build_id: Nullable(Type.String({ format: 'uuid', description: 'Null before the first build.' })),
+    status: DownloadStatus,
+    format: Format,
+    count: Nullable(Type.Integer({ description: 'Rows of all files; null until they are ready.' })),
+    files: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        url: Type.String({ description: 'Good for 15 minutes, signed anew at each call.' }),
+        rows: Type.Integer(),
+        bytes: Type.Integer(),
+        sha256: Type.String(),
+      }),
+    ),
+    expires_at: Nullable(Timestamp),
+    meter: Meter,
+    charged: Type.Integer({
+      description: 'Records that this call was charged: once for a build, in whatever format.',
+    }),
+  },
+  { title: 'AudienceDownload' },
+)
+
+/** GET /api/v1/audiences/{audience_id}/download: starts what is not there, and says where the files are. */
+export const downloadRoute =
+  ({ postgres, billing, files, now }: AudiencesDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/api/v1/audiences/:audience_id/download',
+      {
+        config: { access, charged: true },
+        schema: {
+          ...{ tags, operationId: 'downloadAudience', summary: 'Download an audience as files' },
+          description:
+            'Starts what is not there, builds anew what has expired; call it again until it is `ready`. Files have at ' +
+            'most 250,000 rows each. A build is charged once, when it is ready first.',
+          params: ById,
+          querystring: exactly({ ...ProjectQuery.properties, format: Type.Optional(Format) }),
+          response: { 200: Download },
+        },
+      },
+      async (request, reply): Promise<Static<typeof Download>> => {
+        const { principal, params, query } = request
+        const projectId = await projectOf(postgres, request, 'read')
+        const scope = { organizationId: principal.organizationId, projectId }
+        const audience = await readAudience(postgres, scope, params.audience_id)
+        const format = query.format ?? 'csv'
+        const answer = {
+          ...{ audience_id: audience.id, build_id: audience.build_id, format, meter: audience.meter },
+          ...{ count: null, files: [], expires_at: null, charged: 0 },
+        }
+        if (audience.build_id === null) return { ...answer, status: await statusBefore(audience) }
+        const file = await readFile(postgres, audience.build_id, format)
+        if (file?.status === 'ready' && file.is_doubtful) return { ...answer, status: 'unloading' }
+        if (file?.status !== 'ready') {
+          if (!isUnderWay(file)) await requestFile(postgres, audience.build_id, format)
+          return {
+            ...answer,
+            status: isUnderWay(file) || file?.status === 'failed' ? file!.status : 'pending',
+          }
+        }
+        const rows = file.parts.reduce((sum, part) => sum + part.rows, 0)
+        const charged = file.is_charged
+          ? 0
+          : await chargeOnce(callerOf(request), audience, file.build_id, rows)
+        reply.header('x-footfall-charged', charged)
+        const untilMs = Math.min(now() + urlMs, file.expires_at!.getTime())
+        return {
+          ...answer,
+          status: 'ready',
+          count: rows,
+          files: await Promise.all(
+            file.parts.map(async (part) => ({
+              ...part,
+              url: await files.urlOf(file.file_id, part.name, untilMs),
+            })),
+          ),
+          expires_at: file.expires_at!.toISOString(),
+          charged,
+        }
+      },
+    )
+
+    const chargeOnce = async (caller: Caller, { project_id }: Audience, buildId: string, rows: number) => {
+      // A charge of one name is made once: this one bears the build's, should two calls come at once.
+      const charge = await billing.admit(
+        { ...caller, requestId: buildId, repeatOf: null },
+        // No leaf asks for intent yet.
+        { meter: 'audience', projectId: project_id },
+      )
+      const charged = await charge.settle(rows)
+      if (caller.mode === 'live') {
+        await postgres.query('UPDATE audience_builds SET download_charged_at = now() WHERE build_id = $1', [
+          buildId,
+        ])
+      }
+      return charged
+    }
+
+    const statusBefore = async ({ id }: Audience) => {
+      const { status } = await readNewestBuild(postgres, id)
+      return status === 'completed' ? 'pending' : status
+    }
+  }
+
+const isUnderWay = (file: AudienceFile | undefined): boolean =>
+  file?.status === 'pending' || file?.status === 'unloading'

@@ -1,0 +1,85 @@
+import { wakeQueue } from '../../platform/jobs/queue.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+
+/** The queue that finds files which are to be written, verified or deleted. */
+export const audienceFiles = 'audiences.files'
+
+export const formats = ['csv', 'ndjson', 'parquet'] as const
+export type FileFormat = (typeof formats)[number]
+
+export interface Part {
+  readonly name: string
+  readonly rows: number
+  readonly bytes: number
+  readonly sha256: string
+}
+
+export interface AudienceFile {
+  file_id: string
+  build_id: string
+  format: FileFormat
+  status: 'pending' | 'unloading' | 'ready' | 'failed' | 'expired'
+  parts: Part[]
+  expires_at: Date | null
+  /** Whether somebody may have been hidden since it was verified that it holds nobody who is. */
+  is_doubtful: boolean
+  /** Whether the build's download was charged already. */
+  is_charged: boolean
+}
+
+/** A failed file is asked for anew after this. */
+const retrySeconds = 60
+
+/**
+ * True where an opt-out or an erasure came after a file was verified that may be about somebody it holds: so long it is
+ * not given out.
+ */
+const isDoubtful = `(EXISTS (SELECT FROM opt_outs WHERE removed_at IS NULL AND hem IS NOT NULL
+    AND (organization_id IS NULL OR organization_id = projects.organization_id)
+    AND (created_at > verified_at OR NOT is_known_to_clickhouse))
+  OR EXISTS (SELECT FROM erasures WHERE hem IS NOT NULL AND requested_at > verified_at
+    AND (organization_id IS NULL OR organization_id = projects.organization_id)))`
+
+const select = `SELECT file_id, build_id, format, audience_files.status, parts, expires_at, ${isDoubtful} AS is_doubtful,
+    download_charged_at IS NOT NULL AS is_charged
+  FROM audience_files JOIN audience_builds USING (build_id) JOIN audiences USING (audience_id)
+  JOIN projects USING (project_id)`
+
+/** The newest file of a build in a format. */
+export async function readFile(
+  client: Queryable,
+  buildId: string,
+  format: FileFormat,
+): Promise<AudienceFile | undefined> {
+  const { rows } = await client.query<AudienceFile>(
+    `${select} WHERE build_id = $1 AND format = $2 ORDER BY audience_files.updated_at DESC LIMIT 1`,
+    [buildId, format],
+  )
+  return rows[0]
+}
+
+/** One file; undefined once it was deleted with its audience. */
+export async function readFileById(client: Queryable, fileId: string): Promise<AudienceFile | undefined> {
+  return (await client.query<AudienceFile>(`${select} WHERE file_id = $1`, [fileId])).rows[0]
+}
+
+/** Asks for a build to be written, where it is not and did not just fail. */
+export async function requestFile(client: Queryable, buildId: string, format: FileFormat): Promise<void> {
+  await client.query(
+    `INSERT INTO audience_files (build_id, format) SELECT $1, $2
+     WHERE NOT EXISTS (SELECT FROM audience_files WHERE build_id = $1 AND format = $2 AND status = 'failed'
+       AND updated_at > now() - make_interval(secs => $3))
+     ON CONFLICT DO NOTHING`,
+    [buildId, format, retrySeconds],
+  )
+  await wakeQueue(client, audienceFiles)
+}
+
+/** Ends a file that is given out no more; its bytes are deleted by the next job. */
+export async function expireFile(client: Queryable, fileId: string): Promise<void> {
+  await client.query(
+    `UPDATE audience_files SET status = 'expired', updated_at = now() WHERE file_id = $1 AND status = 'ready'`,
+    [fileId],
+  )
+  await wakeQueue(client, audienceFiles)
+}

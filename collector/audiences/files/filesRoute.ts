@@ -1,0 +1,53 @@
+import fastifyStatic from '@fastify/static'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { ApiError } from '../../http/errors.ts'
+import { exactly } from '../../http/schemas.ts'
+import type { AudiencesDeps } from '../deps.ts'
+import { tags } from '../schemas.ts'
+import { readFileById } from './files.ts'
+import { partPath, type Ticket, ticketOwner, ticketsOf } from './store.ts'
+
+/** A part, for whoever has its address: whole, or the bytes of a Range. */
+export const filesRoute =
+  ({ postgres, cursors, filesDirectory, now }: AudiencesDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const tickets = ticketsOf(cursors)
+    await app.register(fastifyStatic, { root: filesDirectory, serve: false, cacheControl: false })
+    app.get(
+      `${partPath}/:name`,
+      {
+        config: { access: { to: 'anyone' } },
+        schema: {
+          ...{ tags, operationId: 'getAudienceFile', summary: 'Get a file of an audience' },
+          description: 'At an address of the download route, for as long as that is good. Takes Range.',
+          params: exactly({ name: Type.String() }),
+          querystring: exactly({ ticket: Type.String({ description: 'What the download route signed.' }) }),
+          response: { 200: Type.Unsafe<string>({ type: 'string', description: 'The file.' }) },
+        },
+      },
+      async (request, reply) => {
+        const { fileId, name, untilMs } = readTicket(request.query.ticket)
+        if (name !== request.params.name) throw unknown()
+        const file = untilMs > now() ? await readFileById(postgres, fileId) : undefined
+        if (file?.status !== 'ready' || file.is_doubtful) throw expired()
+        return reply
+          .header('content-disposition', `attachment; filename="${name}"`)
+          .header('cache-control', 'private, no-store, no-transform')
+          .type('application/octet-stream')
+          .sendFile(`${fileId}/${name}`)
+      },
+    )
+
+    const readTicket = (ticket: string): Ticket => {
+      try {
+        return tickets.read(ticketOwner, ticket)
+      } catch {
+        throw unknown()
+      }
+    }
+  }
+
+const unknown = () => new ApiError(404, 'not_found', 'There is no file at this address.')
+const expired = () =>
+  new ApiError(410, 'expired', 'This address has expired: ask the download route for another.')

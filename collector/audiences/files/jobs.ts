@@ -1,0 +1,83 @@
+import { hiddenPeopleChanged } from '../../people/privacy/optOuts.ts'
+import type { Job, Queue } from '../../platform/jobs/queue.ts'
+import { erasedHems } from '../hiddenPeople.ts'
+import { audienceFiles, expireFile, type Part } from './files.ts'
+import { readShown, type WriteDeps, writeFile } from './writeFile.ts'
+
+const oneFile = 'audiences.file'
+
+/** The background work of files: write them, expire those that hold somebody who is hidden now, delete the expired. */
+export const fileQueues = (deps: WriteDeps): Queue[] => [
+  {
+    name: audienceFiles,
+    schedule: '* * * * *',
+    async run({ send }) {
+      const { rows } = await deps.postgres.query<{ file_id: string }>(
+        `SELECT file_id FROM audience_files WHERE status IN ('pending', 'unloading') ORDER BY updated_at LIMIT 1000`,
+      )
+      for (const { file_id } of rows) await send(oneFile, file_id)
+      await deleteExpired(deps)
+    },
+  },
+  { name: oneFile, timeoutSeconds: 3_600, run: (job) => write(deps, job) },
+  { name: hiddenPeopleChanged, schedule: '* * * * *', run: () => verifyFiles(deps) },
+]
+
+async function write(deps: WriteDeps, { key, isLastTry, signal }: Job): Promise<void> {
+  try {
+    await writeFile(deps, key!, signal)
+  } catch (error) {
+    if (isLastTry) {
+      await deps.postgres.query(
+        `UPDATE audience_files SET status = 'failed', updated_at = now() WHERE file_id = $1 AND status = 'unloading'`,
+        [key],
+      )
+    }
+    throw error
+  }
+}
+
+/** Looks whether files hold somebody who is hidden since they were verified: those expire at once. */
+export async function verifyFiles({ postgres, clickhouse }: WriteDeps): Promise<void> {
+  const { rows } = await postgres.query<{
+    file_id: string
+    build_id: string
+    organization_id: string
+    entity: 'people' | 'companies'
+    shown: string
+    now: Date
+  }>(
+    `SELECT file_id, build_id, organization_id, entity, shown, now()
+     FROM audience_files JOIN audience_builds USING (build_id) JOIN audiences USING (audience_id)
+     JOIN projects USING (project_id)
+     WHERE audience_files.status = 'ready'`,
+  )
+  for (const { file_id, build_id, organization_id, entity, shown, now } of rows) {
+    const erased = await erasedHems(postgres, organization_id)
+    const present = await readShown(clickhouse, {
+      ...{ organizationId: organization_id, buildId: build_id, entity, erased },
+    })
+    if (present.shown !== shown) await expireFile(postgres, file_id)
+    else await postgres.query('UPDATE audience_files SET verified_at = $2 WHERE file_id = $1', [file_id, now])
+  }
+}
+
+/** Deletes the bytes of files that are given out no more. */
+export async function deleteExpired({
+  postgres,
+  store,
+}: Pick<WriteDeps, 'postgres' | 'store'>): Promise<void> {
+  await postgres.query(
+    `UPDATE audience_files SET status = 'expired', updated_at = now() WHERE status = 'ready' AND expires_at <= now()`,
+  )
+  const { rows } = await postgres.query<{ file_id: string; parts: Part[] }>(
+    `SELECT file_id, parts FROM audience_files WHERE status IN ('expired', 'failed') AND is_stored LIMIT 1000`,
+  )
+  for (const { file_id, parts } of rows) {
+    await store.remove(
+      file_id,
+      parts.map(({ name }) => name),
+    )
+    await postgres.query('UPDATE audience_files SET is_stored = false WHERE file_id = $1', [file_id])
+  }
+}

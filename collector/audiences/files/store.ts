@@ -1,0 +1,39 @@
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Cursors } from '../../http/cursors.ts'
+
+/** Where the parts of files lie: a directory that one machine has, or a store that many reach. */
+export interface FileStore {
+  /** Takes a part that was written whole at `path`; it is there under its name at once and whole. */
+  save(fileId: string, name: string, path: string): Promise<void>
+  /** Where whoever is given it may fetch a part until then, without a key. */
+  urlOf(fileId: string, name: string, untilMs: number): Promise<string>
+  /** Deletes all parts of a file; those that are gone already are no error. */
+  remove(fileId: string, names: readonly string[]): Promise<void>
+}
+
+/** Where a part may be fetched, and until when. */
+export interface Ticket {
+  readonly fileId: string
+  readonly name: string
+  readonly untilMs: number
+}
+
+/** Signs the addresses of parts that this service serves itself. */
+export const ticketsOf = (cursors: Cursors) => cursors<Ticket>('audience_file')
+export const ticketOwner = 'audience_files'
+export const partPath = '/api/v1/audiences/files'
+
+/** Parts in a directory, served by filesRoute.ts. */
+export function openDirectoryStore(directory: string, publicUrl: string, cursors: Cursors): FileStore {
+  const tickets = ticketsOf(cursors)
+  return {
+    async save(fileId, name, path) {
+      await mkdir(join(directory, fileId), { recursive: true, mode: 0o700 })
+      await rename(path, join(directory, fileId, name))
+    },
+    urlOf: async (fileId, name, untilMs) =>
+      `${publicUrl}${partPath}/${name}?ticket=${tickets.write(ticketOwner, { fileId, name, untilMs })}`,
+    remove: (fileId) => rm(join(directory, fileId), { recursive: true, force: true }),
+  }
+}

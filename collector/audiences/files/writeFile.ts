@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto'
+import { mkdir, open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ClickHouse, NamedFormat } from '../../platform/clickhouse/client.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { erasedHems } from '../hiddenPeople.ts'
+import type { FileFormat, Part } from './files.ts'
+import { partQuery, type ShownMembers, shownQuery } from './rowsQuery.ts'
+import type { FileStore } from './store.ts'
+
+export interface WriteDeps {
+  readonly postgres: Postgres
+  readonly clickhouse: ClickHouse
+  readonly store: FileStore
+  /** Where parts lie while they are written. */
+  readonly temporaryDirectory: string
+}
+
+/** Rows of a part. */
+export const partRows = 250_000
+/** How long a file may be downloaded. */
+const keptDays = 7
+
+const clickHouseFormats: Record<FileFormat, NamedFormat> = {
+  csv: 'CSVWithNames',
+  ndjson: 'JSONEachRow',
+  parquet: 'Parquet',
+}
+
+/** A part has other rows than were asked for: somebody was hidden meanwhile, so the file is written anew. */
+export class RowsDiffer extends Error {}
+
+interface Task {
+  file_id: string
+  build_id: string
+  format: FileFormat
+  entity: 'people' | 'companies'
+  organization_id: string
+  count: number
+  parts: Part[]
+  shown: string | null
+}
+
+/**
+ * Writes a file's parts, of which those that are there already stay, and has it given out. Done again after any crash;
+ * a file that is not waited for any more is left alone. Throws RowsDiffer.
+ */
+export async function writeFile(deps: WriteDeps, fileId: string, signal: AbortSignal): Promise<void> {
+  const { postgres, clickhouse } = deps
+  const task = await beginFile(postgres, fileId)
+  if (!task) return
+  const verifiedAt = await now(postgres)
+  const members: ShownMembers = {
+    organizationId: task.organization_id,
+    buildId: task.build_id,
+    entity: task.entity,
+    erased: await erasedHems(postgres, task.organization_id),
+  }
+  const { shown, rows } = await readShown(clickhouse, members)
+  // Parts of before somebody was hidden are written anew.
+  const parts = task.shown === shown ? task.parts : []
+  const partCount = Math.max(1, Math.ceil(task.count / partRows))
+  for (let index = parts.length; index < partCount; index++) {
+    const keys = { after: index * partRows, upTo: (index + 1) * partRows }
+    parts.push(await writePart(deps, task, { ...members, keys }, index, signal))
+    await postgres.query(
+      'UPDATE audience_files SET parts = $2, shown = $3, updated_at = now() WHERE file_id = $1',
+      [fileId, JSON.stringify(parts), shown],
+    )
+  }
+  const written = parts.reduce((sum, part) => sum + part.rows, 0)
+  if (written !== rows) throw new RowsDiffer(`file ${fileId} has ${written} of ${rows} rows`)
+  await postgres.query(
+    `UPDATE audience_files SET status = 'ready', verified_at = $2, updated_at = now(),
+       expires_at = now() + make_interval(days => $3)
+     WHERE file_id = $1 AND status = 'unloading'`,
+    [fileId, verifiedAt, keptDays],
+  )
+}
+
+async function beginFile(postgres: Postgres, fileId: string): Promise<Task | undefined> {
+  const { rows } = await postgres.query<Task>(
+    `UPDATE audience_files AS file SET status = 'unloading', updated_at = now()
+     FROM audience_builds AS build JOIN audiences USING (audience_id) JOIN projects USING (project_id)
+     WHERE file_id = $1 AND file.status IN ('pending', 'unloading') AND build.build_id = file.build_id
+     RETURNING file_id, file.build_id, format, entity, organization_id, build.count::float8 AS count, parts, shown`,
+    [fileId],
+  )
+  return rows[0]
+}
+
+const now = async (postgres: Postgres): Promise<Date> =>
+  (await postgres.query<{ now: Date }>('SELECT now()')).rows[0]!.now
+
+/** How many members are shown now, and which. */
+export async function readShown(
+  clickhouse: ClickHouse,
+  members: ShownMembers,
+): Promise<{ shown: string; rows: number }> {
+  return (await clickhouse.rows<{ shown: string; rows: number }>(shownQuery(members)))[0]!
+}
+
+/** What writing a part may take of ClickHouse. */
+const partSettings = { max_memory_usage: 1024 ** 3, max_execution_time: 300 }
+
+/** Writes one part under a temporary name, makes sure that it is on disk with the rows that were asked for, and stores it. */
+async function writePart(
+  { clickhouse, store, temporaryDirectory }: WriteDeps,
+  { file_id, format }: Task,
+  members: ShownMembers,
+  index: number,
+  signal: AbortSignal,
+): Promise<Part> {
+  const name = `part-${String(index + 1).padStart(4, '0')}.${format}`
+  const path = join(temporaryDirectory, `${file_id}-${name}`)
+  const { rows } = await readShown(clickhouse, members)
+  const result = await clickhouse.stream(partQuery(members), clickHouseFormats[format], signal, partSettings)
+  await mkdir(temporaryDirectory, { recursive: true, mode: 0o700 })
+  const sha256 = createHash('sha256')
+  let bytes = 0
+  try {
+    const file = await open(path, 'w', 0o600)
+    try {
+      for await (const piece of result.body) {
+        await file.write(piece)
+        sha256.update(piece)
+        bytes += piece.length
+      }
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    if (result.rows !== rows) throw new RowsDiffer(`${name} has ${result.rows} of ${rows} rows`)
+    await store.save(file_id, name, path)
+  } catch (error) {
+    result.body.destroy()
+    await rm(path, { force: true })
+    throw error
+  }
+  return { name, rows, bytes, sha256: sha256.digest('hex') }
+}

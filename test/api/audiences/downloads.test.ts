@@ -1,0 +1,171 @@
+/** Files of audiences: written by jobs, checked, charged once, signed anew, expired when somebody in them is hidden. */
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { parquetReadObjects } from 'hyparquet'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { type ClickHouse, openClickHouse } from '../../../collector/platform/clickhouse/client.ts'
+import { openPostgres, type Postgres } from '../../../collector/platform/postgres/pool.ts'
+import { ownDatabases } from '../../harness/databases.ts'
+import { type Service, startService, waitFor } from '../../harness/service.ts'
+
+const people = 12
+
+let service: Service
+let postgres: Postgres
+let clickhouse: ClickHouse
+beforeAll(async () => {
+  const env = await ownDatabases()
+  service = await startService({ env })
+  postgres = openPostgres(env.DATABASE_URL!, () => {})
+  clickhouse = openClickHouse(inject('clickhouseUrl'), env.CLICKHOUSE_DATABASE!)
+  await clickhouse.command({
+    sql: `INSERT INTO profiles (hem, first_name, company_domain)
+          SELECT lower(hex(SHA256(concat('p', toString(number), '@acme.example')))), if(number = 3, 'A "quoted", name\nof two lines', concat('N', toString(number))), 'acme.example'
+          FROM numbers({people:UInt8})`,
+    params: { people },
+  })
+}, 180_000)
+afterAll(async () => {
+  await Promise.all([postgres?.end(), clickhouse?.close()])
+  await service?.stop()
+})
+
+const hemOf = (index: number) => createHash('sha256').update(`p${index}@acme.example`).digest('hex')
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are read as a client without our types would.
+async function ask(path: string, method = 'GET', body?: unknown): Promise<any> {
+  const { api_key, api_secret, project_id } = service.demo
+  const answer = await fetch(`${service.url}/api/v1/${path}`, {
+    method,
+    headers: {
+      ...{ 'x-api-key': api_key, 'x-api-secret': api_secret, 'x-project-id': project_id },
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  const said = await answer.json()
+  if (!answer.ok) throw new Error(`${answer.status} ${JSON.stringify(said)}`)
+  return said
+}
+
+async function create(): Promise<string> {
+  const include = { profile: { field: 'company_domain', op: 'eq', value: 'acme.example' } }
+  const { audience } = await ask('audiences', 'POST', {
+    ...{ name: 'At Acme', definition: { entity: 'people', include } },
+  })
+  return audience.id
+}
+
+/** The answer of the first call that finds it ready. */
+const ready = (id: string, format = 'csv') =>
+  waitFor(
+    'the files',
+    async () => {
+      const download = await ask(`audiences/${id}/download?format=${format}`)
+      if (download.status === 'failed') throw new Error(service.output())
+      return download.status === 'ready' ? download : null
+    },
+    60_000,
+  )
+
+async function fetchPart(url: string, headers: Record<string, string> = {}): Promise<Buffer> {
+  const answer = await fetch(url, { headers })
+  if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
+  return Buffer.from(await answer.arrayBuffer())
+}
+
+const used = async (): Promise<number> =>
+  Number(
+    (
+      await postgres.query<{ records: string }>(
+        `SELECT coalesce(sum(records), 0) AS records FROM ledger WHERE meter = 'audience'`,
+      )
+    ).rows[0]!.records,
+  )
+
+test('an audience is downloaded in three formats with the same rows, and charged once', async () => {
+  const id = await create()
+  const before = await used()
+  const csv = await ready(id, 'csv')
+  expect(csv).toMatchObject({
+    ...{ audience_id: id, format: 'csv', count: people, meter: 'audience', charged: people },
+    ...{ build_id: expect.any(String), expires_at: expect.stringMatching(/^2/) },
+    files: [{ name: 'part-0001.csv', rows: people }],
+  })
+  const [part] = csv.files
+  const bytes = await fetchPart(part.url)
+  expect(bytes.length).toBe(part.bytes)
+  expect(createHash('sha256').update(bytes).digest('hex')).toBe(part.sha256)
+  expect(bytes.toString()).toContain('"A ""quoted"", name\nof two lines"')
+
+  const ndjson = await ready(id, 'ndjson')
+  const rows = (await fetchPart(ndjson.files[0].url))
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(new Set(rows.map(({ hem }) => hem))).toEqual(
+    new Set(Array.from({ length: people }, (_, n) => hemOf(n))),
+  )
+  expect(rows.find(({ hem }) => hem === hemOf(3)).first_name).toBe('A "quoted", name\nof two lines')
+  expect(rows[0].last_name).toBeNull()
+
+  const parquet = await ready(id, 'parquet')
+  const file = await fetchPart(parquet.files[0].url)
+  const read = await parquetReadObjects({ file: new Uint8Array(file).buffer })
+  const text = (value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString() : value)
+  expect(read.map((row) => text(row.first_name))).toEqual(rows.map(({ first_name }) => first_name))
+  expect([ndjson.charged, parquet.charged, (await ask(`audiences/${id}/download`)).charged]).toEqual([
+    0, 0, 0,
+  ])
+  expect((await used()) - before).toBe(people)
+})
+
+test('addresses are signed anew at each call, take Range, and are nothing once a byte is changed', async () => {
+  const id = await create()
+  const [first] = (await ready(id)).files
+  const whole = await fetchPart(first.url)
+  const ranged = await fetch(first.url, { headers: { range: 'bytes=2-9', 'accept-encoding': 'gzip' } })
+  expect([ranged.status, ranged.headers.get('content-range')]).toEqual([206, `bytes 2-9/${whole.length}`])
+  expect(Buffer.from(await ranged.arrayBuffer())).toEqual(whole.subarray(2, 10))
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  expect((await ready(id)).files[0].url).not.toBe(first.url)
+  const at = first.url.length - 3
+  const changed = first.url.slice(0, at) + (first.url[at] === 'A' ? 'B' : 'A') + first.url.slice(at + 1)
+  expect((await fetch(changed)).status).toBe(404)
+  expect((await fetch(first.url.replace('part-0001', 'part-0002'))).status).toBe(404)
+})
+
+test('a file is given out no more from the moment at which somebody in it opts out, and is deleted', async () => {
+  const id = await create()
+  const download = await ready(id)
+  const { rows } = await postgres.query<{ file_id: string }>(
+    'SELECT file_id FROM audience_files WHERE build_id = $1',
+    [download.build_id],
+  )
+  const directory = join(service.dataDir, 'files', rows[0]!.file_id)
+  expect(readdirSync(directory)).toEqual(['part-0001.csv'])
+  await ask('privacy/opt-outs', 'POST', { hem: hemOf(5) })
+  expect((await fetch(download.files[0].url)).status).toBe(410)
+  await waitFor('the bytes to go', () => !existsSync(directory), 30_000)
+  expect((await fetch(download.files[0].url)).status).toBe(410)
+
+  const anew = await ready(id)
+  expect(anew).toMatchObject({ build_id: download.build_id, count: people - 1, charged: 0 })
+  expect((await fetchPart(anew.files[0].url)).toString()).not.toContain(hemOf(5))
+})
+
+test('a file that was left half-way by a kill is written whole', async () => {
+  const id = await create()
+  await ready(id)
+  const { rows } = await postgres.query<{ file_id: string }>(
+    `UPDATE audience_files SET status = 'unloading', parts = '[]', verified_at = NULL
+     WHERE build_id = (SELECT current_build_id FROM audiences WHERE audience_id = $1) RETURNING file_id`,
+    [id],
+  )
+  const download = await ready(id)
+  expect(download.files.length).toBe(1)
+  expect(readdirSync(join(service.dataDir, 'files', rows[0]!.file_id))).toEqual(['part-0001.csv'])
+  expect(readdirSync(join(service.dataDir, 'files', 'temporary'))).toEqual([])
+})

@@ -1,0 +1,42 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import S3rver from 's3rver'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openS3Store } from '../../../collector/audiences/files/s3Store.ts'
+import type { FileStore } from '../../../collector/audiences/files/store.ts'
+import { freePort } from '../../../collector/platform/localStores/supervise.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'footfall-test-s3-'))
+let server: S3rver
+let store: FileStore
+beforeAll(async () => {
+  const port = await freePort()
+  server = new S3rver({
+    ...{ port, address: '127.0.0.1', silent: true, directory },
+    configureBuckets: [{ name: 'files', configs: [] }],
+  })
+  await server.run()
+  store = openS3Store({
+    ...{ endpoint: `http://127.0.0.1:${port}`, bucket: 'files', region: 'us-east-1' },
+    ...{ accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
+  })
+})
+afterAll(async () => {
+  await server.close()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+test('a part goes to the store, is fetched without a key by a signed address, and is deleted', async () => {
+  const path = join(directory, 'part.tmp')
+  const bytes = Buffer.alloc(300_000, 'a row\n')
+  writeFileSync(path, bytes)
+  await store.save('some-file', 'part-0001.csv', path)
+  expect(existsSync(path)).toBe(false)
+  const url = await store.urlOf('some-file', 'part-0001.csv', Date.now() + 60_000)
+  expect(new URL(url).searchParams.get('X-Amz-Expires')).toMatch(/^(59|60)$/)
+  expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(bytes)).toBe(true)
+  await store.remove('some-file', ['part-0001.csv'])
+  expect((await fetch(url)).status).toBe(404)
+  await store.remove('some-file', ['part-0001.csv'])
+})
