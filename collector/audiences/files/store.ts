@@ -22,7 +22,7 @@ export interface Ticket {
 /** Signs the addresses of parts that this service serves itself. */
 export const ticketsOf = (cursors: Cursors) => cursors<Ticket>('audience_file')
 export const ticketOwner = 'audience_files'
-export const partPath = '/api/v1/audiences/files'
+export const partPath = '/api/v1/audience_files'
 
 /** Parts in a directory, served by filesRoute.ts. */
 export function openDirectoryStore(directory: string, publicUrl: string, cursors: Cursors): FileStore {
