@@ -107,7 +107,7 @@ export const downloadRoute =
       const charge = await billing.admit(
         { ...caller, requestId: buildId, repeatOf: null },
         // No leaf asks for intent yet.
-        { meter: 'audience', projectId: project_id },
+        { meter: 'audience', projectId: project_id, build: { buildId } },
       )
       const charged = await charge.settle(rows)
       if (caller.mode === 'live') {
