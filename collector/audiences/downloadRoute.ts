@@ -102,12 +102,12 @@ export const downloadRoute =
       },
     )
 
-    const chargeOnce = async (caller: Caller, { project_id }: Audience, buildId: string, rows: number) => {
+    const chargeOnce = async (caller: Caller, { project_id, count }: Audience, buildId: string, rows: number) => {
       // A charge of one name is made once: this one bears the build's, should two calls come at once.
       const charge = await billing.admit(
         { ...caller, requestId: buildId, repeatOf: null },
         // No leaf asks for intent yet.
-        { meter: 'audience', projectId: project_id, build: { buildId } },
+        { meter: 'audience', projectId: project_id, build: { buildId, keys: { after: 0, upTo: count! } } },
       )
       const charged = await charge.settle(rows)
       if (caller.mode === 'live') {
