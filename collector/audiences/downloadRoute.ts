@@ -102,7 +102,12 @@ export const downloadRoute =
       },
     )
 
-    const chargeOnce = async (caller: Caller, { project_id, count }: Audience, buildId: string, rows: number) => {
+    const chargeOnce = async (
+      caller: Caller,
+      { project_id, count }: Audience,
+      buildId: string,
+      rows: number,
+    ) => {
       // A charge of one name is made once: this one bears the build's, should two calls come at once.
       const charge = await billing.admit(
         { ...caller, requestId: buildId, repeatOf: null },

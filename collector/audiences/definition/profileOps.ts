@@ -1,5 +1,6 @@
 import type { Field } from '../../../schemas/fields.ts'
 import { operators } from '../../query/filter.ts'
+import { isIdentifying } from './identifyingFields.ts'
 
 /** The operators of profile leaves: those of filters, and two that say in one leaf what takes two filters. */
 export const profileOps = [...operators, 'between', 'is_set'] as const
@@ -14,8 +15,13 @@ const jsonTypes = {
   Boolean: 'boolean',
 } as const
 
-/** The operators that a field's type takes: only texts match a pattern, and truth values have no order. */
-export function opsOf({ dataType }: Field): readonly ProfileOp[] {
+/**
+ * The operators that a field takes: only texts match a pattern, truth values have no order, and of what identifies a
+ * person only whether it is there.
+ */
+export function opsOf(field: Field): readonly ProfileOp[] {
+  const { dataType } = field
+  if (isIdentifying(field)) return ['is_set']
   if (dataType === 'Boolean') return ['eq', 'ne', 'in', 'is_set']
   return dataType === 'Utf8' ? profileOps : profileOps.filter((op) => op !== 'like')
 }

@@ -12,6 +12,7 @@ import {
   type ProfileLeaf,
   withinDaysMax,
 } from './definition.ts'
+import { isIdentifying } from './identifyingFields.ts'
 import { invalidAt, Members } from './invalid.ts'
 import { opsOf, valueTypeOf } from './profileOps.ts'
 
@@ -108,6 +109,11 @@ function readEventLeaf(given: unknown, pointer: string): EventLeaf {
   const { filters, source } = placed(`${pointer}/filter`, () =>
     readSelection(filter === null ? {} : { filter }, everyTier),
   )
+  const identifying = filters.find(({ field }) => field && isIdentifying(field))
+  if (identifying?.field) {
+    const { name } = identifying.field
+    throw members.invalid('filter', `${name} identifies single people or events; audiences are of groups`)
+  }
   const counted = canonicalJson({ event_type: eventType, filter, pixel_id: pixelId })
   return {
     ...{ kind: 'event', pointer, atLeast, withinDays, pixelId, counted },

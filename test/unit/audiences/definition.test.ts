@@ -53,6 +53,18 @@ describe('what is wrong is answered with the place where it stands', () => {
     ['an unknown field', profile('shoe_size', 'eq', 44), '/include/profile/field', /no field "shoe_size"/],
     ['a field of events', profile('page_path', 'eq', '/'), '/include/profile/field', /no field/],
     ['a field of Object', profile('__proto__', 'eq', '/'), '/include/profile/field', /no field/],
+    [
+      'somebody by their address',
+      profile('email', 'eq', 'ann@example.com'),
+      '/include/profile/op',
+      /must be is_set/,
+    ],
+    [
+      'somebody by their browser',
+      event({ filter: 'cookie_id:eq:8c0b7f5e-3c0e-4d2b-9a55-4f1f0a4d9f11' }),
+      '/include/event/filter',
+      /identifies single people/,
+    ],
     ['an unknown op', profile('age', 'near', 4), '/include/profile/op', /must be eq or/],
     ['like on a number', profile('age', 'like', '4%'), '/include/profile/op', /must be eq or/],
     ['an order of truth values', profile('is_investor', 'gt', true), '/include/profile/op', /must be eq or/],
