@@ -91,6 +91,8 @@ test('what is for anyone is listed here', () => {
       'GET /openapi.json',
       'GET /healthz',
       'GET /readyz',
+      // By a ticket in its address, which a download gives for 15 minutes.
+      'GET /api/v1/audience_files/:name',
       'GET /metrics',
       'POST /auth/v1/login',
       'POST /dashboard/session',

@@ -63,6 +63,8 @@ export const samples: Record<string, Sample> = {
   'GET /api/v1/audiences/templates': {},
   'GET /api/v1/audiences/:audience_id/records': byAudience,
   'GET /api/v1/audiences/:audience_id/builds': byAudience,
+  'GET /api/v1/audiences/:audience_id/status': byAudience,
+  'GET /api/v1/audiences/:audience_id/download': byAudience,
   'GET /api/v1/audiences/:audience_id/builds/:build_id/changes': {
     ...byAudience,
     params: ({ audiences, builds }) => ({ audience_id: audiences[0], build_id: builds[0] }),
