@@ -105,8 +105,15 @@ test('405 is what every path of the contract answers to a method that it has not
     paths: Record<string, Record<string, unknown>>
   }
   const uuid = '00000000-0000-4000-8000-000000000000'
+  const templates = Object.entries(paths).map(([path, operations]) => ({
+    is: new RegExp(`^${path.replace(/\{[^}]+\}/g, '[^/]+')}$`),
+    methods: Object.keys(operations),
+  }))
   for (const [path, operations] of Object.entries(paths)) {
-    const answer = await fetch(service.url + path.replace(/\{[^}]+\}/g, uuid), { method: 'PATCH' })
+    const url = path.replace(/\{[^}]+\}/g, uuid)
+    const methods = templates.filter(({ is }) => is.test(url)).flatMap((template) => template.methods)
+    const method = ['PATCH', 'PUT'].find((one) => !methods.includes(one.toLowerCase()))!
+    const answer = await fetch(service.url + url, { method })
     expect({ path, status: answer.status, body: await answer.json() }).toEqual({
       ...{ path, status: 405, body: errorBody('method_not_allowed') },
     })
