@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Create } from 'typebox/value'
-import type { NotedEvent } from './captured.ts'
+import type { CapturedEvent } from './captured.ts'
 import type { EventData, EventType } from './events/index.ts'
 
 /** What `POST /e` takes: one batch of one visitor's events. Checked by collector/ingest. */
@@ -19,7 +19,7 @@ export interface Beacon {
   /** The sender's clock when it sent, ISO 8601; the measure of how far that clock is off. */
   sent_at: string
   /** As they are stored, or as the pixel noted them. */
-  events: (BeaconEvent | NotedEvent)[]
+  events: (BeaconEvent | CapturedEvent)[]
 }
 
 export interface BeaconEvent<T extends EventType = EventType> {

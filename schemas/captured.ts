@@ -5,7 +5,7 @@ import type { EventType } from './events/index.ts'
  * none (collector/ingest/derive.ts); POST /e takes it beside events that come complete. What the page listens to, or
  * the command that was called, is its type.
  */
-export type NotedEvent<T extends NotedType = NotedType> = NotedData<T> & {
+export type CapturedEvent<T extends CapturedType = CapturedType> = CapturedData<T> & {
   type: T
   /** Math.random(): with the time it makes the event's id, the same however often it is sent. */
   id: number
@@ -79,11 +79,11 @@ interface Playing {
   ended: boolean
 }
 
-export type NotedType = keyof Noted
-export type NotedData<T extends NotedType> = Noted[T]
+export type CapturedType = keyof Noted
+export type CapturedData<T extends CapturedType> = Noted[T]
 
 /** The event that each type is, whatever else is derived from it. */
-export const eventTypeOf: Record<NotedType, EventType | 'identify'> = {
+export const eventTypeOf: Record<CapturedType, EventType | 'identify'> = {
   page: 'page_view',
   click: 'click',
   auxclick: 'click',

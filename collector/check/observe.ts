@@ -1,5 +1,5 @@
 import type { Browser, Page, Request } from 'playwright-core'
-import { eventTypeOf, type NotedType } from '../../schemas/captured.ts'
+import { type CapturedType, eventTypeOf } from '../../schemas/captured.ts'
 
 /** What loading one page showed of the pixel. */
 export interface Observation {
@@ -147,7 +147,7 @@ interface SentEvent {
 
 /** An event as the pixel captures it, or as others send it. */
 function eventSeen({ type, name, event_type, event_data }: SentEvent): BeaconSeen['events'][number] {
-  const of = event_type ?? eventTypeOf[type as NotedType] ?? type
+  const of = event_type ?? eventTypeOf[type as CapturedType] ?? type
   return { type: of, name: of === 'custom' ? (event_data?.name ?? name ?? null) : null }
 }
 

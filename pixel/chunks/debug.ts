@@ -3,10 +3,10 @@
  * the page's URL has footfall_debug, or localStorage does; the pixel waits for it before it sends.
  */
 import type { BeaconReceipt } from '../../schemas/beacon.ts'
-import type { NotedEvent } from '../../schemas/captured.ts'
+import type { CapturedEvent } from '../../schemas/captured.ts'
 
 /** What is shown first of an event: its type, its name where it has one, and the rest. */
-type Sent = Pick<NotedEvent, 'type' | 'url' | 'at'> & { name?: string }
+type Sent = Pick<CapturedEvent, 'type' | 'url' | 'at'> & { name?: string }
 
 const host = document.createElement('div')
 host.dataset.footfallIgnore = ''

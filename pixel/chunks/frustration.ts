@@ -2,14 +2,14 @@
  * Judges clicks, where the settings ask for it: rage is three at one place within a second of each other, dead is one
  * after which nothing happens. The thresholds are PostHog's, so that numbers compare.
  */
-import type { NotedData } from '../../schemas/captured.ts'
+import type { CapturedData } from '../../schemas/captured.ts'
 
-type Clicked = (event: MouseEvent, path: Element[]) => (() => NotedData<'click'>) | undefined
+type Clicked = (event: MouseEvent, path: Element[]) => (() => CapturedData<'click'>) | undefined
 
 /** What the pixel gives: how it reads a click, and how it notes an event. */
 interface Pixel {
   click: Clicked
-  note(type: 'rage' | 'dead', data: () => NotedData<'rage'>, path: EventTarget[]): void
+  note(type: 'rage' | 'dead', data: () => CapturedData<'rage'>, path: EventTarget[]): void
 }
 
 interface Candidate {

@@ -1,4 +1,4 @@
-import type { NotedData, NotedType } from '../../schemas/captured.ts'
+import type { CapturedData, CapturedType } from '../../schemas/captured.ts'
 import { level } from './consent.ts'
 import { find } from './element.ts'
 import { common } from './events/custom.ts'
@@ -21,9 +21,9 @@ export const parked = config.queueName
  * All a listener does: time and place are kept, and the work is left for later. Nothing is told of what happened on a
  * path that asks for silence.
  */
-export const note = <T extends NotedType>(
+export const note = <T extends CapturedType>(
   type: T,
-  data: () => NotedData<T>,
+  data: () => CapturedData<T>,
   path: EventTarget[] = [],
 ): void => {
   const url = document.URL

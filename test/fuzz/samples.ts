@@ -1,5 +1,5 @@
 import type { Random } from '../../collector/platform/seededRandom.ts'
-import type { NotedType } from '../../schemas/captured.ts'
+import type { CapturedType } from '../../schemas/captured.ts'
 import type { EventType } from '../../schemas/events/index.ts'
 
 const element = { tag: 'button', nth: 2, id: 'buy', class: 'css-1x2y3z', 'aria-label': 'Buy' }
@@ -22,7 +22,7 @@ const clicked = () => ({
 const size = { height: 900, width: 1600 }
 
 /** What the pixel sends of each type, without what all have (schemas/captured.ts). */
-export const captured: Record<NotedType, () => object> = {
+export const captured: Record<CapturedType, () => object> = {
   page: () => ({
     title: 'Pots for balconies',
     referrer: 'https://search.example/',

@@ -1,5 +1,5 @@
 import type { PixelSettings } from '../../../schemas/beacon.ts'
-import { type Description, eventTypeOf, type NotedType } from '../../../schemas/captured.ts'
+import { type CapturedType, type Description, eventTypeOf } from '../../../schemas/captured.ts'
 import { type EventType, eventNumbers } from '../../../schemas/events/index.ts'
 import { identifierOf } from '../beacon/identifier.ts'
 import { type Fault, isObject } from '../beacon/validate.ts'
@@ -49,7 +49,7 @@ export function normalize(event: unknown, settings: PixelSettings): Meaning | Fa
   if (!isObject(event)) return { path: '', message: 'must be an object' }
   const { type, id, referrer, event_type, ...captured } = event
   if (event_type !== undefined || type === undefined) return complete(event, settings)
-  if (typeof type !== 'string' || !isNotedType(type))
+  if (typeof type !== 'string' || !isCapturedType(type))
     return { path: '/type', message: `must be one of ${Object.keys(eventTypeOf).join(', ')}` }
   if (type === 'identify') return identified(captured)
 
@@ -96,14 +96,14 @@ const noPlayer: Fault = { path: '/path', message: 'must hold the element that pl
 const noElement: Fault = { path: '/path', message: 'must hold the clicked element' }
 
 /** By the types whose event may be missing: what they must hold. */
-const saysTooLittle: Partial<Record<NotedType, Fault>> = {
+const saysTooLittle: Partial<Record<CapturedType, Fault>> = {
   ...{ play: noPlayer, pause: noPlayer, timeupdate: noPlayer, ended: noPlayer },
   ...{ click: noElement, auxclick: noElement, rage: noElement, dead: noElement },
   submit: { path: '/form', message: 'must be the submitted form' },
   track: { path: '/name', message: 'must be a text of at least one character' },
 }
 
-const isNotedType = (type: string): type is NotedType => Object.hasOwn(eventTypeOf, type)
+const isCapturedType = (type: string): type is CapturedType => Object.hasOwn(eventTypeOf, type)
 
 /**
  * The uuid (version 8) of an event that the pixel captured: its time, the 52 bits its page threw, and the number of
@@ -155,7 +155,7 @@ const video: Make = (data, _settings, type) => {
   return video ? { video } : {}
 }
 
-const makers: Record<Exclude<NotedType, 'identify'>, Make> = {
+const makers: Record<Exclude<CapturedType, 'identify'>, Make> = {
   page: (data, settings) => {
     const { title, referrer, sizes, searched, results, properties, replaced, at, ...own } = data
     const [screenWidth, screenHeight, width, height] = Array.isArray(sizes) ? sizes : []

@@ -1,4 +1,4 @@
-import type { NotedData } from '../../../schemas/captured.ts'
+import type { CapturedData } from '../../../schemas/captured.ts'
 import { describe, find, mask, pathTo, steps, unread } from '../element.ts'
 
 /** What people mean to click: the button, not the icon in it. */
@@ -8,7 +8,7 @@ const clickable = 'a,area,button,summary,[role=button],[role=tab],[role^=menuite
 export const click = (
   { button, clientX, clientY }: MouseEvent,
   path: Element[],
-): (() => NotedData<'click'>) | undefined => {
+): (() => CapturedData<'click'>) | undefined => {
   // The right button opens a menu of the browser's.
   if (button > 1) return
   const control = path[0]!.closest(clickable)

@@ -1,7 +1,7 @@
-import type { NotedData } from '../../../schemas/captured.ts'
+import type { CapturedData } from '../../../schemas/captured.ts'
 import { find, mask, unread } from '../element.ts'
 
-export const copy = (_: Event, path: Element[]): (() => NotedData<'copy'>) | '' => {
+export const copy = (_: Event, path: Element[]): (() => CapturedData<'copy'>) | '' => {
   const selection = getSelection()!
   const text = `${selection}`
   // Where people write, what they copy is their own.

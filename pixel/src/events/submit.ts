@@ -1,10 +1,10 @@
-import type { NotedData } from '../../../schemas/captured.ts'
+import type { CapturedData } from '../../../schemas/captured.ts'
 import { describe, mask, masked } from '../element.ts'
 
 /** What was searched for last on this page, in a form that the page handled itself: that search is counted. */
 export let searched: string | undefined
 
-export const submit = (event: Event, path: Element[]): (() => NotedData<'submit'>) => {
+export const submit = (event: Event, path: Element[]): (() => CapturedData<'submit'>) => {
   const form = path[0] as HTMLFormElement
   let query: string | undefined
   // Not form.elements: an input named "elements" hides that. And fields may stand outside their form.
