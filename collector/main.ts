@@ -114,7 +114,7 @@ async function main(): Promise<void> {
     ...billingQueues({ postgres: stores.postgres.pool, tell, now: Date.now, log }),
     ...audienceQueues({ postgres: stores.postgres.pool, clickhouse: { live, test }, log }),
     ...fileQueues({
-      ...{ postgres: stores.postgres.pool, clickhouse: live, store: files },
+      ...{ postgres: stores.postgres.pool, clickhouse: { live, test }, store: files },
       temporaryDirectory: join(filesDirectory, 'temporary'),
     }),
     ...(hasSample ? sandboxQueues(test, config.sampleDays) : []),

@@ -1,12 +1,13 @@
 import type { Job, Queue } from '../platform/jobs/queue.ts'
-import { type BuildStores, buildNow } from './build/buildNow.ts'
+import { buildNow } from './build/buildNow.ts'
 import { dropMembers, readStoredBuilds } from './build/members.ts'
 import { AudienceNotBuilt } from './build/usedBuilds.ts'
 import { audienceBuilds, failBuild } from './builds.ts'
 import { requestDueBuilds } from './refresh.ts'
+import type { AudienceStores } from './stores.ts'
 import { keepsMembers, readDroppableBuilds, readUnfinishedBuilds } from './unfinishedBuilds.ts'
 
-export interface AudienceJobsDeps extends BuildStores {
+export interface AudienceJobsDeps extends AudienceStores {
   log: { warn(message: string): void }
 }
 
@@ -51,7 +52,7 @@ async function build({ postgres, clickhouse, log }: AudienceJobsDeps, job: Job):
 }
 
 /** Drops the members of builds that are served no more, or were deleted with their audience. */
-export async function dropBuilds({ postgres, clickhouse }: BuildStores): Promise<void> {
+export async function dropBuilds({ postgres, clickhouse }: AudienceStores): Promise<void> {
   await postgres.query('UPDATE audience_builds SET members_kept = false WHERE build_id = ANY($1)', [
     await readDroppableBuilds(postgres),
   ])

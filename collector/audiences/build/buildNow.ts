@@ -1,9 +1,7 @@
-import { sampleIdentity } from '../../access/sampleView.ts'
-import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { beginBuild, completeBuild, noteProgress } from '../builds.ts'
 import { parseDefinition } from '../definition/parse.ts'
+import { type AudienceStores, clickhouseOf } from '../stores.ts'
 import { countEvents } from './countEvents.ts'
 import { insertMembers } from './insertMembers.ts'
 import { countMembers } from './members.ts'
@@ -11,24 +9,19 @@ import { countMembers } from './members.ts'
 /** The share of a build that counting events is taken for. */
 const countingShare = 0.7
 
-/** The stores that audiences are built in: those of the sample organization among its own events. */
-export interface BuildStores {
-  readonly postgres: Postgres
-  readonly clickhouse: Readonly<Record<'live' | 'test', ClickHouse>>
-}
-
 /**
  * Builds an audience, step by step; a build that was broken off anywhere is done by calling it again. Resolves with how
  * many members it has; undefined where there is nothing to build, because it is done, failed, or was deleted.
  */
 export async function buildNow(
-  { postgres, clickhouse: stores }: BuildStores,
+  stores: AudienceStores,
   buildId: string,
   nowMs = Date.now(),
 ): Promise<number | undefined> {
+  const { postgres } = stores
   const build = await beginBuild(postgres, buildId, nowMs)
   if (!build) return undefined
-  const clickhouse = stores[build.organizationId === sampleIdentity.organizationId ? 'test' : 'live']
+  const clickhouse = clickhouseOf(stores, build.organizationId)
   const deps = { postgres, clickhouse }
   const parsed = parseDefinition(build.definition)
   await countEvents(deps, build, parsed, (share) => noteProgress(postgres, buildId, share * countingShare))

@@ -1,6 +1,7 @@
 import { hiddenPeopleChanged } from '../../people/privacy/optOuts.ts'
 import type { Job, Queue } from '../../platform/jobs/queue.ts'
 import { erasedHems } from '../hiddenPeople.ts'
+import { type AudienceStores, clickhouseOf } from '../stores.ts'
 import { audienceFiles, expireFile, type Part } from './files.ts'
 import { readShown, type WriteDeps, writeFile } from './writeFile.ts'
 
@@ -38,7 +39,7 @@ async function write(deps: WriteDeps, { key, isLastTry, signal }: Job): Promise<
 }
 
 /** Looks whether files hold somebody who is hidden since they were verified: those expire at once. */
-export async function verifyFiles({ postgres, clickhouse }: WriteDeps): Promise<void> {
+export async function verifyFiles({ postgres, clickhouse }: AudienceStores): Promise<void> {
   const { rows } = await postgres.query<{
     file_id: string
     build_id: string
@@ -54,7 +55,7 @@ export async function verifyFiles({ postgres, clickhouse }: WriteDeps): Promise<
   )
   for (const { file_id, build_id, organization_id, entity, shown, now } of rows) {
     const erased = await erasedHems(postgres, organization_id)
-    const present = await readShown(clickhouse, {
+    const present = await readShown(clickhouseOf({ clickhouse }, organization_id), {
       ...{ organizationId: organization_id, buildId: build_id, entity, erased },
     })
     if (present.shown !== shown) await expireFile(postgres, file_id)

@@ -4,13 +4,12 @@ import { join } from 'node:path'
 import type { ClickHouse, NamedFormat } from '../../platform/clickhouse/client.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { erasedHems } from '../hiddenPeople.ts'
+import { type AudienceStores, clickhouseOf } from '../stores.ts'
 import type { FileFormat, Part } from './files.ts'
 import { partQuery, type ShownMembers, shownQuery } from './rowsQuery.ts'
 import type { FileStore } from './store.ts'
 
-export interface WriteDeps {
-  readonly postgres: Postgres
-  readonly clickhouse: ClickHouse
+export interface WriteDeps extends AudienceStores {
   readonly store: FileStore
   /** Where parts lie while they are written. */
   readonly temporaryDirectory: string
@@ -46,9 +45,10 @@ interface Task {
  * a file that is not waited for any more is left alone. Throws RowsDiffer.
  */
 export async function writeFile(deps: WriteDeps, fileId: string, signal: AbortSignal): Promise<void> {
-  const { postgres, clickhouse } = deps
+  const { postgres } = deps
   const task = await beginFile(postgres, fileId)
   if (!task) return
+  const clickhouse = clickhouseOf(deps, task.organization_id)
   const verifiedAt = await now(postgres)
   const members: ShownMembers = {
     organizationId: task.organization_id,
@@ -105,12 +105,14 @@ const partSettings = { max_memory_usage: 1024 ** 3, max_execution_time: 300 }
 
 /** Writes one part under a temporary name, makes sure that it is on disk with the rows that were asked for, and stores it. */
 async function writePart(
-  { clickhouse, store, temporaryDirectory }: WriteDeps,
-  { file_id, format }: Task,
+  deps: WriteDeps,
+  { file_id, format, organization_id }: Task,
   members: ShownMembers,
   index: number,
   signal: AbortSignal,
 ): Promise<Part> {
+  const { store, temporaryDirectory } = deps
+  const clickhouse = clickhouseOf(deps, organization_id)
   const name = `part-${String(index + 1).padStart(4, '0')}.${format}`
   const path = join(temporaryDirectory, `${file_id}-${name}`)
   const { rows } = await readShown(clickhouse, members)

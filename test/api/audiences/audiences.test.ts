@@ -1,12 +1,18 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: what a test expects of an answer is what it checks.
 /** Audiences as records: who may do what, what is refused, what of them is left when their project goes. */
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sampleIdentity } from '../../../collector/access/sampleView.ts'
 import { buildNow } from '../../../collector/audiences/build/buildNow.ts'
 import { requestBuild } from '../../../collector/audiences/builds.ts'
+import { fileQueues } from '../../../collector/audiences/files/jobs.ts'
+import { openDirectoryStore } from '../../../collector/audiences/files/store.ts'
 import { templates } from '../../../collector/audiences/templates.ts'
+import { openCursors } from '../../../collector/http/cursors.ts'
 import { hemOf } from '../../../collector/people/identity/hem.ts'
 import { ensureSampleAudiences, sampleAudiences } from '../../../collector/sandbox/sampleAudiences.ts'
 import { openTenants, type Tenant, withKey } from '../../spec/tenants.ts'
@@ -492,6 +498,20 @@ test('a test key reads three audiences that are built from the sample data, the 
   const counts = (await build()).map(({ count }: { count: number }) => count)
   expect(counts).toEqual(audiences.map(({ count }: { count: number }) => count))
   expect((await ask(`/${sampleAudiences[0].audienceId}`)).status).toBe(404)
+
+  const download = () => ask(`/${sampleAudiences[0].audienceId}/download`, asked)
+  expect((await download()).body.status).toBe('pending')
+  const directory = mkdtempSync(join(tmpdir(), 'footfall-test-'))
+  const files = fileQueues({
+    ...{ postgres, clickhouse: stores, temporaryDirectory: directory },
+    store: openDirectoryStore(directory, 'http://127.0.0.1', openCursors(randomBytes(32))),
+  })
+  const { rows } = await postgres.query<{ file_id: string }>('SELECT file_id FROM audience_files')
+  const write = files.find(({ name }) => name === 'audiences.file')!
+  for (const { file_id: key } of rows)
+    await write.run({ key, signal: AbortSignal.timeout(60_000), isLastTry: true, send: async () => {} })
+  expect((await download()).body).toMatchObject({ status: 'ready', count: counts[0], charged: 0 })
+  rmSync(directory, { recursive: true })
 })
 
 test('a test key changes nothing', async () => {
