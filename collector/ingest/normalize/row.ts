@@ -1,6 +1,6 @@
 import type { ValidEvent } from '../beacon/validate.ts'
 import { unmarkLongIntegers, withExponents } from './exactNumbers.ts'
-import { numberOf, wellFormedJson } from './text.ts'
+import { numberOf, wellFormed, wellFormedJson } from './text.ts'
 
 /** What all events of one beacon share. */
 export interface BeaconContext {
@@ -75,7 +75,7 @@ function widthMember(name: string, size: unknown): string {
 
 /** A JSON string for a text column. */
 const columnText = (text: string | null): string =>
-  text === null ? 'null' : wellFormedJson(JSON.stringify(text))
+  text === null ? 'null' : JSON.stringify(wellFormed(text))
 
 const absoluteUrl = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]*)([^?#]*)/i
 

@@ -29,4 +29,5 @@ function repaired(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [wellFormed(key), repaired(part)]))
 }
 
-const wellFormed = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd')
+/** The text with U+FFFD for half surrogate pairs and U+0000. */
+export const wellFormed = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd')
