@@ -2,7 +2,7 @@ import type { CapturedData, CapturedType } from '../../schemas/captured.ts'
 import { level } from './consent.ts'
 import { find } from './element.ts'
 import { common } from './events/custom.ts'
-import { referrer } from './events/page_view.ts'
+import { currentReferrer } from './events/page_view.ts'
 import { attempt, json, store } from './guard.ts'
 import { schedule } from './send.ts'
 
@@ -32,7 +32,7 @@ export const note = <T extends CapturedType>(
     queue.push(() =>
       find(path, '[data-footfall-ignore]')
         ? []
-        : { url, referrer, at, properties: common, ...data(), id: Math.random(), type },
+        : { url, referrer: currentReferrer(), at, properties: common, ...data(), id: Math.random(), type },
     )
   schedule()
 }

@@ -4,11 +4,14 @@ import { searched } from './submit.ts'
 
 /** The page that is viewed. */
 let shown = document.referrer
-/** Of the page that is shown: within a page it is the page before. Every event has it. */
-export let referrer: string
+/** Of the page that is shown: within a page it is the page before. */
+let referrer: string
 /** The page view that a change of the URL becomes when the URL has rested. */
 let coming: { url: string; at: number; replaced: boolean | undefined } | undefined
 let resting: ReturnType<typeof setTimeout> | undefined
+
+/** Every event has it, also one that is sent before its URL has rested. */
+export const currentReferrer = (): string => (coming && !coming.replaced ? shown : referrer)
 
 /** Title and sizes are read when the event is encoded: applications set titles late, sizes may force a layout. */
 export const pageView = (data?: object): void => {

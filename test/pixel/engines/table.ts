@@ -14,6 +14,7 @@ export function runTable(name: EngineName, start: () => Promise<Engine>): void {
   for (const { name: outcome, unsupported, isPrivate, run } of cases) {
     const reason = unsupported?.[name]
     if (reason) it.skip(`${outcome} (${name} ${reason})`)
-    else it(outcome, () => stage.perform(run, isPrivate), 60_000)
+    // A browser's driver loses an answer now and then (WebKit's above all): what fails twice fails.
+    else it(outcome, { timeout: 60_000, retry: 1 }, () => stage.perform(run, isPrivate))
   }
 }

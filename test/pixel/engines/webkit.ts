@@ -46,9 +46,17 @@ async function stop(child: ChildProcess): Promise<void> {
   await gone
 }
 
+/** A driver that has not answered by then has lost the command, and what waited for it would wait for ever. */
+const answerMsMax = 25_000
+
 /** One command of the W3C WebDriver protocol. Throws what the driver says against it. */
 async function send<T>(method: 'POST' | 'DELETE', url: string, body: object = {}): Promise<T> {
-  const answer = await fetch(url, { method, ...(method === 'POST' && { body: JSON.stringify(body) }) })
+  const signal = AbortSignal.timeout(answerMsMax)
+  const answer = await fetch(url, {
+    method,
+    signal,
+    ...(method === 'POST' && { body: JSON.stringify(body) }),
+  })
   const { value } = (await answer.json()) as { value: T & { error: string; message: string } }
   if (!answer.ok) throw new Error(`${method} ${url}: ${value.error}: ${value.message}`)
   return value
