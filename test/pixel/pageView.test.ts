@@ -166,3 +166,14 @@ it('every event has the referrer of the page that it happened on', async () => {
     )
   expect(referrers.length).toBeGreaterThanOrEqual(6)
 })
+
+it('so has one that is sent before the URL has rested', async () => {
+  await pixel.visit({})
+  // At once idle: else the callback may come only when the URL has rested.
+  await pixel.page.evaluate(
+    `window.requestIdleCallback = (back) => back(); history.pushState({}, '', '/page?2'); footfall('track', 'early'); footfall('flush')`,
+  )
+  await pixel.events('custom', 1)
+  const [early] = pixel.receiver.events('custom')
+  expect((early as { referrer?: string }).referrer).toBe(`${pixel.receiver.pageOrigin}/page`)
+})

@@ -7,7 +7,7 @@ let shown = document.referrer
 /** Of the page that is shown: within a page it is the page before. */
 let referrer: string
 /** The page view that a change of the URL becomes when the URL has rested. */
-let coming: { url: string; at: number; replaced: boolean | undefined } | undefined
+let coming: { url: string; at: number; replaced: boolean | undefined; referrer: string } | undefined
 let resting: ReturnType<typeof setTimeout> | undefined
 
 /** Every event has it, also one that is sent before its URL has rested. */
@@ -34,20 +34,19 @@ export const settle = (): void => {
   const view = coming
   coming = undefined
   if (view) {
-    const before = shown
     shown = page(view.url)
     if (!view.replaced) {
-      referrer = before
+      referrer = view.referrer
       restartScroll()
     }
-    if (!view.replaced || config.replacedQuery.test(view.url)) pageView({ ...view, referrer: before })
+    if (!view.replaced || config.replacedQuery.test(view.url)) pageView(view)
   }
 }
 
 /** What waits is encoded now: soon the title is another page's. */
 const come = (replaced?: boolean) => {
   if (!coming && !replaced) encode()
-  coming = { url: document.URL, at: Date.now(), replaced }
+  coming = { url: document.URL, at: Date.now(), replaced, referrer: shown }
 }
 
 /**
