@@ -1,5 +1,7 @@
+import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
+import ipaddr from 'ipaddr.js'
 import { StartError } from './platform/startError.ts'
 
 /** Everything the environment can set. Only this file reads it; the README's table lists the same variables. */
@@ -58,6 +60,10 @@ export interface Config {
   smtpFrom: string
   /** FOOTFALL_S3_ENDPOINT, _BUCKET, _REGION, _ACCESS_KEY_ID, _SECRET_ACCESS_KEY: where files are kept; default none, the data directory. */
   s3: S3Settings | null
+  /** FOOTFALL_OUTBOUND_ALLOW, default none: hosts, addresses and CIDR ranges inside the network that customers' addresses may lead to. */
+  outboundAllow: string[]
+  /** FOOTFALL_SECRET_KEY, by default made with a local PostgreSQL: 32 bytes as base64 that customers' secrets are sealed with; after commas, earlier ones. */
+  secretKeys: string[]
   /** STRIPE_API_KEY, default none: usage is not told to Stripe. */
   stripeApiKey: string | null
   /** STRIPE_API_BASE, default Stripe itself: another server that speaks its API. */
@@ -105,10 +111,7 @@ export function readConfig(env: Environment): Config {
     role: oneOf(env, 'FOOTFALL_ROLE', roles, 'all'),
     demo: flag(env, 'FOOTFALL_DEMO', clickhouseUrl === null && databaseUrl === null),
     sampleDays: integer(env, 'FOOTFALL_SAMPLE_DAYS', 30, 0, 30),
-    trustedProxies: (env.FOOTFALL_TRUSTED_PROXIES ?? '')
-      .split(',')
-      .map((part) => part.trim())
-      .filter(Boolean),
+    trustedProxies: list(env, 'FOOTFALL_TRUSTED_PROXIES'),
     ipDatabase: env.FOOTFALL_IP_DATABASE ? resolve(env.FOOTFALL_IP_DATABASE) : null,
     spoolBytesMax: integer(env, 'FOOTFALL_SPOOL_MB_MAX', 10_240, 16, 10_000_000) * 1024 * 1024,
     workers: integer(env, 'FOOTFALL_WORKERS', Math.max(1, availableParallelism() - 1), 1, 256),
@@ -125,6 +128,8 @@ export function readConfig(env: Environment): Config {
     smtpUrl: url(env, 'SMTP_URL', ['smtp:', 'smtps:']),
     smtpFrom: env.SMTP_FROM || `Footfall <footfall@${new URL(publicUrl).hostname}>`,
     s3: s3(env),
+    outboundAllow: addresses(env, 'FOOTFALL_OUTBOUND_ALLOW'),
+    secretKeys: keys(env, 'FOOTFALL_SECRET_KEY'),
     stripeApiKey: env.STRIPE_API_KEY || null,
     stripeApiBase: url(env, 'STRIPE_API_BASE', ['http:', 'https:']),
     chromiumPath: env.CHROMIUM_PATH || null,
@@ -150,6 +155,33 @@ function s3(env: Environment): S3Settings | null {
     accessKeyId: needed('FOOTFALL_S3_ACCESS_KEY_ID'),
     secretAccessKey: needed('FOOTFALL_S3_SECRET_ACCESS_KEY'),
   }
+}
+
+const list = (env: Environment, name: string): string[] =>
+  (env[name] ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean)
+
+/** Names of hosts, addresses and CIDR ranges. */
+function addresses(env: Environment, name: string): string[] {
+  const given = list(env, name)
+  const wrong = given.find((each) => !/^[\w.-]+$/.test(each) && !isIP(each) && !ipaddr.isValidCIDR(each))
+  if (wrong !== undefined) {
+    throw new StartError(
+      `${name} must be hosts, addresses and CIDR ranges with commas between, not "${wrong}"`,
+    )
+  }
+  return given
+}
+
+/** Keys of 32 bytes. Like connection addresses, never repeated in an error. */
+function keys(env: Environment, name: string): string[] {
+  const given = list(env, name)
+  if (given.some((key) => Buffer.from(key, 'base64').length !== 32)) {
+    throw new StartError(`${name} must be 32 bytes as base64, such as \`openssl rand -base64 32\` makes`)
+  }
+  return given
 }
 
 function integer(env: Environment, name: string, fallback: number, least: number, most: number): number {

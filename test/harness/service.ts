@@ -26,6 +26,9 @@ export interface Service {
 /** A test process that is killed never gets to stop its service: the service looks after that by itself. */
 const endWithTest = pathToFileURL(join(packageRoot, 'test/harness/endWithTest.mjs')).href
 
+/** Seals customers' secrets in every test's service. */
+const secretKey = Buffer.alloc(32, 'test').toString('base64')
+
 const startTimeoutMs = 120_000
 
 /**
@@ -55,6 +58,8 @@ export async function startService(
       FOOTFALL_RATE_LIMITS: 'false',
       // A month of it takes as long as the rest of the start.
       FOOTFALL_SAMPLE_DAYS: options.hasSample ? '30' : '0',
+      // A PostgreSQL that is not its own asks for one.
+      FOOTFALL_SECRET_KEY: secretKey,
       ...options.env,
       PORT: String(port),
       FOOTFALL_DATA_DIR: dataDir,

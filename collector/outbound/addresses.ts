@@ -1,0 +1,63 @@
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { OutboundError } from './outboundError.ts'
+
+type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
+
+/** Global IPv6 addresses; what is outside of it is nobody's, or for special purposes. */
+const globalUnicast = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number]
+
+/** Where Azure answers its machines, though the address is a public one. */
+const wireServer = '168.63.129.16'
+
+/** What the operator lets requests reach inside the network (FOOTFALL_OUTBOUND_ALLOW). */
+export interface AllowedAddresses {
+  /** Whether a name may lead wherever it leads. */
+  host(name: string): boolean
+  /** Whether an address may be reached. */
+  address(address: string): boolean
+}
+
+/** Reads FOOTFALL_OUTBOUND_ALLOW: names of hosts, addresses and CIDR ranges. Throws for a range that is none. */
+export function allowAddresses(entries: readonly string[]): AllowedAddresses {
+  const names = new Set<string>()
+  const ranges: Range[] = []
+  for (const entry of entries) {
+    if (entry.includes('/')) ranges.push(ipaddr.parseCIDR(entry))
+    else if (isIP(entry)) {
+      const address = ipaddr.process(entry)
+      ranges.push([address, address.kind() === 'ipv4' ? 32 : 128])
+    } else names.add(nameOf(entry))
+  }
+  return {
+    host: (name) => names.has(nameOf(name)),
+    address: (address) => {
+      const parsed = ipaddr.process(address)
+      return ranges.some((range) => parsed.kind() === range[0].kind() && parsed.match(range))
+    },
+  }
+}
+
+const nameOf = (host: string): string => host.toLowerCase().replace(/\.$/, '')
+
+/**
+ * Whether an address belongs to the public Internet, and not to this machine, its network, the network's provider, or
+ * to a translation of such an address (IPv4-mapped, NAT64, 6to4, Teredo).
+ */
+export function isPublicAddress(address: string): boolean {
+  if (!isIP(address)) return false
+  const parsed = ipaddr.process(address)
+  if (parsed.range() !== 'unicast' || parsed.toString() === wireServer) return false
+  return parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast)
+}
+
+/** Throws OutboundError unless all these addresses of one host may be reached: one that leads inside spoils the others. */
+export function requireReachable(
+  allowed: AllowedAddresses,
+  host: string,
+  addresses: readonly string[],
+): void {
+  if (allowed.host(host)) return
+  if (addresses.every((address) => isPublicAddress(address) || allowed.address(address))) return
+  throw new OutboundError('address_refused', `${host} is not on the public Internet.`)
+}

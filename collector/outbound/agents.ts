@@ -1,0 +1,38 @@
+import http from 'node:http'
+import https from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import type { Resolve } from './resolve.ts'
+
+export interface GuardedAgents {
+  http: http.Agent
+  https: https.Agent
+}
+
+/**
+ * Makes agents whose connections go to addresses that were checked, and to no others: the name is resolved here, once a
+ * connection, and what is connected to is what was found, so a name server that answers otherwise a moment later
+ * changes nothing. They serve clients that follow redirects by themselves too: each connection is checked.
+ */
+export function createGuardedAgents(resolve: Resolve): GuardedAgents {
+  const agents = { http: new http.Agent(), https: new https.Agent() }
+  for (const agent of Object.values<http.Agent>(agents)) {
+    const connect = agent.createConnection.bind(agent)
+    agent.createConnection = (options, created) => {
+      resolve(options.host!).then(
+        (addresses) => created!(null, connect({ ...options, lookup: findAlways(addresses) })!),
+        (error: Error) => created!(error, undefined as never),
+      )
+      return undefined
+    }
+  }
+  return agents
+}
+
+/** A lookup that knows the answer. */
+function findAlways(addresses: readonly string[]): LookupFunction {
+  const found = addresses.map((address) => ({ address, family: isIP(address) }))
+  return (_host, { all }, tell) => {
+    if (all) tell(null, found)
+    else tell(null, found[0]!.address, found[0]!.family)
+  }
+}

@@ -1,0 +1,155 @@
+import http, { type IncomingHttpHeaders } from 'node:http'
+import https from 'node:https'
+import { allowAddresses } from './addresses.ts'
+import { createGuardedAgents, type GuardedAgents } from './agents.ts'
+import { OutboundError, toOutboundError } from './outboundError.ts'
+import { createResolve } from './resolve.ts'
+
+export interface OutboundRequest {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  url: string
+  headers?: Readonly<Record<string, string>>
+  body?: string | Buffer
+  /** For all of it, from resolving the name to the last byte; default 15 s. */
+  timeoutMs?: number
+  /** Default 1 MiB. */
+  responseBytesMax?: number
+  /** Whether an answer serves whose body is longer, slower or broken off: its first bytes are given, `isWhole` says so. */
+  takesPart?: boolean
+  signal?: AbortSignal
+}
+
+export interface OutboundResponse {
+  status: number
+  headers: IncomingHttpHeaders
+  body: Buffer
+  isWhole: boolean
+}
+
+/** Requests to addresses that customers give. */
+export interface Outbound {
+  /**
+   * Sends one request; redirects are answers like others, and not followed. Throws OutboundError when there is no whole
+   * answer.
+   */
+  send(request: OutboundRequest): Promise<OutboundResponse>
+  /**
+   * Checks a URL that is to be kept: throws OutboundError "address_refused" for one that is not http(s), holds a
+   * password, or leads inside the network now. That its name is in no DNS (yet) is no error.
+   */
+  check(url: string): Promise<URL>
+  /** For clients that make their own requests. */
+  agents: GuardedAgents
+}
+
+export interface OutboundOptions {
+  /** FOOTFALL_OUTBOUND_ALLOW: hosts, addresses and ranges inside the network that may be reached. */
+  allow: readonly string[]
+  /** Default: those of the system. */
+  nameServers?: readonly string[]
+}
+
+const defaults = { timeoutMs: 15_000, responseBytesMax: 1024 * 1024 }
+
+export function openOutbound({ allow, nameServers }: OutboundOptions): Outbound {
+  const allowed = allowAddresses(allow)
+  const resolve = createResolve(allowed, nameServers)
+  const agents = createGuardedAgents(resolve)
+  return {
+    agents,
+    send: (request) => send(agents, request),
+    async check(text) {
+      const url = readUrl(text)
+      await resolve(hostOf(url)).catch((error: OutboundError) => {
+        if (error.code !== 'not_resolved') throw error
+      })
+      return url
+    },
+  }
+}
+
+/** The host of a URL as it is resolved: without the brackets of IPv6. */
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '')
+
+function readUrl(text: string): URL {
+  const refused = (message: string) => new OutboundError('address_refused', message)
+  if (!URL.canParse(text)) throw refused('This is not a URL.')
+  const url = new URL(text)
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw refused('A URL begins with https:// or http://.')
+  if (url.username !== '' || url.password !== '') throw refused('A URL holds no user name and no password.')
+  return url
+}
+
+async function send(agents: GuardedAgents, asked: OutboundRequest): Promise<OutboundResponse> {
+  const { timeoutMs, responseBytesMax, ...request } = { ...defaults, ...asked }
+  const url = readUrl(request.url)
+  const host = hostOf(url)
+  const deadline = AbortSignal.timeout(timeoutMs)
+  const signal = request.signal ? AbortSignal.any([deadline, request.signal]) : deadline
+  const told = (error: unknown) =>
+    deadline.aborted
+      ? new OutboundError('timed_out', `${host} has not answered within ${timeoutMs / 1000} seconds.`)
+      : toOutboundError(error, host)
+  try {
+    const response = await begin(agents, url, request, signal)
+    const { chunks, failure } = await readBody(response, responseBytesMax, host)
+    if (failure !== null && !request.takesPart) throw failure
+    return {
+      status: response.statusCode!,
+      headers: response.headers,
+      body: Buffer.concat(chunks).subarray(0, responseBytesMax),
+      isWhole: failure === null,
+    }
+  } catch (error) {
+    throw told(error)
+  }
+}
+
+function begin(
+  agents: GuardedAgents,
+  url: URL,
+  { method, headers, body }: OutboundRequest,
+  signal: AbortSignal,
+): Promise<http.IncomingMessage> {
+  const [client, agent] = url.protocol === 'https:' ? [https, agents.https] : [http, agents.http]
+  const options = {
+    ...{ method, agent, signal },
+    headers: {
+      'accept-encoding': 'identity',
+      ...headers,
+      ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
+    },
+  }
+  return new Promise((resolve, reject) => {
+    const request = client.request(url, options, resolve)
+    request.on('error', reject)
+    request.end(body)
+  })
+}
+
+/** What comes of a body until it is whole, too long, or breaks off. */
+async function readBody(
+  response: http.IncomingMessage,
+  bytesMax: number,
+  host: string,
+): Promise<{ chunks: Buffer[]; failure: unknown }> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes > bytesMax) {
+        const failure = new OutboundError(
+          'response_too_large',
+          `${host} answers more than ${bytesMax} bytes.`,
+        )
+        return { chunks, failure }
+      }
+    }
+    return { chunks, failure: null }
+  } catch (failure) {
+    return { chunks, failure }
+  }
+}

@@ -1,0 +1,36 @@
+export type OutboundErrorCode =
+  | 'address_refused'
+  | 'not_resolved'
+  | 'connection_failed'
+  | 'connection_closed'
+  | 'tls_failed'
+  | 'timed_out'
+  | 'response_too_large'
+
+/** A request to an address that a customer gave got no whole answer. `message` is for that customer: nothing internal. */
+export class OutboundError extends Error {
+  constructor(
+    readonly code: OutboundErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+    this.name = 'OutboundError'
+  }
+}
+
+/** What went wrong below HTTP, told without addresses of ours. */
+export function toOutboundError(error: unknown, host: string): OutboundError {
+  if (error instanceof OutboundError) return error
+  const { code = '', message = '' } = error as NodeJS.ErrnoException
+  const options = { cause: error }
+  if (/CERT|^ERR_(TLS|SSL)|^EPROTO$|SELF_SIGNED|UNABLE_TO_/.test(code))
+    return new OutboundError('tls_failed', `TLS with ${host} failed: ${code}.`, options)
+  if (/^(ECONNRESET|EPIPE)$|^HPE_/.test(code) || message === 'aborted')
+    return new OutboundError(
+      'connection_closed',
+      `${host} closed the connection before its answer was whole.`,
+      options,
+    )
+  return new OutboundError('connection_failed', `No connection to ${host}${code && `: ${code}`}.`, options)
+}

@@ -1,0 +1,37 @@
+import { Resolver, lookup as systemLookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { type AllowedAddresses, requireReachable } from './addresses.ts'
+import { OutboundError } from './outboundError.ts'
+
+/** All addresses of a host, each of which may be reached. Throws OutboundError. */
+export type Resolve = (host: string) => Promise<string[]>
+
+const answerMs = 3_000
+const tries = 2
+
+/**
+ * Makes what every address is resolved and checked with. Names are asked of the DNS servers by sockets: the system's
+ * own lookup would hold one of four threads for as long as a stranger's name server likes, and knows names of this
+ * machine. It is asked only for hosts that the operator named.
+ */
+export function createResolve(allowed: AllowedAddresses, nameServers?: readonly string[]): Resolve {
+  const resolver = new Resolver({ timeout: answerMs, tries })
+  if (nameServers) resolver.setServers(nameServers)
+  return async (host) => {
+    const addresses = await addressesOf(resolver, allowed, host)
+    requireReachable(allowed, host, addresses)
+    return addresses
+  }
+}
+
+async function addressesOf(resolver: Resolver, allowed: AllowedAddresses, host: string): Promise<string[]> {
+  if (isIP(host)) return [host]
+  if (allowed.host(host)) {
+    const found = await systemLookup(host, { all: true }).catch(() => [])
+    if (found.length > 0) return found.map(({ address }) => address)
+  }
+  const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+  const addresses = found.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+  if (addresses.length === 0) throw new OutboundError('not_resolved', `${host} has no address in the DNS.`)
+  return addresses
+}
