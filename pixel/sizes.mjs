@@ -20,14 +20,17 @@ export const history = [
     change: 'variants; what scrolls is what told that it did; an id without asking another process',
     brotli: 2938,
   },
-  { change: 'what is sent before its URL rests has the referrer of its page', brotli: 2972 },
+  {
+    change: 'what is sent before its URL rests has the referrer of its page; no error is thrown at the start',
+    brotli: 2977,
+  },
 ]
 
 /** Most that each file may take, each variant of the script as a pixel with settings that are else the default gets it; these come down, or go up for a fault that was mended. */
 export const budget = {
-  'pixel.js': 2975,
-  'pixel.frustration.js': 3000,
-  'pixel.custom.js': 3035,
+  'pixel.js': 2980,
+  'pixel.frustration.js': 3005,
+  'pixel.custom.js': 3040,
   'vitals.js': 3300,
   'embeds.js': 900,
   'forms.js': 350,

@@ -47,7 +47,8 @@ export const encode = (): void => {
 /** Takes back what an earlier page, or this one, parked. */
 export const unpark = (): void => {
   attempt(() => {
-    if (level > 2) {
+    // An error that is thrown, as by parsing undefined, costs more than all the rest of it.
+    if (level > 2 && localStorage[parked]) {
       queue.unshift(...JSON.parse(localStorage[parked]))
       store(parked)
     }
