@@ -8,6 +8,8 @@ export interface PostgresProxy {
   toLose: number
   /** Closes all connections and refuses new ones. */
   refuse(): Promise<void>
+  /** Keeps the connections that are open, and passes nothing on: as a firewall that has forgotten them. */
+  goSilent(): void
   /** Takes connections again, on the same port. */
   accept(): Promise<void>
 }
@@ -16,19 +18,24 @@ export interface PostgresProxy {
 export async function startPostgresProxy(targetUrl: string, lostStatement: string): Promise<PostgresProxy> {
   const target = new URL(targetUrl)
   const sockets = new Set<Socket>()
+  const silence = new Set<() => void>()
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname)
     let isLost = false
+    let isSilent = false
+    silence.add(() => {
+      isSilent = true
+    })
     client.on('data', (bytes) => {
       if (proxy.toLose > 0 && bytes.includes(lostStatement)) {
         proxy.toLose--
         isLost = true
       }
-      upstream.write(bytes)
+      if (!isSilent) upstream.write(bytes)
     })
     upstream.on('data', (bytes) => {
       if (isLost) client.resetAndDestroy()
-      else client.write(bytes)
+      else if (!isSilent) client.write(bytes)
     })
     for (const [one, other] of [
       [client, upstream],
@@ -62,6 +69,10 @@ export async function startPostgresProxy(targetUrl: string, lostStatement: strin
         server.close(() => resolve())
         for (const socket of sockets) socket.destroy()
       }),
+    goSilent() {
+      for (const one of silence) one()
+      silence.clear()
+    },
     accept: () => listen(port),
   }
   return proxy

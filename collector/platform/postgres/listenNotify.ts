@@ -1,6 +1,13 @@
 import pg from 'pg'
+import { repeat } from '../jobs/repeat.ts'
 
 const reconnectMs = 500
+/** A connection that a firewall forgot stays open and says nothing: it is asked this often whether it is there. */
+const heartbeatMs = 15_000
+/** How long an answer may take before the connection counts as lost. */
+const answerMsMax = 5_000
+/** Everything is read anew after so many heartbeats: what was missed for whatever reason is missed no longer. */
+const heartbeatsPerLoad = 20
 
 export interface ListenOptions {
   /** Where PostgreSQL is. */
@@ -10,20 +17,25 @@ export interface ListenOptions {
   load(): Promise<void>
   /** An announcement came. When it rejects, everything is read anew. */
   changed(payload: string): Promise<void> | void
+  /** How often the connection is asked whether it is still there, in milliseconds. */
+  everyMs?: number
 }
 
 /**
  * Keeps what a process has in memory like what PostgreSQL has, by the changes that it announces on a channel. While
  * PostgreSQL is away the last known state serves on. Rejects when it cannot be read at the start.
  */
-export async function listenNotify({ url, channel, load, changed }: ListenOptions): Promise<{
-  close(): Promise<void>
-}> {
+export async function listenNotify(options: ListenOptions): Promise<{ close(): Promise<void> }> {
+  const { url, channel, load, changed, everyMs = heartbeatMs } = options
   let listener: pg.Client
   let closed = false
+  let heartbeats = 0
 
   const listen = async () => {
-    listener = new pg.Client({ connectionString: url, keepAlive: true })
+    listener = new pg.Client({
+      ...{ connectionString: url, keepAlive: true },
+      ...{ connectionTimeoutMillis: answerMsMax, query_timeout: answerMsMax },
+    })
     listener.on('error', () => {})
     listener.on('end', () => void again())
     listener.on('notification', ({ payload }) => void take(payload!))
@@ -55,11 +67,20 @@ export async function listenNotify({ url, channel, load, changed }: ListenOption
     }
   }
 
+  const beat = async () => {
+    await listener.query('SELECT 1')
+    if (++heartbeats % heartbeatsPerLoad === 0) await load()
+  }
+  // Ended at our side, for at the other nobody may be left to say goodbye; `end` begins anew.
+  const cut = () => listener.connection.stream.destroy()
+
   await listen()
+  const heartbeat = repeat(everyMs, beat, cut)
   return {
     async close() {
       closed = true
       await listener.end()
+      await heartbeat.stop()
     },
   }
 }

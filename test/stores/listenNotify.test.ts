@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { listenNotify } from '../../collector/platform/postgres/listenNotify.ts'
+import { openPostgres } from '../../collector/platform/postgres/pool.ts'
+import { newPostgresDatabase } from '../harness/databases.ts'
+import { startPostgresProxy } from '../harness/postgresProxy.ts'
+import { waitFor } from '../harness/service.ts'
+
+test('a connection that goes silent is noticed: what was announced meanwhile is read, and what comes is heard', async () => {
+  const url = await newPostgresDatabase()
+  const postgres = openPostgres(url, () => {})
+  const proxy = await startPostgresProxy(url, 'nothing is lost')
+  const heard: string[] = []
+  let loads = 0
+  const listening = await listenNotify({
+    ...{ url: proxy.url, channel: 'test_silence', everyMs: 200 },
+    async load() {
+      loads++
+    },
+    changed: (payload) => void heard.push(payload),
+  })
+  const announce = (payload: string) => postgres.query('SELECT pg_notify($1, $2)', ['test_silence', payload])
+  try {
+    await announce('one')
+    await waitFor('the first announcement', () => heard.includes('one'))
+    expect(loads).toBe(1)
+
+    proxy.goSilent()
+    await announce('two')
+    await waitFor('everything to be read anew', () => loads === 2)
+    expect(heard).toEqual(['one'])
+    await announce('three')
+    await waitFor('what is announced afterwards', () => heard.includes('three'))
+  } finally {
+    await listening.close()
+    await proxy.refuse()
+    await postgres.end()
+  }
+})
