@@ -71,6 +71,7 @@ async function main(): Promise<void> {
   const stores = await openStores(config, log)
   noteStores(config, stores)
   const migrated = migrateUntilDone(config, stores, log)
+  migrated.catch(fail)
 
   const { live, test } = stores.clickhouse
   const identity = keepIdentityFresh(live, log)
@@ -272,13 +273,16 @@ async function migrateUntilDone(
       )
       return
     } catch (error) {
+      if (error instanceof StartError) throw error
       log.warn(`ClickHouse is not ready: ${(error as Error).message}`)
       await delay(migrateRetryMs)
     }
   }
 }
 
-main().catch((error) => {
+function fail(error: Error): void {
   console.error(error instanceof StartError ? `footfall: ${error.message}` : error)
   process.exit(1)
-})
+}
+
+main().catch(fail)

@@ -201,3 +201,20 @@ test('PostgreSQL migrations run twice, and by two processes at once', async () =
   expect(rows.every(({ times }) => times === 1)).toBe(true)
   await pool.end()
 })
+
+test('a store that a newer version has migrated is refused, by name, and left as it is', async () => {
+  const refusal = (store: string) =>
+    `a newer version of Footfall has migrated ${store} (999_future.sql); run that version`
+  const database = randomName()
+  await migrateClickHouse(inject('clickhouseUrl'), database)
+  const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
+  await clickhouse.command({ sql: "INSERT INTO migrations (name) VALUES ('999_future.sql')", params: {} })
+  await clickhouse.close()
+  await expect(migrateClickHouse(inject('clickhouseUrl'), database)).rejects.toThrow(refusal('ClickHouse'))
+
+  const postgres = openPostgres(await newEmptyPostgresDatabase(), () => {})
+  await migratePostgres(postgres)
+  await postgres.query("INSERT INTO migrations (name) VALUES ('999_future.sql')")
+  await expect(migratePostgres(postgres)).rejects.toThrow(refusal('PostgreSQL'))
+  await postgres.end()
+})

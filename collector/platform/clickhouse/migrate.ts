@@ -2,6 +2,8 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { companyFields, eventColumns, type Field, profileFields } from '../../../schemas/fields.ts'
+import { refuseNewerSchema } from '../refuseNewerSchema.ts'
+import { StartError } from '../startError.ts'
 import { type ClickHouse, openClickHouse } from './client.ts'
 import { columnDefinition, syncColumns } from './columns.ts'
 import { reloadFailedDictionaries, syncDefinitions } from './definitions.ts'
@@ -17,7 +19,7 @@ const retryMs = 200
  * migrations that it has not had; what can be replaced as a whole, and the columns of the field table, by comparing
  * what is there with what should be. Safe to run twice and by several processes at once: every statement can be done
  * again, a migration is recorded only after all of it was done, and where two get in each other's way, each tries once
- * more. Throws when ClickHouse cannot be asked, or refuses.
+ * more. Throws when ClickHouse cannot be asked, or refuses; StartError where a newer version was here before.
  */
 export async function migrateClickHouse(url: string, database: string): Promise<void> {
   const server = openClickHouse(url, 'default')
@@ -30,7 +32,7 @@ export async function migrateClickHouse(url: string, database: string): Promise<
       try {
         return await migrate(clickhouse, url)
       } catch (error) {
-        if (tried === triesMax) throw error
+        if (tried === triesMax || error instanceof StartError) throw error
         await delay(retryMs * tried)
       }
     }
@@ -59,8 +61,9 @@ async function runMigrations(clickhouse: ClickHouse): Promise<void> {
       (row) => row.name,
     ),
   )
-  const files = readdirSync(join(schemaDirectory, 'migrations'))
-  for (const name of files.filter((file) => file.endsWith('.sql') && !done.has(file)).sort()) {
+  const ours = readdirSync(join(schemaDirectory, 'migrations')).filter((file) => file.endsWith('.sql'))
+  refuseNewerSchema('ClickHouse', done, ours)
+  for (const name of ours.filter((file) => !done.has(file)).sort()) {
     for (const sql of readStatements(`migrations/${name}`, tableValues))
       await clickhouse.command({ sql, params: {} })
     await clickhouse.command({

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageRoot } from '../paths.ts'
+import { refuseNewerSchema } from '../refuseNewerSchema.ts'
 import type { Postgres } from './pool.ts'
 import type { Queryable } from './transaction.ts'
 
@@ -13,7 +14,8 @@ const migrationLock = 7_306_001
 
 /**
  * Applies the numbered migrations that the database has not had, then the functions that are not as their files say.
- * Safe to run twice and by several processes at once: one applies, the others wait for it.
+ * Safe to run twice and by several processes at once: one applies, the others wait for it. Rejects with StartError
+ * where a newer version was here before.
  */
 export async function migratePostgres(postgres: Postgres): Promise<void> {
   const client = await postgres.connect()
@@ -33,7 +35,9 @@ async function applyMigrations(client: Queryable): Promise<void> {
   )
   const { rows } = await client.query<{ name: string }>('SELECT name FROM migrations')
   const done = new Set(rows.map(({ name }) => name))
-  for (const name of sqlFiles(migrationDirectory)) {
+  const ours = sqlFiles(migrationDirectory)
+  refuseNewerSchema('PostgreSQL', done, ours)
+  for (const name of ours) {
     if (done.has(name)) continue
     await apply(client, migrationDirectory, name, () =>
       client.query('INSERT INTO migrations (name) VALUES ($1)', [name]),
