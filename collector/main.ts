@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, type Stats, statSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { serviceSecret } from './access/serviceSecret.ts'
@@ -11,6 +11,7 @@ import { readUnsentReports } from './billing/reports.ts'
 import { openStripe } from './billing/stripe.ts'
 import { type Config, readConfig } from './config.ts'
 import { ensureDemo } from './demo/demo.ts'
+import { demoAudienceId, ensureSampleVisitors } from './demo/sampleVisitors.ts'
 import { welcome } from './demo/welcome.ts'
 import { openCursors } from './http/cursors.ts'
 import { openLocate } from './ingest/normalize/location.ts'
@@ -102,6 +103,13 @@ async function main(): Promise<void> {
   if (config.role !== 'ingest') await ensureSampleOrganization(stores.postgres.pool)
   if (hasSample) await ensureSampleAudiences(stores.postgres.pool)
   const demo = config.demo ? await ensureDemo(stores.postgres.pool, config.dataDir, config.publicUrl) : null
+  const hasVisitors = demo !== null && hasSample
+  // Beside the start of the workers, who need not wait for it.
+  const seeding = hasVisitors
+    ? ensureSampleVisitors({ postgres: stores.postgres.pool, clickhouse: live }, demo).catch((error: Error) =>
+        log.warn(`the demo could not be given visitors: ${error.message}`),
+      )
+    : null
   const tell = config.stripeApiKey ? openStripe(config.stripeApiKey, config.stripeApiBase) : null
   const deletionDeps = {
     ...{ postgres: stores.postgres.pool, clickhouse: live, deadLetterDirectory },
@@ -109,14 +117,16 @@ async function main(): Promise<void> {
   }
   const cursors = openCursors(await serviceSecret(stores.postgres.pool, 'cursor_key'))
   const { files, filesDirectory } = await openFiles(config, cursors)
+  const temporaryDirectory = join(filesDirectory, 'temporary')
+  // Of a process that was killed.
+  rmSync(temporaryDirectory, { recursive: true, force: true })
   const queues: Queue[] = [
     ...adminQueues(deletionDeps),
     ...privacyQueues(deletionDeps),
     ...billingQueues({ postgres: stores.postgres.pool, tell, now: Date.now, log }),
     ...audienceQueues({ postgres: stores.postgres.pool, clickhouse: { live, test }, log }),
     ...fileQueues({
-      ...{ postgres: stores.postgres.pool, clickhouse: { live, test }, store: files },
-      temporaryDirectory: join(filesDirectory, 'temporary'),
+      ...{ postgres: stores.postgres.pool, clickhouse: { live, test }, store: files, temporaryDirectory },
     }),
     ...(hasSample ? sandboxQueues(test, config.sampleDays) : []),
   ]
@@ -178,7 +188,9 @@ async function main(): Promise<void> {
       void close().then(() => process.exit(0))
     })
   }
-  console.log(demo ? welcome(demo, config.dataDir) : `Footfall listens on ${config.publicUrl}`)
+  await seeding
+  const audienceId = hasVisitors ? demoAudienceId(demo) : null
+  console.log(demo ? welcome(demo, config.dataDir, audienceId) : `Footfall listens on ${config.publicUrl}`)
 }
 
 /** Where the stores are, for commands that are run beside the service. */

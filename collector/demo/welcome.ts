@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import type { Demo } from './demo.ts'
 
-/** What `npm start` prints when everything is up. */
-export function welcome(demo: Demo, dataDir: string): string {
+/** What `npm start` prints when everything is up; `audienceId` is one of the demo's, where it has visitors. */
+export function welcome(demo: Demo, dataDir: string, audienceId: string | null): string {
   const {
     collector_url,
     dashboard_url,
@@ -12,6 +12,7 @@ export function welcome(demo: Demo, dataDir: string): string {
     api_secret,
     test_api_key,
     test_api_secret,
+    project_id,
   } = demo
   const ask = (key: string, secret: string, path: string) =>
     `  curl -H 'X-Api-Key: ${key}' \\
@@ -36,6 +37,15 @@ ${ask(test_api_key, test_api_secret, 'v3/events/web_event?limit=2')}
 
 Its audiences, built from templates:
 
-${ask(test_api_key, test_api_secret, `v1/audiences?project_id=${demo.project_id}`)}
+${ask(test_api_key, test_api_secret, `v1/audiences?project_id=${project_id}`)}
+${
+  audienceId === null
+    ? ''
+    : `
+The demo has three of its own, of a month of made-up visits: one as pages of records, and as a Parquet file
+
+${ask(api_key, api_secret, `v1/audiences/${audienceId}/records?project_id=${project_id}&page_size=2`)}
+${ask(api_key, api_secret, `v1/audiences/${audienceId}/download?project_id=${project_id}&format=parquet`)}
 `
+}`
 }

@@ -19,10 +19,20 @@ const daysAfter = 1
 /** Where sample rows say that they lay in a spool; no spool has this id. */
 const spoolId = '5a3b1e00-0000-4000-8000-000000000000'
 
+/** Whose sample rows are. */
+interface Owner {
+  readonly organizationId: string
+  readonly projectId: string
+  readonly pixelId: string
+}
+
 /** The rows of one sample day (UTC midnight), in the order they happened: the same bytes whenever it is asked. */
-export function sampleRows(day: Date): string[] {
+export function sampleRows(day: Date, owner: Owner = sampleIdentity): string[] {
   const dayNumber = Math.floor(day.getTime() / dayMs)
-  return spooled(planDay(dayNumber).map(sampleRow), dayNumber * 10_000)
+  return spooled(
+    planDay(dayNumber).map((event) => sampleRow(event, owner)),
+    dayNumber * 10_000,
+  )
 }
 
 /** The same of the sample's campaigns. */
@@ -34,9 +44,9 @@ export function sampleCampaignRows(day: Date): string[] {
 const spooled = (rows: readonly string[], firstSeq: number): string[] =>
   rows.map((row, index) => `{"spool_id":"${spoolId}","seq":${firstSeq + index},${row.slice(1)}`)
 
-function sampleRow({ visitor, event }: SampleEvent): string {
+function sampleRow({ visitor, event }: SampleEvent, owner: Owner): string {
   const shared = sharedMembers({
-    ...sampleIdentity,
+    ...owner,
     cookieId: visitor.cookieId,
     clientIp: visitor.clientIp,
     deviceMembers: `${knownDevice(visitor.userAgent).members},${locationMembers(visitor.location)},"language":${JSON.stringify(visitor.language)}`,
@@ -50,22 +60,22 @@ function sampleRow({ visitor, event }: SampleEvent): string {
 const graph: Graph = { seed: 20_260_101, companies: 40 }
 
 /** The people among the sample’s visitors, about one in three, as rows of profiles. */
-export const sampleProfiles = (): string[] =>
-  sampleVisitors.flatMap(({ person }) => (person === null ? [] : JSON.stringify(profileAt(graph, person))))
+export const sampleProfiles = (of = graph): string[] =>
+  sampleVisitors.flatMap(({ person }) => (person === null ? [] : JSON.stringify(profileAt(of, person))))
 
 /** The companies that people work for, as rows of companies. */
-export const sampleCompanies = (): string[] =>
-  Array.from({ length: graph.companies }, (_, index) => JSON.stringify(companyAt(graph, index)))
+export const sampleCompanies = (of = graph): string[] =>
+  Array.from({ length: of.companies }, (_, index) => JSON.stringify(companyAt(of, index)))
 
 /** Whose cookies are theirs, as rows of identity_links. */
-export const sampleLinks = (observedAt: Date): string[] =>
+export const sampleLinks = (observedAt: Date, owner: Owner = sampleIdentity, of = graph): string[] =>
   sampleVisitors.flatMap(({ cookieId, person }, index) => {
     if (person === null) return []
     return JSON.stringify({
-      organization_id: sampleIdentity.organizationId,
+      organization_id: owner.organizationId,
       cookie_id: cookieId,
-      hem: profileAt(graph, person).hem,
-      pixel_id: sampleIdentity.pixelId,
+      hem: profileAt(of, person).hem,
+      pixel_id: owner.pixelId,
       observed_at: observedAt.toISOString(),
       spool_id: spoolId,
       seq: index,
@@ -87,21 +97,33 @@ export async function fillSampleDatabase(
   const { days, profiles } = await present(clickhouse, firstDay)
   if (profiles === 0) {
     // Observed now: they count more than what a release before said of the same cookies. A second copy replaces them.
-    await insert(clickhouse, 'identity_links', sampleLinks(now), `sample-links-${now.getTime()}`)
-    await insert(clickhouse, 'companies', sampleCompanies(), 'sample-companies')
-    await insert(clickhouse, 'profiles', sampleProfiles(), 'sample-profiles')
+    await insertSample(clickhouse, 'identity_links', sampleLinks(now), `sample-links-${now.getTime()}`)
+    await insertSample(clickhouse, 'companies', sampleCompanies(), 'sample-companies')
+    await insertSample(clickhouse, 'profiles', sampleProfiles(), 'sample-profiles')
     await reloadIdentity(clickhouse)
   }
+  const missing = Array.from({ length: daysBefore + daysAfter + 1 }, (_, index) => firstDay + index)
+    .filter((day) => !days.includes(day))
+    .map((day) => new Date(day * dayMs))
+  const rowsOf = (midnight: Date) => [...sampleRows(midnight), ...sampleCampaignRows(midnight)]
+  await insertDays(clickhouse, missing, rowsOf, 'sample')
+}
+
+/** Stores the events of these days, ascending, one block for each month: a partition is there whole, or not at all. */
+export async function insertDays(
+  clickhouse: ClickHouse,
+  midnights: readonly Date[],
+  rowsOf: (midnight: Date) => readonly string[],
+  name: string,
+): Promise<void> {
   const months = new Map<string, Date[]>()
-  for (let day = firstDay; day <= today + daysAfter; day++) {
-    if (days.includes(day)) continue
-    const midnight = new Date(day * dayMs)
+  for (const midnight of midnights) {
     const month = nameOf(midnight).slice(0, 7)
     months.set(month, [...(months.get(month) ?? []), midnight])
   }
-  for (const missing of months.values()) {
-    const rows = missing.flatMap((midnight) => [...sampleRows(midnight), ...sampleCampaignRows(midnight)])
-    await insert(clickhouse, 'events', rows, `sample-${nameOf(missing[0]!)}-${nameOf(missing.at(-1)!)}`)
+  for (const days of months.values()) {
+    const token = `${name}-${nameOf(days[0]!)}-${nameOf(days.at(-1)!)}`
+    await insertSample(clickhouse, 'events', days.flatMap(rowsOf), token)
   }
 }
 
@@ -122,5 +144,6 @@ async function present(
   return found!
 }
 
-const insert = (clickhouse: ClickHouse, table: string, rows: string[], token: string) =>
+/** Stores rows, once for a token. */
+export const insertSample = (clickhouse: ClickHouse, table: string, rows: readonly string[], token: string) =>
   clickhouse.insertLines(table, Readable.from([`${rows.join('\n')}\n`], { objectMode: false }), token)

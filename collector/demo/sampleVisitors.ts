@@ -1,0 +1,82 @@
+import { createAudience } from '../audiences/audiences.ts'
+import { uuidOf } from '../audiences/definition/canonical.ts'
+import { templates } from '../audiences/templates.ts'
+import type { Graph } from '../people/generate/index.ts'
+import { reloadIdentity } from '../people/identity/refresh.ts'
+import type { ClickHouse } from '../platform/clickhouse/client.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
+import { inTransaction } from '../platform/postgres/transaction.ts'
+import {
+  insertDays,
+  insertSample,
+  sampleCompanies,
+  sampleLinks,
+  sampleProfiles,
+  sampleRows,
+} from '../sandbox/sample.ts'
+import type { Demo } from './demo.ts'
+
+/** Other people than those whom test keys see. */
+const graph: Graph = { seed: 20_260_102, companies: 40 }
+/** Days before today that have visits: none of the last day, which is what reads return that name no window. */
+const days = { first: 27, last: 2 }
+const dayMs = 86_400_000
+
+const demoTemplates = [
+  'frequent_visitors',
+  'product_visitors_without_order',
+  'visiting_decision_makers',
+] as const
+
+/** The audience that the welcome shows. */
+export const demoAudienceId = ({ project_id }: Demo): string => uuidOf(`${project_id} ${demoTemplates[0]}`)
+
+/**
+ * Gives the demo's project a second pixel with a month of visits, by people of whom profiles tell, and three audiences
+ * made from templates: once, when the demo is new. Done again where it was broken off.
+ */
+export async function ensureSampleVisitors(
+  { postgres, clickhouse }: { postgres: Postgres; clickhouse: ClickHouse },
+  demo: Demo,
+  now = new Date(),
+): Promise<void> {
+  const { organization_id: organizationId, project_id: projectId } = demo
+  const pixelId = uuidOf(`${projectId} sample visitors`)
+  const pixel = await postgres.query('SELECT FROM pixels WHERE pixel_id = $1', [pixelId])
+  if (pixel.rowCount !== 0) return
+  await fillVisits(clickhouse, { organizationId, projectId, pixelId }, now)
+  await inTransaction(postgres, async (client) => {
+    await client.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
+      ...[pixelId, projectId, 'Sample visitors'],
+    ])
+    for (const templateId of demoTemplates) {
+      const { name, definition } = templates.find(({ template_id }) => template_id === templateId)!
+      const audienceId = uuidOf(`${projectId} ${templateId}`)
+      const known = await client.query('SELECT FROM audiences WHERE audience_id = $1', [audienceId])
+      if (known.rowCount === 0) await createAudience(client, projectId, { name, definition }, audienceId)
+    }
+  })
+}
+
+async function fillVisits(
+  clickhouse: ClickHouse,
+  owner: { organizationId: string; projectId: string; pixelId: string },
+  now: Date,
+): Promise<void> {
+  const { projectId, pixelId } = owner
+  const [found] = await clickhouse.rows<{ events: number }>({
+    sql: 'SELECT count() AS events FROM events WHERE project_id = {projectId:UUID} AND pixel_id = {pixelId:UUID}',
+    params: { projectId, pixelId },
+  })
+  if (found!.events > 0) return
+  await insertSample(clickhouse, 'identity_links', sampleLinks(now, owner, graph), `demo-links-${projectId}`)
+  await insertSample(clickhouse, 'companies', sampleCompanies(graph), 'demo-companies')
+  await insertSample(clickhouse, 'profiles', sampleProfiles(graph), 'demo-profiles')
+  await reloadIdentity(clickhouse)
+  const today = Math.floor(now.getTime() / dayMs)
+  const midnights = Array.from(
+    { length: days.first - days.last + 1 },
+    (_, index) => new Date((today - days.first + index) * dayMs),
+  )
+  await insertDays(clickhouse, midnights, (midnight) => sampleRows(midnight, owner), `demo-${projectId}`)
+}
