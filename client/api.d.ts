@@ -727,7 +727,7 @@ export interface paths {
         put?: never;
         /**
          * Sample an audience
-         * @description At most 25 members, masked, and an estimate of how many there are. Free.
+         * @description At most 25 members, masked, and an estimate of how many there are. Free, so whoever meets leaves that fewer than four others meet is counted and not shown.
          */
         post: operations["sampleAudience"];
         delete?: never;
@@ -4558,10 +4558,10 @@ export interface operations {
                  * @example {
                  *       "events": [
                  *         {
-                 *           "event_id": "7ff79713-900f-4b0b-bcf1-3b72ce70daa4",
+                 *           "event_id": "48d81a1c-eb17-4ce3-a73b-84291984975e",
                  *           "event_type": "click",
-                 *           "campaign_id": "5aff5caf-87f0-4d7c-9bfd-fb6cd9540ac2",
-                 *           "ts": "2026-11-22T00:19:55.428Z",
+                 *           "campaign_id": "b319ffcb-b0b1-4867-857e-6ff4ff76c800",
+                 *           "ts": "2026-11-22T03:40:29.574Z",
                  *           "spend": 0.42
                  *         }
                  *       ]
@@ -4730,16 +4730,16 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
+                     *           "timestamp": "2026-11-22T01:24:26.826Z",
+                     *           "event_type": "click",
+                     *           "page_path": "/search",
+                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"card\",\"tagName\":\"A\",\"id\":null,\"href\":null},\"elementIdentifier\":\"#care-guide\",\"elementText\":\"Care guide\",\"coordinates\":{\"x\":75,\"y\":417},\"url\":\"https://kiln-lane.example/search?q=mug\",\"timestamp\":\"2026-11-22T01:24:26.826Z\"}"
+                     *         },
+                     *         {
                      *           "timestamp": "2026-11-21T23:16:46.846Z",
                      *           "event_type": "click",
                      *           "page_path": "/product",
                      *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"card\",\"tagName\":\"A\",\"id\":null,\"href\":null},\"elementIdentifier\":\"main>ul>li>a\",\"elementText\":\"About\",\"coordinates\":{\"x\":19,\"y\":521},\"url\":\"https://kiln-lane.example/product?item=plate\",\"timestamp\":\"2026-11-21T23:16:46.846Z\"}"
-                     *         },
-                     *         {
-                     *           "timestamp": "2026-11-21T23:15:01.232Z",
-                     *           "event_type": "click",
-                     *           "page_path": "/product",
-                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"card\",\"tagName\":\"A\",\"id\":null,\"href\":null},\"elementIdentifier\":\"main>ul>li>a\",\"elementText\":\"See this pot\",\"coordinates\":{\"x\":336,\"y\":482},\"url\":\"https://kiln-lane.example/product?item=jug\",\"timestamp\":\"2026-11-21T23:15:01.232Z\"}"
                      *         }
                      *       ],
                      *       "meta": {
@@ -4747,13 +4747,13 @@ export interface operations {
                      *         "meter": "events",
                      *         "records": 2,
                      *         "charged": 0,
-                     *         "start_ms": 1795220395476,
-                     *         "end_ms": 1795306795476,
+                     *         "start_ms": 1795232429603,
+                     *         "end_ms": 1795318829603,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-22T00:19:55.477Z",
+                     *         "complete_until": "2026-11-22T03:40:29.604Z",
                      *         "has_more": true,
-                     *         "next_cursor": "MTc5NTIyMDM5NTQ3Ni4xNzk1MzA2Nzk1NDc2LjE3OTUzMDE5MDg0MTAuYTIxMTY4YTctNWQzYi00NzUzLWE0ZTAtNWNiM2U4Y2FkZGJj",
-                     *         "request_id": "c52bae13-b830-4256-bf9b-333d9e483193"
+                     *         "next_cursor": "c5CamQv_BRZpkKovmfjfQnsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzMDI5MDEyMzIsImV2ZW50SWQiOiIyYWUzNjQ2MC04MTRiLTQ4YzQtYmNkMy04ZTBjMWUzNjVjNjEifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyMzI0Mjk2MDMsImVuZE1zIjoxNzk1MzE4ODI5NjAzfX0",
+                     *         "request_id": "03209fe1-e9c5-4427-969d-2ae467cc3f7e"
                      *       }
                      *     }
                      */
@@ -4995,13 +4995,13 @@ export interface operations {
                      *         "meter": "resolution_hem",
                      *         "records": 1,
                      *         "charged": 0,
-                     *         "start_ms": 1795220395509,
-                     *         "end_ms": 1795306795509,
+                     *         "start_ms": 1795232429620,
+                     *         "end_ms": 1795318829620,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-22T00:19:55.509Z",
+                     *         "complete_until": "2026-11-22T03:40:29.621Z",
                      *         "has_more": true,
-                     *         "next_cursor": "MTc5NTIyMDM5NTUwOS4xNzk1MzA2Nzk1NTA5LjE3OTUzMDE5NDgwNjMuMWNmMzRhZDQtYjI3NC00OGI3LWJkYTUtNWU0ZTliN2Q2MmZh",
-                     *         "request_id": "b91abe24-179b-411c-b0c4-c99f9790b52f"
+                     *         "next_cursor": "ylX2f1fJvXc1okzsq1UpAXsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzMDE5NDgwNjMsImV2ZW50SWQiOiIxY2YzNGFkNC1iMjc0LTQ4YjctYmRhNS01ZTRlOWI3ZDYyZmEifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyMzI0Mjk2MjAsImVuZE1zIjoxNzk1MzE4ODI5NjIwfX0",
+                     *         "request_id": "13564b9e-5227-4543-a288-13b0ee7b0f24"
                      *       }
                      *     }
                      */
@@ -5244,13 +5244,13 @@ export interface operations {
                      *         "meter": "resolution_hem_pte",
                      *         "records": 1,
                      *         "charged": 0,
-                     *         "start_ms": 1795220395544,
-                     *         "end_ms": 1795306795544,
+                     *         "start_ms": 1795232429647,
+                     *         "end_ms": 1795318829647,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-22T00:19:55.544Z",
+                     *         "complete_until": "2026-11-22T03:40:29.647Z",
                      *         "has_more": true,
-                     *         "next_cursor": "MTc5NTIyMDM5NTU0NC4xNzk1MzA2Nzk1NTQ0LjE3OTUzMDE5NDgwNjMuMWNmMzRhZDQtYjI3NC00OGI3LWJkYTUtNWU0ZTliN2Q2MmZh",
-                     *         "request_id": "ca7a1bab-6d5d-470a-8211-c22ee90e441e"
+                     *         "next_cursor": "1I2xrW5_GOAdCrWL8ULIZnsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzMDE5NDgwNjMsImV2ZW50SWQiOiIxY2YzNGFkNC1iMjc0LTQ4YjctYmRhNS01ZTRlOWI3ZDYyZmEifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyMzI0Mjk2NDcsImVuZE1zIjoxNzk1MzE4ODI5NjQ3fX0",
+                     *         "request_id": "9517f767-3678-468c-8caf-1b9ee0f34d1e"
                      *       }
                      *     }
                      */
@@ -5503,13 +5503,13 @@ export interface operations {
                      *         "meter": "resolution_full_profile",
                      *         "records": 2,
                      *         "charged": 0,
-                     *         "start_ms": 1795220395727,
-                     *         "end_ms": 1795306795727,
+                     *         "start_ms": 1795232429686,
+                     *         "end_ms": 1795318829686,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-22T00:19:55.727Z",
+                     *         "complete_until": "2026-11-22T03:40:29.686Z",
                      *         "has_more": true,
-                     *         "next_cursor": "MTc5NTIyMDM5NTcyNy4xNzk1MzA2Nzk1NzI3LjE3OTUzMDE5MzAwNjYuMzg4MTUxYmQtNTJiYS00M2M0LWFiM2QtMDZmNDhlZGU5YjFh",
-                     *         "request_id": "942ec85f-173e-4ec8-9e62-3e1bcf9ad272"
+                     *         "next_cursor": "_WKYfuAsnHSexjW2_OaxJHsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzMDE5MzAwNjYsImV2ZW50SWQiOiIzODgxNTFiZC01MmJhLTQzYzQtYWIzZC0wNmY0OGVkZTliMWEifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyMzI0Mjk2ODYsImVuZE1zIjoxNzk1MzE4ODI5Njg2fX0",
+                     *         "request_id": "29bab4ea-4d7e-4b39-96f4-df94630e1f8d"
                      *       }
                      *     }
                      */
@@ -5815,7 +5815,7 @@ export interface operations {
                      *       "counts": [
                      *         {
                      *           "event_type": "page_view",
-                     *           "count": 165
+                     *           "count": 167
                      *         },
                      *         {
                      *           "event_type": "video",
@@ -5827,7 +5827,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "event_type": "click",
-                     *           "count": 42
+                     *           "count": 43
                      *         },
                      *         {
                      *           "event_type": "custom",
@@ -5835,7 +5835,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "event_type": "search",
-                     *           "count": 8
+                     *           "count": 9
                      *         },
                      *         {
                      *           "event_type": "form_submission",
@@ -5843,19 +5843,19 @@ export interface operations {
                      *         },
                      *         {
                      *           "event_type": "download",
-                     *           "count": 5
+                     *           "count": 6
                      *         },
                      *         {
                      *           "event_type": "copy",
                      *           "count": 4
                      *         }
                      *       ],
-                     *       "total": 349,
+                     *       "total": 354,
                      *       "meta": {
-                     *         "start_ms": 1795220395818,
-                     *         "end_ms": 1795306795818,
+                     *         "start_ms": 1795232429739,
+                     *         "end_ms": 1795318829739,
                      *         "has_more": false,
-                     *         "request_id": "2dbc2997-7cb8-4fc0-bb9d-71d4b6b1b625"
+                     *         "request_id": "d2abb804-5da6-43a5-b971-b6e8467cd40c"
                      *       }
                      *     }
                      */
@@ -6453,7 +6453,7 @@ export interface operations {
                      *         "offset": 0,
                      *         "limit": 1,
                      *         "has_more": true,
-                     *         "request_id": "3cb13b90-3f93-4dde-a153-56ef5777aa4a"
+                     *         "request_id": "886d2360-a5d8-4f90-a540-037cab25e030"
                      *       }
                      *     }
                      */
@@ -6608,7 +6608,7 @@ export interface operations {
                      *         "offset": 0,
                      *         "limit": 1,
                      *         "has_more": true,
-                     *         "request_id": "c32d7d42-e887-48a4-b9d2-dca528ac233e"
+                     *         "request_id": "e17916de-5244-4144-9016-2699f90f2209"
                      *       }
                      *     }
                      */
@@ -6749,7 +6749,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795219200000,
                      *         "end_ms": 1795305600000,
-                     *         "request_id": "6c3f4234-bd85-4e17-9bd8-48196c20f5fc"
+                     *         "request_id": "91a7af35-0f20-420a-a817-db274fe500f0"
                      *       }
                      *     }
                      */
@@ -6894,7 +6894,7 @@ export interface operations {
                      *         "start_ms": 1795219200000,
                      *         "end_ms": 1795305600000,
                      *         "has_more": false,
-                     *         "request_id": "55a9768e-eefc-45d3-81af-c3b66dcee5e9"
+                     *         "request_id": "6fbf0d3a-e98d-44c0-b2ac-33f2cc99ed47"
                      *       }
                      *     }
                      */
@@ -7825,19 +7825,19 @@ export interface operations {
                      * @example {
                      *       "statistics": [],
                      *       "total": {
-                     *         "events": 9240,
+                     *         "events": 9245,
                      *         "resolved_events": 2709,
                      *         "visitors": 168,
                      *         "resolved_visitors": 48,
                      *         "people": 48,
-                     *         "event_rate": 0.29318181818181815,
+                     *         "event_rate": 0.2930232558139535,
                      *         "visitor_rate": 0.2857142857142857
                      *       },
                      *       "meta": {
-                     *         "start_ms": 1792714800851,
-                     *         "end_ms": 1795306800851,
+                     *         "start_ms": 1792726830189,
+                     *         "end_ms": 1795318830189,
                      *         "has_more": false,
-                     *         "request_id": "96ceb821-ca98-45a4-a84b-498b96110fdd"
+                     *         "request_id": "42970803-1117-4f94-a13a-f3a3d8b04a94"
                      *       }
                      *     }
                      */
@@ -8084,7 +8084,10 @@ export interface operations {
     createAudience: {
         parameters: {
             query?: {
-                /** @description The project; or the header X-Project-Id. */
+                /**
+                 * @description The project; or the header X-Project-Id.
+                 * @example cd26bb69-1570-49e1-aa3e-5e6926173788
+                 */
                 project_id?: string;
             };
             header?: never;
@@ -8093,6 +8096,19 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Another",
+                 *       "definition": {
+                 *         "entity": "people",
+                 *         "include": {
+                 *           "event": {
+                 *             "within_days": 7
+                 *           }
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * Format: uuid
@@ -8122,6 +8138,39 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "audience": {
+                     *         "id": "01a20157-54be-74cf-928e-6350808b7e12",
+                     *         "project_id": "cd26bb69-1570-49e1-aa3e-5e6926173788",
+                     *         "name": "Another",
+                     *         "entity": "people",
+                     *         "definition": {
+                     *           "entity": "people",
+                     *           "include": {
+                     *             "event": {
+                     *               "within_days": 7
+                     *             }
+                     *           }
+                     *         },
+                     *         "intent_window_days": 30,
+                     *         "refresh": "manual",
+                     *         "status": "pending",
+                     *         "bucket_counts": {
+                     *           "low": 0,
+                     *           "medium": 0,
+                     *           "high": 0
+                     *         },
+                     *         "count": null,
+                     *         "meter": "audience",
+                     *         "build_id": null,
+                     *         "built_at": null,
+                     *         "version": 1,
+                     *         "created_at": "2026-11-22T03:40:30.267Z",
+                     *         "updated_at": "2026-11-22T03:40:30.267Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         audience: components["schemas"]["Audience"];
                     };
@@ -8344,17 +8393,26 @@ export interface operations {
     updateAudience: {
         parameters: {
             query?: {
-                /** @description The project; or the header X-Project-Id. */
+                /**
+                 * @description The project; or the header X-Project-Id.
+                 * @example cd26bb69-1570-49e1-aa3e-5e6926173788
+                 */
                 project_id?: string;
             };
             header?: never;
             path: {
+                /** @example 91cfdc46-ea96-4e92-8578-889de3031f77 */
                 audience_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Renamed"
+                 *     }
+                 */
                 "application/json": {
                     name?: string;
                     /** @description `{ "entity": "people" | "companies", "include": Node, "exclude"?: Node, "limit"?: integer }`. Whom the audience is of. A node is `{ "all": [Node] }`, `{ "any": [Node] }`, `{ "not": Node }` or a leaf: `{ "profile": { field, op, value } }`, `{ "event": { event_type?, filter?, at_least?, within_days, pixel_id? } }`, `{ "audience": { audience_id } }`. At most 8 deep and 64 leaves; what is wrong is answered 400 with its `pointer`. `GET /api/v1/audiences/schema` has all of it as JSON Schema. */
@@ -8381,6 +8439,39 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "audience": {
+                     *         "id": "91cfdc46-ea96-4e92-8578-889de3031f77",
+                     *         "project_id": "cd26bb69-1570-49e1-aa3e-5e6926173788",
+                     *         "name": "Renamed",
+                     *         "entity": "people",
+                     *         "definition": {
+                     *           "entity": "people",
+                     *           "include": {
+                     *             "event": {
+                     *               "within_days": 7
+                     *             }
+                     *           }
+                     *         },
+                     *         "intent_window_days": 30,
+                     *         "refresh": "manual",
+                     *         "status": "completed",
+                     *         "bucket_counts": {
+                     *           "low": 0,
+                     *           "medium": 0,
+                     *           "high": 0
+                     *         },
+                     *         "count": 0,
+                     *         "meter": "audience",
+                     *         "build_id": "98ae27c2-e410-48a5-a5a9-d1fb0c939f31",
+                     *         "built_at": "2026-11-22T03:40:28.632Z",
+                     *         "version": 2,
+                     *         "created_at": "2026-11-22T03:40:28.570Z",
+                     *         "updated_at": "2026-11-22T03:40:30.303Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         audience: components["schemas"]["Audience"];
                     };
@@ -8537,7 +8628,10 @@ export interface operations {
     sampleAudience: {
         parameters: {
             query?: {
-                /** @description The project; or the header X-Project-Id. */
+                /**
+                 * @description The project; or the header X-Project-Id.
+                 * @example cd26bb69-1570-49e1-aa3e-5e6926173788
+                 */
                 project_id?: string;
             };
             header?: never;
@@ -8546,6 +8640,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "definition": {
+                 *         "entity": "people",
+                 *         "include": {
+                 *           "event": {
+                 *             "within_days": 7
+                 *           }
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * Format: uuid
@@ -8569,6 +8675,131 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "sample": [
+                     *         {
+                     *           "hem": "9***",
+                     *           "pte_person_id": null,
+                     *           "pte_household_id": null,
+                     *           "maid": null,
+                     *           "uid2": null,
+                     *           "id5_id": null,
+                     *           "ramp_id": null,
+                     *           "first_name": "S***",
+                     *           "middle_name": null,
+                     *           "last_name": null,
+                     *           "full_name": null,
+                     *           "email": null,
+                     *           "email_status": null,
+                     *           "email_verified_at": null,
+                     *           "business_email": null,
+                     *           "personal_email": null,
+                     *           "additional_emails": null,
+                     *           "phone": null,
+                     *           "direct_phone": null,
+                     *           "mobile_phone": null,
+                     *           "do_not_call": null,
+                     *           "home_phone": null,
+                     *           "linkedin_url": null,
+                     *           "linkedin_headline": null,
+                     *           "twitter_url": null,
+                     *           "facebook_url": null,
+                     *           "github_url": null,
+                     *           "job_title": null,
+                     *           "job_seniority": null,
+                     *           "job_department": null,
+                     *           "job_function": null,
+                     *           "job_is_decision_maker": null,
+                     *           "job_start_year": null,
+                     *           "job_city": null,
+                     *           "job_region": null,
+                     *           "job_country": null,
+                     *           "previous_job_title": null,
+                     *           "previous_company_name": null,
+                     *           "years_of_experience": null,
+                     *           "skills": null,
+                     *           "company_name": null,
+                     *           "company_legal_name": null,
+                     *           "company_domain": null,
+                     *           "company_website_url": null,
+                     *           "company_description": null,
+                     *           "company_industry": null,
+                     *           "company_sub_industry": null,
+                     *           "company_naics_code": null,
+                     *           "company_sic_code": null,
+                     *           "company_type": null,
+                     *           "company_stock_symbol": null,
+                     *           "company_stock_exchange": null,
+                     *           "company_founded_year": null,
+                     *           "company_employee_count": null,
+                     *           "company_employee_range": null,
+                     *           "company_employee_growth": null,
+                     *           "company_revenue_usd": null,
+                     *           "company_revenue_range": null,
+                     *           "company_funding_total_usd": null,
+                     *           "company_funding_stage": null,
+                     *           "company_phone": null,
+                     *           "company_street_address": null,
+                     *           "company_city": null,
+                     *           "company_region": null,
+                     *           "company_postal_code": null,
+                     *           "company_country": null,
+                     *           "company_linkedin_url": null,
+                     *           "company_twitter_url": null,
+                     *           "company_facebook_url": null,
+                     *           "company_technologies": null,
+                     *           "company_keywords": null,
+                     *           "company_parent_domain": null,
+                     *           "company_sells_to_businesses": null,
+                     *           "company_sells_to_consumers": null,
+                     *           "gender": null,
+                     *           "birth_year": null,
+                     *           "age": null,
+                     *           "age_range": null,
+                     *           "generation": null,
+                     *           "marital_status": null,
+                     *           "has_children": null,
+                     *           "children_count": null,
+                     *           "household_size": null,
+                     *           "household_income_range": null,
+                     *           "income_range": null,
+                     *           "net_worth_range": null,
+                     *           "credit_rating": null,
+                     *           "education_level": null,
+                     *           "occupation": null,
+                     *           "home_language": null,
+                     *           "is_home_owner": null,
+                     *           "dwelling_type": null,
+                     *           "home_value_usd": null,
+                     *           "residence_years": null,
+                     *           "home_street_address": null,
+                     *           "home_city": null,
+                     *           "home_region": null,
+                     *           "home_postal_code": null,
+                     *           "home_country": null,
+                     *           "home_latitude": null,
+                     *           "home_longitude": null,
+                     *           "timezone": null,
+                     *           "interests": null,
+                     *           "purchase_categories": null,
+                     *           "is_online_shopper": null,
+                     *           "is_investor": null,
+                     *           "is_donor": null,
+                     *           "is_traveler": null,
+                     *           "is_pet_owner": null,
+                     *           "vehicle_make": null
+                     *         }
+                     *       ],
+                     *       "estimate": {
+                     *         "count": 1,
+                     *         "low": 1,
+                     *         "high": 1
+                     *       },
+                     *       "records_to_charge": 1,
+                     *       "meter": "audience"
+                     *     }
+                     */
                     "application/json": {
                         /** @description Some of the members; e-mails, names, phones and LinkedIn URLs are masked. */
                         sample: {
@@ -8623,7 +8854,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: 10 requests a second, bursts of 10, per key; 25 requests a second, bursts of 50, per organization. `X-RateLimit-Limit`, `-Burst` and `-Remaining` tell of the tightest of them. `Retry-After` says for how many seconds to wait. */
+            /** @description `rate_limited`: 10 requests a second, bursts of 10, per key; 5 requests a second, bursts of 5, per organization; 25 requests a second, bursts of 50, per organization. `X-RateLimit-Limit`, `-Burst` and `-Remaining` tell of the tightest of them. `Retry-After` says for how many seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10619,8 +10850,8 @@ export interface operations {
                      *         "name": "Sample organization",
                      *         "secret_required": true,
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T00:19:52.522Z",
-                     *         "updated_at": "2026-11-22T00:19:52.522Z"
+                     *         "created_at": "2026-11-22T03:40:27.567Z",
+                     *         "updated_at": "2026-11-22T03:40:27.567Z"
                      *       }
                      *     }
                      */
@@ -10717,12 +10948,12 @@ export interface operations {
                     /**
                      * @example {
                      *       "organization": {
-                     *         "organization_id": "cec2f7bc-f98b-4c1a-bdfd-fa1df407b7ab",
+                     *         "organization_id": "aa957336-4b37-4f38-a9c7-c893644325c4",
                      *         "name": "Renamed",
                      *         "secret_required": true,
                      *         "version": 2,
-                     *         "created_at": "2026-11-22T00:19:53.858Z",
-                     *         "updated_at": "2026-11-22T00:20:01.106Z"
+                     *         "created_at": "2026-11-22T03:40:28.536Z",
+                     *         "updated_at": "2026-11-22T03:40:30.450Z"
                      *       }
                      *     }
                      */
@@ -10886,7 +11117,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "email": "fe2f0499-2d90-49c0-b419-29f1df7c784f@new.example",
+                 *       "email": "3b1545a4-0faf-4369-8aad-2d67e144b0d5@new.example",
                  *       "role": "member"
                  *     }
                  */
@@ -10913,17 +11144,17 @@ export interface operations {
                     /**
                      * @example {
                      *       "member": {
-                     *         "member_id": "88c4bc1c-b2bb-4774-b6e7-d32b62fb07da",
-                     *         "email": "fe2f0499-2d90-49c0-b419-29f1df7c784f@new.example",
+                     *         "member_id": "fcceb979-443c-4b06-9362-4fc90b7790b2",
+                     *         "email": "3b1545a4-0faf-4369-8aad-2d67e144b0d5@new.example",
                      *         "name": null,
                      *         "role": "member",
                      *         "status": "invited",
                      *         "projects": [],
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T00:20:01.121Z",
-                     *         "updated_at": "2026-11-22T00:20:01.121Z"
+                     *         "created_at": "2026-11-22T03:40:30.458Z",
+                     *         "updated_at": "2026-11-22T03:40:30.458Z"
                      *       },
-                     *       "invitation_url": "http://127.0.0.1:8787/invitation/4rDRq-LmjBM40votDOQGE8zXP7CinTKojwpIEbcxoIk"
+                     *       "invitation_url": "http://127.0.0.1:8787/invitation/-BJnZ7EuHO0FWbFp6P4m410YC19NbSK4FBC2Dn4qx_4"
                      *     }
                      */
                     "application/json": {
@@ -11019,8 +11250,8 @@ export interface operations {
                      *           "status": "active",
                      *           "projects": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-22T00:19:52.571Z",
-                     *           "updated_at": "2026-11-22T00:19:52.571Z"
+                     *           "created_at": "2026-11-22T03:40:27.584Z",
+                     *           "updated_at": "2026-11-22T03:40:27.584Z"
                      *         },
                      *         {
                      *           "member_id": "5a3b1e00-0000-4000-8000-0000000000a2",
@@ -11030,8 +11261,8 @@ export interface operations {
                      *           "status": "active",
                      *           "projects": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-22T00:19:52.578Z",
-                     *           "updated_at": "2026-11-22T00:19:52.578Z"
+                     *           "created_at": "2026-11-22T03:40:27.596Z",
+                     *           "updated_at": "2026-11-22T03:40:27.596Z"
                      *         },
                      *         {
                      *           "member_id": "5a3b1e00-0000-4000-8000-0000000000a3",
@@ -11046,8 +11277,8 @@ export interface operations {
                      *             }
                      *           ],
                      *           "version": 1,
-                     *           "created_at": "2026-11-22T00:19:52.586Z",
-                     *           "updated_at": "2026-11-22T00:19:52.586Z"
+                     *           "created_at": "2026-11-22T03:40:27.598Z",
+                     *           "updated_at": "2026-11-22T03:40:27.598Z"
                      *         }
                      *       ]
                      *     }
@@ -11204,7 +11435,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "member_id": "6ba89a70-0677-40f4-896f-6fe8fbf99104",
+                 *       "member_id": "9bd11d6e-99d9-4dea-b42f-1d8a2315864b",
                  *       "name": "Renamed"
                  *     }
                  */
@@ -11232,15 +11463,15 @@ export interface operations {
                     /**
                      * @example {
                      *       "member": {
-                     *         "member_id": "6ba89a70-0677-40f4-896f-6fe8fbf99104",
+                     *         "member_id": "9bd11d6e-99d9-4dea-b42f-1d8a2315864b",
                      *         "email": "member@alder.example",
                      *         "name": "Renamed",
                      *         "role": "member",
                      *         "status": "active",
                      *         "projects": [],
                      *         "version": 2,
-                     *         "created_at": "2026-11-22T00:19:53.893Z",
-                     *         "updated_at": "2026-11-22T00:20:01.236Z"
+                     *         "created_at": "2026-11-22T03:40:28.681Z",
+                     *         "updated_at": "2026-11-22T03:40:30.486Z"
                      *       }
                      *     }
                      */
@@ -11318,7 +11549,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "member_id": "6ba89a70-0677-40f4-896f-6fe8fbf99104"
+                 *       "member_id": "9bd11d6e-99d9-4dea-b42f-1d8a2315864b"
                  *     }
                  */
                 "application/json": {
@@ -11432,12 +11663,12 @@ export interface operations {
                     /**
                      * @example {
                      *       "project": {
-                     *         "project_id": "42c69bd3-92bc-4e2b-a173-7207bf40d99f",
-                     *         "organization_id": "cec2f7bc-f98b-4c1a-bdfd-fa1df407b7ab",
+                     *         "project_id": "2a209ef0-b54f-4014-8f86-c781ffb72489",
+                     *         "organization_id": "aa957336-4b37-4f38-a9c7-c893644325c4",
                      *         "name": "Another",
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T00:20:01.258Z",
-                     *         "updated_at": "2026-11-22T00:20:01.258Z"
+                     *         "created_at": "2026-11-22T03:40:30.505Z",
+                     *         "updated_at": "2026-11-22T03:40:30.505Z"
                      *       }
                      *     }
                      */
@@ -11529,8 +11760,8 @@ export interface operations {
                      *           "organization_id": "5a3b1e00-0000-4000-8000-000000000001",
                      *           "name": "Sample shop",
                      *           "version": 1,
-                     *           "created_at": "2026-11-22T00:19:52.535Z",
-                     *           "updated_at": "2026-11-22T00:19:52.535Z"
+                     *           "created_at": "2026-11-22T03:40:27.571Z",
+                     *           "updated_at": "2026-11-22T03:40:27.571Z"
                      *         }
                      *       ]
                      *     }
@@ -11623,8 +11854,8 @@ export interface operations {
                      *         "organization_id": "5a3b1e00-0000-4000-8000-000000000001",
                      *         "name": "Sample shop",
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T00:19:52.535Z",
-                     *         "updated_at": "2026-11-22T00:19:52.535Z"
+                     *         "created_at": "2026-11-22T03:40:27.571Z",
+                     *         "updated_at": "2026-11-22T03:40:27.571Z"
                      *       }
                      *     }
                      */
@@ -11700,7 +11931,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "project_id": "765b18a7-184b-47a9-ab84-0b15c1c8eefe",
+                 *       "project_id": "cd26bb69-1570-49e1-aa3e-5e6926173788",
                  *       "name": "Renamed"
                  *     }
                  */
@@ -11723,12 +11954,12 @@ export interface operations {
                     /**
                      * @example {
                      *       "project": {
-                     *         "project_id": "765b18a7-184b-47a9-ab84-0b15c1c8eefe",
-                     *         "organization_id": "cec2f7bc-f98b-4c1a-bdfd-fa1df407b7ab",
+                     *         "project_id": "cd26bb69-1570-49e1-aa3e-5e6926173788",
+                     *         "organization_id": "aa957336-4b37-4f38-a9c7-c893644325c4",
                      *         "name": "Renamed",
                      *         "version": 2,
-                     *         "created_at": "2026-11-22T00:19:53.859Z",
-                     *         "updated_at": "2026-11-22T00:20:01.274Z"
+                     *         "created_at": "2026-11-22T03:40:28.546Z",
+                     *         "updated_at": "2026-11-22T03:40:30.515Z"
                      *       }
                      *     }
                      */
@@ -11804,7 +12035,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "project_id": "765b18a7-184b-47a9-ab84-0b15c1c8eefe",
+                 *       "project_id": "cd26bb69-1570-49e1-aa3e-5e6926173788",
                  *       "events": "keep"
                  *     }
                  */
@@ -12491,8 +12722,8 @@ export interface operations {
                      *           "script_url": "http://127.0.0.1:8787/p/5a3b1e00-0000-4000-8000-000000000003.js",
                      *           "snippet": "<script>!function(w){w.footfall=w.footfall||function(){(w.footfall.q=w.footfall.q||[]).push(arguments)}}(window)</script>\n<script async src=\"http://127.0.0.1:8787/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *           "version": 1,
-                     *           "created_at": "2026-11-22T00:19:52.546Z",
-                     *           "updated_at": "2026-11-22T00:19:52.546Z"
+                     *           "created_at": "2026-11-22T03:40:27.578Z",
+                     *           "updated_at": "2026-11-22T03:40:27.578Z"
                      *         }
                      *       ]
                      *     }
@@ -12641,8 +12872,8 @@ export interface operations {
                      *         "script_url": "http://127.0.0.1:8787/p/5a3b1e00-0000-4000-8000-000000000003.js",
                      *         "snippet": "<script>!function(w){w.footfall=w.footfall||function(){(w.footfall.q=w.footfall.q||[]).push(arguments)}}(window)</script>\n<script async src=\"http://127.0.0.1:8787/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T00:19:52.546Z",
-                     *         "updated_at": "2026-11-22T00:19:52.546Z"
+                     *         "created_at": "2026-11-22T03:40:27.578Z",
+                     *         "updated_at": "2026-11-22T03:40:27.578Z"
                      *       }
                      *     }
                      */
@@ -13262,7 +13493,7 @@ export interface operations {
                      *       },
                      *       "caller": {
                      *         "kind": "key",
-                     *         "key_id": "457a55fd-e698-44fa-824b-a3a823203ab1",
+                     *         "key_id": "a5115099-3766-493a-a220-7f2c6dbdd83e",
                      *         "scope": "organization",
                      *         "mode": "test"
                      *       },
@@ -13424,7 +13655,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "7997cdda-b99b-4388-87e8-08b1f46f7b55",
+                 *       "cookie_id": "f0c0fc53-ef3b-4fdd-9193-3c1a9dd85011",
                  *       "opt_out": false
                  *     }
                  */
@@ -13453,9 +13684,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "erasure": {
-                     *         "erasure_id": "b8024e54-107d-4482-92b5-34e473fe30f4",
+                     *         "erasure_id": "c67f57cd-13ca-4772-9cb9-5550d8f89777",
                      *         "status": "pending",
-                     *         "requested_at": "2026-11-22T00:20:01.484Z",
+                     *         "requested_at": "2026-11-22T03:40:30.603Z",
                      *         "completed_at": null
                      *       }
                      *     }
@@ -13774,7 +14005,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "67c38611-7e2d-4d4c-908d-363a72c1595c"
+                 *       "cookie_id": "8f3c3563-f8b7-4947-a181-dc24aec020a3"
                  *     }
                  */
                 "application/json": {
@@ -13800,10 +14031,10 @@ export interface operations {
                     /**
                      * @example {
                      *       "opt_out": {
-                     *         "opt_out_id": "4a71b9dd-410c-4c0f-a162-769203c1bb6e",
+                     *         "opt_out_id": "51c71f3e-8e51-4987-9144-fcebee49bab8",
                      *         "hem": null,
-                     *         "cookie_id": "67c38611-7e2d-4d4c-908d-363a72c1595c",
-                     *         "created_at": "2026-11-22T00:20:01.547Z"
+                     *         "cookie_id": "8f3c3563-f8b7-4947-a181-dc24aec020a3",
+                     *         "created_at": "2026-11-22T03:40:30.615Z"
                      *       }
                      *     }
                      */
@@ -13879,7 +14110,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "674a448e-4cf8-41eb-9401-75a3efb9c229"
+                 *       "cookie_id": "be38126d-ea66-47db-b7f0-b04a8ac2f35e"
                  *     }
                  */
                 "application/json": {
@@ -14823,7 +15054,7 @@ export interface operations {
                      *           "updated_at": "2026-01-01T00:00:00.000Z"
                      *         }
                      *       ],
-                     *       "next_cursor": "5a3b1e00-0000-4000-8000-00000000000d"
+                     *       "next_cursor": "G8Nl26TvBGv9ujkHETW6klsiNWEzYjFlMDAtMDAwMC00MDAwLTgwMDAtMDAwMDAwMDAwMDBkIl0"
                      *     }
                      */
                     "application/json": {

@@ -19,6 +19,7 @@ const buckets = {
   batch_lookup: { rate: 2, burst: 2, per: 'organization' },
   intent: { rate: 10, burst: 10, per: 'organization' },
   intent_preview: { rate: 5, burst: 5, per: 'organization' },
+  audience_sample: { rate: 5, burst: 5, per: 'organization' },
   organization: { rate: 25, burst: 50, per: 'organization' },
 } as const satisfies Record<string, Bucket>
 type BucketName = keyof typeof buckets
@@ -30,6 +31,7 @@ export const rateLimits = {
   batch_lookup: ['caller', 'batch_lookup', 'organization'],
   intent: ['caller', 'intent', 'organization'],
   intent_preview: ['caller', 'intent', 'intent_preview', 'organization'],
+  audience_sample: ['caller', 'audience_sample', 'organization'],
 } as const satisfies Record<string, readonly BucketName[]>
 export type RateLimitName = keyof typeof rateLimits
 

@@ -4,11 +4,14 @@ import { type Caller, callerOf } from '../billing/caller.ts'
 import { exactly, Id, Nullable, Timestamp } from '../http/schemas.ts'
 import { access, projectOf } from './access.ts'
 import { type Audience, readAudience } from './audiences.ts'
+import { requestBuild } from './builds.ts'
 import type { AudiencesDeps } from './deps.ts'
 import { type AudienceFile, formats, readFile, requestFile } from './files/files.ts'
 import { ById, Meter, ProjectQuery, tags } from './schemas.ts'
 import { readNewestBuild } from './statusRoute.ts'
 
+/** A first build that failed is asked for anew after this. */
+const retryMs = 60_000
 /** How long the address of a part is good. */
 const urlMs = 15 * 60_000
 
@@ -124,7 +127,8 @@ export const downloadRoute =
     }
 
     const statusBefore = async ({ id }: Audience) => {
-      const { status } = await readNewestBuild(postgres, id)
+      const { status, updated_at } = await readNewestBuild(postgres, id)
+      if (status === 'failed' && now() - updated_at.getTime() > retryMs) await requestBuild(postgres, id)
       return status === 'completed' ? 'pending' : status
     }
   }

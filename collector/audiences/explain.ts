@@ -17,7 +17,6 @@ export interface Explanation {
   readonly isInBuild: boolean | null
   /** Whether they meet the definition now. */
   readonly matches: boolean
-  readonly isHidden: boolean
   readonly leaves: readonly ExplainedLeaf[]
 }
 
@@ -60,7 +59,6 @@ export async function explain(
       !is_hidden && (has_profile || is_in_build || met !== 0n || leaves.some(({ events = 0 }) => events > 0)),
     isInBuild: audience.build_id === null ? null : is_in_build && !is_hidden,
     matches: !is_hidden && holds(parsed.include, isMet) && !(parsed.exclude && holds(parsed.exclude, isMet)),
-    isHidden: is_hidden,
     leaves,
   }
 }

@@ -119,9 +119,9 @@ const answerOf = (audience: Audience, found: Explanation): Static<typeof Answer>
   leaves: [...found.leaves],
 })
 
-function reasonOf({ definition }: Audience, { isKnown, isHidden, isInBuild, matches }: Explanation): string {
-  if (isHidden) return 'They opted out or are to be erased, so no audience shows them.'
-  if (!isKnown) return 'Nothing is known of this person.'
+function reasonOf({ definition }: Audience, { isKnown, isInBuild, matches }: Explanation): string {
+  // Which of the two it is would tell of other organizations.
+  if (!isKnown) return 'Nothing is known of this person, or they may not be shown.'
   if (isInBuild === null)
     return matches ? 'They meet the definition; nothing is built yet.' : 'They do not meet the definition.'
   if (isInBuild) {

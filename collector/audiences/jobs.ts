@@ -1,4 +1,5 @@
-import type { Job, Queue } from '../platform/jobs/queue.ts'
+import { isUnavailable } from '../platform/isUnavailable.ts'
+import { type Job, type Queue, wakeQueue } from '../platform/jobs/queue.ts'
 import { buildNow } from './build/buildNow.ts'
 import { dropMembers, readStoredBuilds } from './build/members.ts'
 import { AudienceNotBuilt } from './build/usedBuilds.ts'
@@ -36,12 +37,17 @@ export const audienceQueues = (deps: AudienceJobsDeps): Queue[] => [
   },
 ]
 
-/** Builds, or goes on where the job before was killed. What fails is retried, and after the last try told in `status`. */
+/**
+ * Builds, or goes on where the job before was killed. What fails is retried, and after the last try told in `status`;
+ * while a store is away the build waits for it.
+ */
 async function build({ postgres, clickhouse, log }: AudienceJobsDeps, job: Job): Promise<void> {
   try {
     await buildNow({ postgres, clickhouse }, job.key!)
+    // Others of the organization may have waited for it to end.
+    await wakeQueue(postgres, audienceBuilds)
   } catch (error) {
-    if (job.isLastTry) {
+    if (job.isLastTry && !isUnavailable(error)) {
       const reason =
         error instanceof AudienceNotBuilt ? error.message : 'The build failed; its operator finds why.'
       await failBuild(postgres, job.key!, reason)

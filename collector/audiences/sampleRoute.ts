@@ -16,7 +16,7 @@ export const sampleRoute =
     app.post(
       '/api/v1/audiences/sample',
       {
-        config: { access },
+        config: { access: { ...access, limit: 'audience_sample' } },
         schema: {
           ...{
             tags,
@@ -25,13 +25,15 @@ export const sampleRoute =
             body: SampleOf,
             querystring: ProjectQuery,
           },
-          description: 'At most 25 members, masked, and an estimate of how many there are. Free.',
+          description:
+            'At most 25 members, masked, and an estimate of how many there are. Free, so whoever meets leaves that fewer ' +
+            'than four others meet is counted and not shown.',
           response: { 200: SampleAnswer },
         },
       },
       async (request, reply) => {
         const { principal, body } = request
-        const { organizationId } = principal
+        const { organizationId, mode } = principal
         const projectId = await projectOf(postgres, request, 'read')
         const parsed = parseDefinition(body.definition)
         await checkReferences(postgres, { projectId, audienceId: null }, parsed)
@@ -39,7 +41,7 @@ export const sampleRoute =
         try {
           const { sample, estimate } = await takeSample(
             { reader, postgres, nowMs: now() },
-            { organizationId, projectId },
+            { organizationId, projectId, mode },
             parsed,
           )
           return { sample, estimate, records_to_charge: estimate.count, meter: 'audience' as const }

@@ -1,9 +1,17 @@
 import type { Queryable } from '../platform/postgres/transaction.ts'
 
-/** Builds that wait or are under way, in the order in which they were asked for. */
+/** So many builds of an organization are jobs at a time: however many wait, others' come between. */
+const jobsOfOrganization = 3
+
+/** Builds that wait or are under way, the first ones of each organization in the order in which they were asked for. */
 export async function readUnfinishedBuilds(client: Queryable): Promise<string[]> {
   const { rows } = await client.query<{ build_id: string }>(
-    `SELECT build_id FROM audience_builds WHERE status IN ('pending', 'unloading') ORDER BY number LIMIT 1000`,
+    `SELECT build_id FROM (
+       SELECT build_id, number, row_number() OVER (PARTITION BY organization_id ORDER BY number) AS place
+       FROM audience_builds JOIN audiences USING (audience_id) JOIN projects USING (project_id)
+       WHERE audience_builds.status IN ('pending', 'unloading')
+     ) AS waiting WHERE place <= $1 ORDER BY number LIMIT 1000`,
+    [jobsOfOrganization],
   )
   return rows.map(({ build_id }) => build_id)
 }

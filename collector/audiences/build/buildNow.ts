@@ -1,4 +1,5 @@
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
+import { requireAlone, UnderWayElsewhere } from '../alone.ts'
 import { beginBuild, completeBuild, noteProgress } from '../builds.ts'
 import { parseDefinition } from '../definition/parse.ts'
 import { type AudienceStores, clickhouseOf } from '../stores.ts'
@@ -26,7 +27,9 @@ export async function buildNow(
   const parsed = parseDefinition(build.definition)
   await countEvents(deps, build, parsed, (share) => noteProgress(postgres, buildId, share * countingShare))
   return inTransaction(postgres, async (client) => {
+    // Two that stored members at once would store them twice.
     await requireAlone(client, buildId)
+    await requireUnfinished(client, buildId)
     await insertMembers(deps, build, parsed)
     const count = await countMembers(clickhouse, buildId)
     await completeBuild(client, buildId, count)
@@ -34,19 +37,10 @@ export async function buildNow(
   })
 }
 
-/** Another job is storing the members of the same build: it was taken for dead, and is not. */
-export class BuildUnderWay extends Error {}
-
-/** Two that stored members at once would store them twice. */
-async function requireAlone(client: Queryable, buildId: string): Promise<void> {
-  const lock = await client.query<{ is_ours: boolean }>(
-    'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS is_ours',
-    [buildId],
-  )
-  if (!lock.rows[0]!.is_ours) throw new BuildUnderWay(`build ${buildId} is under way elsewhere`)
+async function requireUnfinished(client: Queryable, buildId: string): Promise<void> {
   const { rowCount } = await client.query(
     "SELECT FROM audience_builds WHERE build_id = $1 AND status = 'unloading'",
     [buildId],
   )
-  if (rowCount === 0) throw new BuildUnderWay(`build ${buildId} has ended meanwhile`)
+  if (rowCount === 0) throw new UnderWayElsewhere(`build ${buildId} has ended meanwhile`)
 }

@@ -56,12 +56,18 @@ WHERE ${memberConditions(plan, bind).join(' AND ')}
 GROUP BY member`
 }
 
-/** SQL: everybody who meets the definition, as one column `member` in ascending order. Its tree is the HAVING. */
-export function membersSelect(plan: MembersPlan, bind: Bind): string {
-  const { include, exclude, limit } = plan.parsed
+/** SQL: everybody who meets the definition, with the leaves that they meet: `member`, `met`. Its tree is the HAVING. */
+export function meetingSelect(plan: MembersPlan, bind: Bind): string {
+  const { include, exclude } = plan.parsed
   const having = [treeCondition(include), ...(exclude ? [`NOT ${treeCondition(exclude)}`] : [])]
-  const members = `${metSelect(plan, bind)}
+  return `${metSelect(plan, bind)}
 HAVING ${having.join(' AND ')}`
+}
+
+/** SQL: everybody who meets the definition, as one column `member` in ascending order. */
+export function membersSelect(plan: MembersPlan, bind: Bind): string {
+  const { limit } = plan.parsed
+  const members = meetingSelect(plan, bind)
   // Which of more than the limit is decided by a hash: the same ones at every build.
   const cut = limit === null ? '' : `\nORDER BY sipHash64(member), member LIMIT ${bind('UInt64', limit)}`
   return `SELECT member FROM (\n${members}${cut}\n)\nORDER BY member`

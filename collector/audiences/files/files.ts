@@ -37,7 +37,7 @@ const retrySeconds = 60
 const isDoubtful = `(EXISTS (SELECT FROM opt_outs WHERE removed_at IS NULL AND hem IS NOT NULL
     AND (organization_id IS NULL OR organization_id = projects.organization_id)
     AND (created_at > verified_at OR NOT is_known_to_clickhouse))
-  OR EXISTS (SELECT FROM erasures WHERE hem IS NOT NULL AND requested_at > verified_at
+  OR EXISTS (SELECT FROM erasures WHERE requested_at > verified_at
     AND (organization_id IS NULL OR organization_id = projects.organization_id)))`
 
 const select = `SELECT file_id, build_id, format, audience_files.status, parts, expires_at, ${isDoubtful} AS is_doubtful,

@@ -1,8 +1,9 @@
 import { hiddenPeopleChanged } from '../../people/privacy/optOuts.ts'
+import { isUnavailable } from '../../platform/isUnavailable.ts'
 import type { Job, Queue } from '../../platform/jobs/queue.ts'
 import { erasedHems } from '../hiddenPeople.ts'
 import { type AudienceStores, clickhouseOf } from '../stores.ts'
-import { audienceFiles, expireFile, type Part } from './files.ts'
+import { audienceFiles, expireFile } from './files.ts'
 import { readShown, type WriteDeps, writeFile } from './writeFile.ts'
 
 const oneFile = 'audiences.file'
@@ -18,6 +19,7 @@ export const fileQueues = (deps: WriteDeps): Queue[] => [
       )
       for (const { file_id } of rows) await send(oneFile, file_id)
       await deleteExpired(deps)
+      await deleteLeftovers(deps)
     },
   },
   { name: oneFile, timeoutSeconds: 3_600, run: (job) => write(deps, job) },
@@ -28,7 +30,7 @@ async function write(deps: WriteDeps, { key, isLastTry, signal }: Job): Promise<
   try {
     await writeFile(deps, key!, signal)
   } catch (error) {
-    if (isLastTry) {
+    if (isLastTry && !isUnavailable(error)) {
       await deps.postgres.query(
         `UPDATE audience_files SET status = 'failed', updated_at = now() WHERE file_id = $1 AND status = 'unloading'`,
         [key],
@@ -71,14 +73,22 @@ export async function deleteExpired({
   await postgres.query(
     `UPDATE audience_files SET status = 'expired', updated_at = now() WHERE status = 'ready' AND expires_at <= now()`,
   )
-  const { rows } = await postgres.query<{ file_id: string; parts: Part[] }>(
-    `SELECT file_id, parts FROM audience_files WHERE status IN ('expired', 'failed') AND is_stored LIMIT 1000`,
+  const { rows } = await postgres.query<{ file_id: string }>(
+    `SELECT file_id FROM audience_files WHERE status IN ('expired', 'failed') AND is_stored LIMIT 1000`,
   )
-  for (const { file_id, parts } of rows) {
-    await store.remove(
-      file_id,
-      parts.map(({ name }) => name),
-    )
+  for (const { file_id } of rows) {
+    await store.remove(file_id)
     await postgres.query('UPDATE audience_files SET is_stored = false WHERE file_id = $1', [file_id])
+  }
+}
+
+/** Deletes the bytes of files whose rows were deleted with their audience. */
+async function deleteLeftovers({ postgres, store }: Pick<WriteDeps, 'postgres' | 'store'>): Promise<void> {
+  const { rows } = await postgres.query<{ file_id: string }>(
+    'SELECT file_id FROM audience_file_leftovers LIMIT 1000',
+  )
+  for (const { file_id } of rows) {
+    await store.remove(file_id)
+    await postgres.query('DELETE FROM audience_file_leftovers WHERE file_id = $1', [file_id])
   }
 }

@@ -1,6 +1,12 @@
 import { createReadStream } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
-import { DeleteObjectsCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import {
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import type { S3Settings } from '../../config.ts'
 import type { FileStore } from './store.ts'
@@ -28,14 +34,21 @@ export function openS3Store({ endpoint, bucket, region, ...credentials }: S3Sett
       getSignedUrl(client, new GetObjectCommand({ Bucket: bucket, Key: keyOf(fileId, name) }), {
         expiresIn: Math.max(1, Math.ceil((untilMs - Date.now()) / 1_000)),
       }),
-    async remove(fileId, names) {
-      for (let from = 0; from < names.length; from += objectsMax) {
-        const Objects = names.slice(from, from + objectsMax).map((name) => ({ Key: keyOf(fileId, name) }))
-        await client.send(new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects, Quiet: true } }))
-      }
+    async remove(fileId) {
+      const all = { Bucket: bucket, Prefix: keyOf(fileId, '') }
+      let next: string | undefined
+      // A list has at most as many objects as are deleted at once.
+      do {
+        const found = await client.send(new ListObjectsV2Command({ ...all, ContinuationToken: next }))
+        next = found.NextContinuationToken
+        const Objects = (found.Contents ?? []).map(({ Key }) => ({ Key }))
+        if (Objects.length === 0) continue
+        const { Errors = [] } = await client.send(
+          new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects, Quiet: true } }),
+        )
+        const [error] = Errors
+        if (error) throw new Error(`${error.Key} is not deleted: ${error.Code} ${error.Message}`)
+      } while (next)
     },
   }
 }
-
-/** So many objects S3 deletes at once. */
-const objectsMax = 1_000

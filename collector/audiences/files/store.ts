@@ -8,8 +8,8 @@ export interface FileStore {
   save(fileId: string, name: string, path: string): Promise<void>
   /** Where whoever is given it may fetch a part until then, without a key. */
   urlOf(fileId: string, name: string, untilMs: number): Promise<string>
-  /** Deletes all parts of a file; those that are gone already are no error. */
-  remove(fileId: string, names: readonly string[]): Promise<void>
+  /** Deletes whatever is there of a file. */
+  remove(fileId: string): Promise<void>
 }
 
 /** Where a part may be fetched, and until when. */

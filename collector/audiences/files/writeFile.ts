@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ClickHouse, NamedFormat } from '../../platform/clickhouse/client.ts'
-import type { Postgres } from '../../platform/postgres/pool.ts'
+import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
+import { requireAlone } from '../alone.ts'
 import { erasedHems } from '../hiddenPeople.ts'
 import { type AudienceStores, clickhouseOf } from '../stores.ts'
 import type { FileFormat, Part } from './files.ts'
@@ -13,10 +14,12 @@ export interface WriteDeps extends AudienceStores {
   readonly store: FileStore
   /** Where parts lie while they are written. */
   readonly temporaryDirectory: string
+  /** Rows of a part; tests have smaller ones. */
+  readonly partRows?: number
 }
 
-/** Rows of a part. */
-export const partRows = 250_000
+/** How many rows a part has. */
+const partRowsMax = 250_000
 /** How long a file may be downloaded. */
 const keptDays = 7
 
@@ -42,12 +45,19 @@ interface Task {
 
 /**
  * Writes a file's parts, of which those that are there already stay, and has it given out. Done again after any crash;
- * a file that is not waited for any more is left alone. Throws RowsDiffer.
+ * a file that is not waited for any more is left alone. Throws RowsDiffer, and UnderWayElsewhere.
  */
 export async function writeFile(deps: WriteDeps, fileId: string, signal: AbortSignal): Promise<void> {
-  const { postgres } = deps
-  const task = await beginFile(postgres, fileId)
-  if (!task) return
+  await inTransaction(deps.postgres, async (client) => {
+    await requireAlone(client, fileId)
+    const task = await beginFile(deps.postgres, fileId)
+    if (task) await writeParts(deps, task, signal)
+  })
+}
+
+async function writeParts(deps: WriteDeps, task: Task, signal: AbortSignal): Promise<void> {
+  const { postgres, store, partRows = partRowsMax } = deps
+  const { file_id: fileId } = task
   const clickhouse = clickhouseOf(deps, task.organization_id)
   const verifiedAt = await now(postgres)
   const members: ShownMembers = {
@@ -63,10 +73,13 @@ export async function writeFile(deps: WriteDeps, fileId: string, signal: AbortSi
   for (let index = parts.length; index < partCount; index++) {
     const keys = { after: index * partRows, upTo: (index + 1) * partRows }
     parts.push(await writePart(deps, task, { ...members, keys }, index, signal))
-    await postgres.query(
-      'UPDATE audience_files SET parts = $2, shown = $3, updated_at = now() WHERE file_id = $1',
+    const { rowCount } = await postgres.query(
+      `UPDATE audience_files SET parts = $2, shown = $3, updated_at = now()
+       WHERE file_id = $1 AND status = 'unloading'`,
       [fileId, JSON.stringify(parts), shown],
     )
+    // It was deleted with its audience, or counts as failed: nobody will look for what has just been stored.
+    if (rowCount === 0) return store.remove(fileId)
   }
   const written = parts.reduce((sum, part) => sum + part.rows, 0)
   if (written !== rows) throw new RowsDiffer(`file ${fileId} has ${written} of ${rows} rows`)
@@ -78,7 +91,7 @@ export async function writeFile(deps: WriteDeps, fileId: string, signal: AbortSi
   )
 }
 
-async function beginFile(postgres: Postgres, fileId: string): Promise<Task | undefined> {
+async function beginFile(postgres: Queryable, fileId: string): Promise<Task | undefined> {
   const { rows } = await postgres.query<Task>(
     `UPDATE audience_files AS file SET status = 'unloading', updated_at = now()
      FROM audience_builds AS build JOIN audiences USING (audience_id) JOIN projects USING (project_id)
@@ -89,7 +102,7 @@ async function beginFile(postgres: Postgres, fileId: string): Promise<Task | und
   return rows[0]
 }
 
-const now = async (postgres: Postgres): Promise<Date> =>
+const now = async (postgres: Queryable): Promise<Date> =>
   (await postgres.query<{ now: Date }>('SELECT now()')).rows[0]!.now
 
 /** How many members are shown now, and which. */
@@ -114,7 +127,7 @@ async function writePart(
   const { store, temporaryDirectory } = deps
   const clickhouse = clickhouseOf(deps, organization_id)
   const name = `part-${String(index + 1).padStart(4, '0')}.${format}`
-  const path = join(temporaryDirectory, `${file_id}-${name}`)
+  const path = join(temporaryDirectory, `${randomUUID()}-${name}`)
   const { rows } = await readShown(clickhouse, members)
   const result = await clickhouse.stream(partQuery(members), clickHouseFormats[format], signal, partSettings)
   await mkdir(temporaryDirectory, { recursive: true, mode: 0o700 })

@@ -15,6 +15,11 @@ import { dayOf, sampleQuery } from './sampleQuery.ts'
 const rowsMax = 25
 /** So many people or companies are looked at, about. */
 const lookedAt = 50_000
+/**
+ * Live, a row is shown only of who meets the same leaves as at least four others: a definition that tells one person
+ * apart, such as by name and company, learns nothing of them for free. What test keys see is made up.
+ */
+const alikeMin = { live: 5, test: 1 } as const
 
 /**
  * Some members of what a definition would be, masked, and an estimate of how many it would have. Where there are many
@@ -22,13 +27,13 @@ const lookedAt = 50_000
  */
 export async function takeSample(
   { reader, postgres, nowMs }: { reader: Reader; postgres: Queryable; nowMs: number },
-  { organizationId, projectId }: { organizationId: string; projectId: string },
+  { organizationId, projectId, mode }: { organizationId: string; projectId: string; mode: 'live' | 'test' },
   parsed: Parsed,
 ): Promise<{ sample: Record<string, unknown>[]; estimate: Estimate }> {
   const below = await shareOf(reader, parsed.entity)
   const [found] = await reader.rows<{ count: number; members: string[] }>(
     sampleQuery({
-      ...{ organizationId, projectId, below, rows: rowsMax },
+      ...{ organizationId, projectId, below, rows: rowsMax, alikeMin: alikeMin[mode] },
       parsed: { ...parsed, limit: null },
       leafIds: leafIdsOf(projectId, parsed),
       ...{ today: dayOf(nowMs), asOfMs: nowMs },

@@ -2,25 +2,37 @@ import type { Query } from '../../platform/clickhouse/client.ts'
 import { bindings } from '../../query/where.ts'
 import { dayMs } from '../../query/window.ts'
 import { type CurrentPlan, currentCounts } from '../build/currentCounts.ts'
-import { leavesOf, membersSelect } from '../build/membersQuery.ts'
+import { leavesOf, meetingSelect } from '../build/membersQuery.ts'
 
 /** A sample: the plan without counts, which nobody has made, and where the events are. */
 export interface SamplePlan extends CurrentPlan {
   /** Most members that are named. */
   readonly rows: number
+  /** Only those are named who meet the same leaves as so many others, themselves among them. */
+  readonly alikeMin: number
 }
 
-/** How many members there are in the sample (`count`), and the first of them (`members`, hems or domains). */
+/**
+ * How many members there are in the sample (`count`), and the first of them that may be named (`members`, hems or
+ * domains): whoever a definition tells apart from others is counted and not named.
+ */
 export function sampleQuery(plan: SamplePlan): Query {
   const { bind, params } = bindings()
   const hasEvents = leavesOf(plan.parsed, 'event').length > 0
-  const members = membersSelect(
+  const members = meetingSelect(
     { ...plan, eventCounts: hasEvents ? (bind) => currentCounts(plan, bind) : null },
     bind,
   )
   const text = plan.parsed.entity === 'people' ? 'lower(hex(reinterpretAsFixedString(member)))' : 'member'
   return {
-    sql: `SELECT count() AS count, groupArray(${plan.rows})(${text}) AS members FROM (\n${members}\n)`,
+    sql: `SELECT sum(alike) AS count,
+  arraySlice(arraySort(arrayFlatten(groupArrayIf(first, alike >= ${plan.alikeMin}))), 1, ${plan.rows}) AS members
+FROM (
+SELECT count() AS alike, groupArraySorted(${plan.rows})(${text}) AS first FROM (
+${members}
+)
+GROUP BY met
+)`,
     params,
   }
 }

@@ -414,41 +414,55 @@ test('every change is in the audit log', async () => {
 })
 
 describe('a sample', () => {
-  test('shows masked members and counts them exactly where there are few; it costs nothing', async () => {
+  const company_domain = 'alike.example'
+  const atCompany = { profile: { field: 'company_domain', op: 'eq', value: company_domain } }
+  const sampleOf = (include: object) =>
+    ask('/sample', { method: 'POST', body: { definition: { entity: 'people', include } } })
+  beforeAll(async () => {
+    const profiles = Array.from({ length: 6 }, (_, index) => ({
+      ...{ hem: hemOf(`somebody${index}@known.example`), first_name: 'Somebody', company_domain },
+      ...{ email: 'somebody@known.example', mobile_phone: '+4912345' },
+      ...{ job_title: index === 0 ? 'CEO' : 'Potter', linkedin_url: 'https://www.linkedin.com/in/somebody' },
+    }))
+    const lines = profiles.map((profile) => `${JSON.stringify(profile)}\n`).join('')
     await service.stores.live.insertLines(
       'profiles',
-      Readable.from(
-        [
-          `${JSON.stringify({ hem: hemOf('somebody@known.example'), first_name: 'Somebody', email: 'somebody@known.example', job_title: 'CEO', linkedin_url: 'https://www.linkedin.com/in/somebody', mobile_phone: '+4912345' })}\n`,
-        ],
-        { objectMode: false },
-      ),
+      Readable.from([lines], { objectMode: false }),
       randomUUID(),
     )
-    const { status, body } = await ask('/sample', { method: 'POST', body: { definition: visitors } })
+  })
+
+  test('shows masked members and counts them exactly where there are few; it costs nothing', async () => {
+    const { status, body } = await sampleOf(atCompany)
+    const masked = {
+      ...{ first_name: 'S***', email: 's***', linkedin_url: 'h***', mobile_phone: '+***', last_name: null },
+      company_domain,
+    }
     expect({ status, body }).toMatchObject({
       status: 200,
       body: {
-        sample: [
-          {
-            first_name: 'S***',
-            email: 's***',
-            job_title: 'CEO',
-            linkedin_url: 'h***',
-            mobile_phone: '+***',
-            last_name: null,
-          },
-        ],
-        estimate: { count: 1, low: 1, high: 1 },
-        ...{ records_to_charge: 1, meter: 'audience' },
+        sample: Array.from({ length: 6 }, () => masked),
+        estimate: { count: 6, low: 6, high: 6 },
+        ...{ records_to_charge: 6, meter: 'audience' },
       },
     })
-    expect(JSON.stringify(body)).not.toContain(hemOf('somebody@known.example'))
+    expect(body.sample.map((row: any) => row.job_title).sort()).toEqual(['CEO', ...Array(5).fill('Potter')])
+    expect(JSON.stringify(body)).not.toContain(hemOf('somebody0@known.example'))
     const { rows } = await service.postgres.query(
       'SELECT count(*)::int AS charged FROM ledger WHERE organization_id = $1',
       [ours.organizationId],
     )
     expect(rows).toEqual([{ charged: 0 }])
+  })
+
+  test('counts, and does not show, whom a definition tells apart from others', async () => {
+    const isCeo = { profile: { field: 'job_title', op: 'eq', value: 'CEO' } }
+    const alone = await sampleOf({ all: [atCompany, isCeo] })
+    expect(alone.body).toMatchObject({ sample: [], estimate: { count: 1 } })
+    // Nor among others who are there to hide it.
+    const among = await sampleOf({ any: [atCompany, isCeo] })
+    expect(among.body.estimate.count).toBe(6)
+    expect(among.body.sample.map((row: any) => row.job_title)).toEqual(Array(5).fill('Potter'))
   })
 
   test('of an audience that is not built yet is a conflict', async () => {

@@ -174,24 +174,35 @@ test('a build that fails for good says so, and the one before is still served', 
     ])
     return rows[0]!.build_id
   })()
-  // A ClickHouse that is away, as the last try of the job meets it.
-  const away = openClickHouse('http://127.0.0.1:1', 'nowhere')
-  const queue = audienceQueues({
-    postgres,
-    clickhouse: { live: away, test: away },
-    log: { warn: () => {} },
-  })[1]!
-  const job = { key: buildId, isLastTry: false, signal: new AbortController().signal, send: async () => {} }
-  await expect(queue.run(job)).rejects.toThrow()
+  // A ClickHouse that is away is waited for, by the last try of the job, too.
+  await expect(runJob('http://127.0.0.1:1', buildId, true)).rejects.toThrow()
   expect(await stateOf(buildId)).toBe('unloading')
-  await expect(queue.run({ ...job, isLastTry: true })).rejects.toThrow()
-  await away.close()
+  // One that answers, and cannot do it.
+  await expect(runJob(inject('clickhouseUrl'), buildId, false)).rejects.toThrow()
+  expect(await stateOf(buildId)).toBe('unloading')
+  await expect(runJob(inject('clickhouseUrl'), buildId, true)).rejects.toThrow()
   expect(await ask(`/${id}/status`)).toMatchObject({
     status: 'failed',
     error: expect.stringContaining('failed'),
   })
   expect((await ask(`/${id}`)).audience).toMatchObject({ count: 2, status: 'failed' })
 })
+
+/** Runs the job of a build with a ClickHouse that has none of our tables. */
+async function runJob(clickhouseUrl: string, buildId: string, isLastTry: boolean): Promise<void> {
+  const other = openClickHouse(clickhouseUrl, 'nowhere')
+  const queue = audienceQueues({
+    postgres,
+    clickhouse: { live: other, test: other },
+    log: { warn: () => {} },
+  }).find(({ name }) => name === 'audiences.build')!
+  const job = { key: buildId, isLastTry, signal: new AbortController().signal, send: async () => {} }
+  try {
+    await queue.run(job)
+  } finally {
+    await other.close()
+  }
+}
 
 test('audiences are refreshed when an hour or a day has begun, once', async () => {
   const ids = { hourly: await create({ refresh: 'hourly' }), daily: await create({ refresh: 'daily' }) }

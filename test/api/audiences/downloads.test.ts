@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { requestErasure } from '../../../collector/people/privacy/erasures.ts'
 import { type ClickHouse, openClickHouse } from '../../../collector/platform/clickhouse/client.ts'
 import { openPostgres, type Postgres } from '../../../collector/platform/postgres/pool.ts'
 import { ownDatabases } from '../../harness/databases.ts'
@@ -44,17 +45,29 @@ async function ask(path: string, method = 'GET', body?: unknown): Promise<any> {
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
-  const said = await answer.json()
+  const said = answer.status === 204 ? null : await answer.json()
   if (!answer.ok) throw new Error(`${answer.status} ${JSON.stringify(said)}`)
   return said
 }
 
+const definition = {
+  entity: 'people',
+  include: { profile: { field: 'company_domain', op: 'eq', value: 'acme.example' } },
+}
+
 async function create(): Promise<string> {
-  const include = { profile: { field: 'company_domain', op: 'eq', value: 'acme.example' } }
-  const { audience } = await ask('audiences', 'POST', {
-    ...{ name: 'At Acme', definition: { entity: 'people', include } },
-  })
+  const { audience } = await ask('audiences', 'POST', { name: 'At Acme', definition })
   return audience.id
+}
+
+/** Where the parts of the newest build's file lie. */
+async function directoryOf(id: string): Promise<string> {
+  const { rows } = await postgres.query<{ file_id: string }>(
+    `SELECT file_id FROM audience_files JOIN audience_builds USING (build_id)
+     WHERE audience_id = $1 ORDER BY audience_files.updated_at DESC LIMIT 1`,
+    [id],
+  )
+  return join(service.dataDir, 'files', rows[0]!.file_id)
 }
 
 /** The answer of the first call that finds it ready. */
@@ -140,11 +153,7 @@ test('addresses are signed anew at each call, take Range, and are nothing once a
 test('a file is given out no more from the moment at which somebody in it opts out, and is deleted', async () => {
   const id = await create()
   const download = await ready(id)
-  const { rows } = await postgres.query<{ file_id: string }>(
-    'SELECT file_id FROM audience_files WHERE build_id = $1',
-    [download.build_id],
-  )
-  const directory = join(service.dataDir, 'files', rows[0]!.file_id)
+  const directory = await directoryOf(id)
   expect(readdirSync(directory)).toEqual(['part-0001.csv'])
   await ask('privacy/opt-outs', 'POST', { hem: hemOf(5) })
   expect((await fetch(download.files[0].url)).status).toBe(410)
@@ -154,6 +163,38 @@ test('a file is given out no more from the moment at which somebody in it opts o
   const anew = await ready(id)
   expect(anew).toMatchObject({ build_id: download.build_id, count: people - 1, charged: 0 })
   expect((await fetchPart(anew.files[0].url)).toString()).not.toContain(hemOf(5))
+})
+
+test('the bytes of an audience’s files are deleted with it', async () => {
+  const id = await create()
+  const { files } = await ready(id)
+  const directory = await directoryOf(id)
+  expect(existsSync(directory)).toBe(true)
+  await ask(`audiences/${id}`, 'DELETE')
+  expect((await fetch(files[0].url)).status).toBe(410)
+  await waitFor('the bytes to go', () => !existsSync(directory), 30_000)
+  const leftovers = async () => (await postgres.query('SELECT FROM audience_file_leftovers')).rowCount
+  await waitFor('the note of them to go', async () => (await leftovers()) === 0, 30_000)
+})
+
+test('whoever is erased and has not opted out is gone from samples, pages, files and explanations at once', async () => {
+  const id = await create()
+  const { files } = await ready(id)
+  const erased = hemOf(7)
+  const before = await ask(`audiences/${id}/records`)
+  expect(before.results.map(({ hem }: { hem: string }) => hem)).toContain(erased)
+  // As the operator does it: nobody is on a list of who has opted out.
+  await requestErasure(postgres, null, { hem: erased })
+  expect((await fetch(files[0].url)).status).toBe(410)
+  const after = await ask(`audiences/${id}/records`)
+  expect(after.results.length).toBe(before.results.length - 1)
+  expect(after.results.map(({ hem }: { hem: string }) => hem)).not.toContain(erased)
+  const sample = await ask('audiences/sample', 'POST', { definition })
+  expect(sample.estimate.count).toBe(before.results.length - 1)
+  expect(await ask(`audiences/${id}/explain?hem=${erased}`)).toEqual({
+    ...(await ask(`audiences/${id}/explain?hem=${'f'.repeat(64)}`)),
+  })
+  expect((await fetchPart((await ready(id)).files[0].url)).toString()).not.toContain(erased)
 })
 
 test('a file that was left half-way by a kill is written whole', async () => {
