@@ -20,6 +20,8 @@ export interface Config {
   clickhouseDatabase: string
   /** DATABASE_URL, default none: run a local PostgreSQL in the data directory. */
   databaseUrl: string | null
+  /** FOOTFALL_POSTGRES_CONNECTIONS_MAX, default four fifths of what PostgreSQL allows: connections of all our processes here. */
+  postgresConnectionsMax: number | null
   /** FOOTFALL_ROLE, default all: ingest takes beacons, api answers reads. */
   role: 'all' | 'ingest' | 'api'
   /** FOOTFALL_DEMO, default on with local stores: demo organization, shop, demo.json. */
@@ -36,6 +38,8 @@ export interface Config {
   workers: number
   /** FOOTFALL_CONNECTIONS_MAX, default 10000: open connections of one worker. */
   connectionsMax: number
+  /** FOOTFALL_DRAIN_SECONDS, default 0: how long /readyz says 503 before the service stops, so that balancers look elsewhere. */
+  drainSeconds: number
   /** FOOTFALL_BEACONS_PER_IP, default 1000: beacons a second that one worker takes from one address; 0: any. */
   beaconsPerIp: number
   /** FOOTFALL_BEACONS_PER_PIXEL, default 20000: beacons a second that one worker takes for one pixel; 0: any. */
@@ -108,6 +112,9 @@ export function readConfig(env: Environment): Config {
     clickhouseUrl,
     clickhouseDatabase: identifier(env, 'CLICKHOUSE_DATABASE', 'footfall'),
     databaseUrl,
+    postgresConnectionsMax: env.FOOTFALL_POSTGRES_CONNECTIONS_MAX
+      ? integer(env, 'FOOTFALL_POSTGRES_CONNECTIONS_MAX', 0, 14, 100_000)
+      : null,
     role: oneOf(env, 'FOOTFALL_ROLE', roles, 'all'),
     demo: flag(env, 'FOOTFALL_DEMO', clickhouseUrl === null && databaseUrl === null),
     sampleDays: integer(env, 'FOOTFALL_SAMPLE_DAYS', 30, 0, 30),
@@ -116,6 +123,7 @@ export function readConfig(env: Environment): Config {
     spoolBytesMax: integer(env, 'FOOTFALL_SPOOL_MB_MAX', 10_240, 16, 10_000_000) * 1024 * 1024,
     workers: integer(env, 'FOOTFALL_WORKERS', Math.max(1, availableParallelism() - 1), 1, 256),
     connectionsMax: integer(env, 'FOOTFALL_CONNECTIONS_MAX', 10_000, 1, 1_000_000),
+    drainSeconds: integer(env, 'FOOTFALL_DRAIN_SECONDS', 0, 0, 600),
     beaconsPerIp: integer(env, 'FOOTFALL_BEACONS_PER_IP', 1_000, 0, 10_000_000),
     beaconsPerPixel: integer(env, 'FOOTFALL_BEACONS_PER_PIXEL', 20_000, 0, 10_000_000),
     identifiesPerIp: integer(env, 'FOOTFALL_IDENTIFIES_PER_IP', 300, 0, 10_000_000),

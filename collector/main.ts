@@ -44,6 +44,7 @@ import {
   spoolOldestSeconds,
   unsentReports,
 } from './platform/metrics.ts'
+import { connectionsOfWorker } from './platform/postgres/connections.ts'
 import type { Postgres } from './platform/postgres/pool.ts'
 import { StartError } from './platform/startError.ts'
 import { sandboxQueues } from './sandbox/jobs.ts'
@@ -71,6 +72,11 @@ async function main(): Promise<void> {
   const lock = await lockDirectory(config.dataDir, 0)
   const stores = await openStores(config, log)
   noteStores(config, stores)
+  const postgresConnectionsMax = await connectionsOfWorker(
+    stores.postgres.pool,
+    config.workers,
+    config.postgresConnectionsMax,
+  )
   const migrated = migrateUntilDone(config, stores, log)
   migrated.catch(fail)
 
@@ -146,6 +152,7 @@ async function main(): Promise<void> {
       config,
       clickhouseUrl: stores.clickhouse.url,
       postgresUrl: stores.postgres.url,
+      postgresConnectionsMax,
       spoolDirectory: directoryOf(index),
       receivedFrom: Math.max(receivedFrom, watermark?.published ?? 0),
       demo,
@@ -179,13 +186,19 @@ async function main(): Promise<void> {
     await stores.close()
     await lock.release()
   }
+  const drain = async () => {
+    workers.drain()
+    await delay(config.drainSeconds * 1000)
+  }
   // A Ctrl-C comes twice when npm runs us: from the terminal, and from npm.
   let isClosing = false
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       if (isClosing) return
       isClosing = true
-      void close().then(() => process.exit(0))
+      void drain()
+        .then(close)
+        .then(() => process.exit(0))
     })
   }
   await seeding

@@ -40,7 +40,11 @@ const lockWaitMs = 5_000
 async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
   const { config, demo } = setup
   const log = openLog(config)
-  const pool = openPostgres(setup.postgresUrl, (error) => log.warn(`PostgreSQL: ${error.message}`))
+  const pool = openPostgres(
+    setup.postgresUrl,
+    (error) => log.warn(`PostgreSQL: ${error.message}`),
+    setup.postgresConnectionsMax,
+  )
   const clickhouse = {
     live: openClickHouse(setup.clickhouseUrl, config.clickhouseDatabase),
     test: openClickHouse(setup.clickhouseUrl, `${config.clickhouseDatabase}_test`),
@@ -54,7 +58,8 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
     config,
     log,
     metrics: askForMetrics,
-    notReady: () => ingest?.deps.spools.events.trouble ?? null,
+    notReady: () =>
+      isDraining ? 'the service is draining before it stops' : (ingest?.deps.spools.events.trouble ?? null),
     guard: {
       authenticate: createAuthenticate(pool, tokens, config.publicUrl),
       takeTokens: config.rateLimits ? createTakeTokens(pool) : null,
@@ -175,6 +180,8 @@ function askForMetrics(): Promise<string> {
 }
 
 let stop: (() => Promise<void>) | null = null
+/** Whether the service is about to stop. */
+let isDraining = false
 
 process.on('message', async (message: ToWorker) => {
   switch (message.type) {
@@ -200,6 +207,9 @@ process.on('message', async (message: ToWorker) => {
       metricsAsked.get(message.request)?.(aggregateMetrics(message.all))
       metricsAsked.delete(message.request)
       break
+    case 'drain':
+      isDraining = true
+      break
     case 'stop':
       await stop?.()
       process.exit(0)
@@ -207,5 +217,5 @@ process.on('message', async (message: ToWorker) => {
 })
 
 // A Ctrl-C reaches the whole group: the primary stops its workers in order.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 tell({ type: 'up' })

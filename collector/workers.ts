@@ -14,6 +14,8 @@ export interface WorkerSetup {
   config: Config
   clickhouseUrl: string
   postgresUrl: string
+  /** How many its pool may open. */
+  postgresConnectionsMax: number
   /** This worker's own. */
   spoolDirectory: string
   /** The earliest time, epoch milliseconds, that its events may say they were received. */
@@ -24,6 +26,8 @@ export interface WorkerSetup {
 /** What the primary tells a worker. */
 export type ToWorker =
   | { type: 'start'; setup: WorkerSetup }
+  /** Say on /readyz that requests should go elsewhere, and go on answering. */
+  | { type: 'drain' }
   | { type: 'stop' }
   /** Send the low mark of your events (Spool.lowMark). */
   | { type: 'low mark'; request: string }
@@ -62,6 +66,8 @@ const stopTimeoutMs = 15_000
 export interface Workers {
   /** The low marks of all workers, epoch milliseconds; null when one does not answer or is being replaced. */
   lowMarks(): Promise<number[] | null>
+  /** From now on /readyz answers 503; everything else as before. */
+  drain(): void
   /** Stops accepting, answers what is under way, commits and seals; then the processes are gone. */
   stop(): Promise<void>
 }
@@ -150,6 +156,10 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     return marks.every((mark) => mark !== null) ? marks : null
   }
 
+  const drain = () => {
+    for (const worker of running.values()) send(worker, { type: 'drain' })
+  }
+
   const stop = async () => {
     isStopping = true
     await Promise.all(
@@ -170,7 +180,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     await stop()
     throw error
   }
-  return { lowMarks, stop }
+  return { lowMarks, drain, stop }
 }
 
 /** Settled by the first worker that listens, or that says why it cannot; what comes later changes nothing. */

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { packageRoot } from '../../collector/platform/paths.ts'
 import { ask, beaconOf, customEvent, postBeacon, readEvent } from '../harness/api.ts'
+import { ownDatabases } from '../harness/databases.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
 
 let directory: string
@@ -59,6 +60,30 @@ test('events survive a Ctrl-C, a kill -9 and a start on the same directory; noth
 function processesOf(dataDir: string): string[] {
   return existsSync(join(dataDir, 'postgres/data/postmaster.pid')) ? ['postgres'] : []
 }
+
+test('who stops it drains first: /readyz says so, and everything is answered until then', async () => {
+  const service = await startService({
+    env: {
+      ...(await ownDatabases()),
+      FOOTFALL_DRAIN_SECONDS: '600',
+      FOOTFALL_POSTGRES_CONNECTIONS_MAX: '20',
+    },
+  })
+  const readiness = async () => {
+    const answer = await fetch(`${service.url}/readyz`)
+    return { status: answer.status, body: await answer.json() }
+  }
+  expect((await readiness()).status).toBe(200)
+  service.process.kill('SIGHUP')
+  await waitFor('draining', async () => (await readiness()).status === 503)
+  expect((await readiness()).body).toMatchObject({
+    error: 'not_ready',
+    message: 'the service is draining before it stops',
+  })
+  expect((await postBeacon(service.url, beaconOf(service, [customEvent()]))).status).toBe(200)
+  await service.end('SIGKILL')
+  await service.stop()
+})
 
 describe('two services', () => {
   let first: Service
@@ -131,6 +156,17 @@ describe('what cannot work is said in one line', () => {
     holder.close()
     expect(code).toBe(1)
     expect(output).toBe(`footfall: port ${port} is in use; set PORT to another`)
+  })
+
+  test('more workers than PostgreSQL has connections for', async () => {
+    const { code, output } = await runToEnd({
+      ...{ ...(await ownDatabases()), FOOTFALL_DATA_DIR: join(directory, 'crowd') },
+      ...{ FOOTFALL_WORKERS: '4', FOOTFALL_POSTGRES_CONNECTIONS_MAX: '20' },
+    })
+    expect(code).toBe(1)
+    expect(output).toBe(
+      'footfall: 4 workers need 23 connections of PostgreSQL, and may have 20: lower FOOTFALL_WORKERS, or raise max_connections or FOOTFALL_POSTGRES_CONNECTIONS_MAX',
+    )
   })
 
   test('a data directory that is a file, or cannot be written', async () => {

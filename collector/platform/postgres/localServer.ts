@@ -52,7 +52,7 @@ const server = spawn(
       '-c',
       'unix_socket_directories=',
     ],
-    ...['-c', 'max_connections=100', '-c', 'log_min_messages=fatal'],
+    ...['-c', 'max_connections=500', '-c', 'log_min_messages=fatal'],
   ],
   { ...user, cwd: data, stdio: ['ignore', 'ignore', 'inherit'], detached: true },
 )

@@ -2,9 +2,16 @@ import pg from 'pg'
 
 export type Postgres = pg.Pool
 
-/** Opens a pool on `url`. Connections are made as they are needed; one that breaks is replaced. */
-export function openPostgres(url: string, onError: (error: Error) => void): Postgres {
-  const pool = new pg.Pool({ connectionString: url, max: 10, connectionTimeoutMillis: 10_000 })
+/** More only makes PostgreSQL's processes compete for its cores. */
+export const poolConnectionsMax = 10
+
+/** Opens a pool on `url`. At most `max` connections are made, as they are needed; one that breaks is replaced. */
+export function openPostgres(
+  url: string,
+  onError: (error: Error) => void,
+  max = poolConnectionsMax,
+): Postgres {
+  const pool = new pg.Pool({ connectionString: url, max, connectionTimeoutMillis: 10_000 })
   // Without a listener, an idle connection that the server closes would end the process.
   pool.on('error', onError)
   // So would one that is in use: its query rejects with the same error, which is all that anybody needs.

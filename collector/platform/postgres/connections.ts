@@ -1,0 +1,40 @@
+import { StartError } from '../startError.ts'
+import { type Postgres, poolConnectionsMax } from './pool.ts'
+
+/** Of what PostgreSQL allows; the rest is for other machines' commands, backups and whoever looks in. */
+const ourShare = 0.8
+/** The primary's pool, and the connection on which its jobs are announced. */
+const primaryConnections = poolConnectionsMax + 1
+/** A worker listens for pixels and for opt-outs. */
+const listenersOfWorker = 2
+
+/**
+ * How many connections the pool of each worker may open, so that all processes together stay within `connectionsMax`,
+ * or, where that is null, within four fifths of what the server and the login allow. Throws StartError when that is
+ * too little for so many workers.
+ */
+export async function connectionsOfWorker(
+  postgres: Postgres,
+  workers: number,
+  connectionsMax: number | null,
+): Promise<number> {
+  const allowed = connectionsMax ?? Math.floor((await readAllowed(postgres)) * ourShare)
+  const each = Math.floor((allowed - primaryConnections) / workers) - listenersOfWorker
+  if (each < 1) {
+    const needed = primaryConnections + workers * (listenersOfWorker + 1)
+    throw new StartError(
+      `${workers} workers need ${needed} connections of PostgreSQL, and may have ${allowed}: lower FOOTFALL_WORKERS, or raise max_connections or FOOTFALL_POSTGRES_CONNECTIONS_MAX`,
+    )
+  }
+  return Math.min(poolConnectionsMax, each)
+}
+
+async function readAllowed(postgres: Postgres): Promise<number> {
+  const { rows } = await postgres.query<{ allowed: number }>(
+    `SELECT least(
+       current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+       (SELECT nullif(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user)
+     ) AS allowed`,
+  )
+  return rows[0]!.allowed
+}
