@@ -26,6 +26,7 @@ import {
 } from './ingest/spool/spools.ts'
 import { keepWatermark } from './ingest/spool/watermark.ts'
 import { type IdentityRefresh, keepIdentityFresh } from './people/identity/refresh.ts'
+import { keepErasing } from './people/privacy/erasures.ts'
 import { privacyQueues } from './people/privacy/jobs.ts'
 import { migrateClickHouse } from './platform/clickhouse/migrate.ts'
 import { type Jobs, startJobs } from './platform/jobs/jobs.ts'
@@ -117,10 +118,7 @@ async function main(): Promise<void> {
       )
     : null
   const tell = config.stripeApiKey ? openStripe(config.stripeApiKey, config.stripeApiBase) : null
-  const deletionDeps = {
-    ...{ postgres: stores.postgres.pool, clickhouse: live, deadLetterDirectory },
-    oldestWaitingAt: () => oldestOf(spooledTables.flatMap((table) => waiting(spoolDirectory, table))),
-  }
+  const deletionDeps = { postgres: stores.postgres.pool, clickhouse: live }
   const cursors = openCursors(await serviceSecret(stores.postgres.pool, 'cursor_key'))
   const { files, filesDirectory } = await openFiles(config, cursors)
   const temporaryDirectory = join(filesDirectory, 'temporary')
@@ -177,8 +175,17 @@ async function main(): Promise<void> {
       ? null
       : keepWatermark({ workers, shipper: shippers.events, postgres: stores.postgres.pool, collectorId, log })
 
+  const erasing =
+    config.role === 'api'
+      ? null
+      : keepErasing({
+          ...{ postgres: stores.postgres.pool, collectorId, deadLetterDirectory, log },
+          oldestWaitingAt: () => oldestOf(spooledTables.flatMap((table) => waiting(spoolDirectory, table))),
+        })
+
   const close = async () => {
     await watermark?.stop()
+    await erasing?.stop()
     await workers.stop()
     await jobs?.stop()
     identity.stop()

@@ -1,3 +1,4 @@
+import { readErasedUntil } from '../../ingest/spool/collectors.ts'
 import { reloadIdentity } from '../../people/identity/refresh.ts'
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
@@ -41,8 +42,6 @@ export interface DeletionDeps {
   postgres: Postgres
   /** The events of real visitors. */
   clickhouse: ClickHouse
-  /** When the oldest row that still waits in the spool came, epoch milliseconds; Infinity when none waits. */
-  oldestWaitingAt(): number
 }
 
 interface Deletion {
@@ -59,16 +58,12 @@ const arrivingMs = 10 * 60_000
 /**
  * Carries out the deletions that were asked for: all of them at once, for a mutation of a large table costs the same
  * for one pixel as for many. A deletion is finished when nothing of it is left, ten minutes have passed since it was
- * asked for, and everything that waited in this machine's spool then has been shipped. True when rows were left.
+ * asked for, and every collector has shipped what it had accepted then. True when rows were left.
  */
-export async function deleteRequestedEvents({
-  postgres,
-  clickhouse,
-  oldestWaitingAt,
-}: DeletionDeps): Promise<boolean> {
+export async function deleteRequestedEvents({ postgres, clickhouse }: DeletionDeps): Promise<boolean> {
   const deletions = await readUnfinished(postgres)
   if (deletions.length === 0) return false
-  const oldest = oldestWaitingAt()
+  const erasedUntil = await readErasedUntil(postgres)
   const left = await Promise.all([
     deleteRows(clickhouse, 'events', eventsOf(deletions)),
     deleteRows(clickhouse, 'rejected_events', eventsOf(deletions)),
@@ -76,7 +71,7 @@ export async function deleteRequestedEvents({
   ])
   if (left.includes(true)) return true
   const finished = deletions.filter(
-    ({ requested_at }) => +requested_at < Date.now() - arrivingMs && +requested_at < oldest,
+    ({ requested_at }) => +requested_at < Date.now() - arrivingMs && +requested_at < erasedUntil,
   )
   await postgres.query('UPDATE event_deletions SET finished_at = now() WHERE deletion_id = ANY($1)', [
     finished.map(({ deletion_id }) => deletion_id),

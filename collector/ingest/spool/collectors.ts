@@ -45,6 +45,29 @@ export async function publishWatermark(postgres: Postgres, collectorId: string, 
   )
 }
 
+/** Publishes up to when a collector has shipped what it accepted, and freed its dead letters of whom erasures name. */
+export async function publishErasedUntil(
+  postgres: Postgres,
+  collectorId: string,
+  mark: number,
+): Promise<void> {
+  await postgres.query('UPDATE collectors SET erased_until_ms = $2 WHERE collector_id = $1', [
+    collectorId,
+    Math.floor(mark),
+  ])
+}
+
+/**
+ * Up to when all collectors have, epoch milliseconds: what was asked to go before cannot come back from any spool.
+ * Infinity where no machine collects. One that is gone holds it back until it is retired.
+ */
+export async function readErasedUntil(postgres: Postgres): Promise<number> {
+  const { rows } = await postgres.query<{ mark: number | null }>(
+    'SELECT min(erased_until_ms)::float8 AS mark FROM collectors',
+  )
+  return rows[0]!.mark ?? Infinity
+}
+
 /** `footfall collectors list`. */
 export async function listCollectors(postgres: Postgres): Promise<void> {
   const { rows } = await postgres.query<{

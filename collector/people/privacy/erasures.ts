@@ -1,8 +1,10 @@
 import { hemAsNumber } from '../../../schemas/fields.ts'
 import { dropDeadLetters } from '../../ingest/shipper/deadLetters.ts'
+import { publishErasedUntil, readErasedUntil } from '../../ingest/spool/collectors.ts'
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
 import { wakeQueue } from '../../platform/jobs/queue.ts'
+import { repeat } from '../../platform/jobs/repeat.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { profileTables } from '../identity/profileSql.ts'
@@ -58,9 +60,6 @@ export interface ErasureDeps {
   postgres: Postgres
   /** The events of real visitors. */
   clickhouse: ClickHouse
-  deadLetterDirectory: string
-  /** When the oldest row that still waits in the spool came, epoch milliseconds; Infinity when none waits. */
-  oldestWaitingAt(): number
 }
 
 interface Unfinished {
@@ -77,21 +76,17 @@ const arrivingMs = 10 * 60_000
 const erasuresMax = 1_000
 
 /**
- * Goes once over what is to be erased: events, rejected events, links, profiles, dead letters. An erasure is
- * finished when nothing of it is left, ten minutes have passed since it was asked for, and everything that waited in
- * this machine's spool then has been shipped; then whom it was about is forgotten too. True while some are unfinished.
+ * Goes once over what is to be erased: events, rejected events, links, profiles. An erasure is finished when nothing
+ * of it is left, ten minutes have passed since it was asked for, and every collector has shipped what it had accepted
+ * then and freed its dead letters of it (`keepErasing`); then whom it was about is forgotten too. True while some are
+ * unfinished.
  */
-export async function carryOutErasures(deps: ErasureDeps): Promise<boolean> {
-  const { postgres, clickhouse, deadLetterDirectory, oldestWaitingAt } = deps
-  const { rows: erasures } = await postgres.query<Unfinished>(
-    `SELECT erasure_id, organization_id, hem, cookie_ids, requested_at FROM erasures
-     WHERE finished_at IS NULL ORDER BY requested_at LIMIT ${erasuresMax}`,
-  )
+export async function carryOutErasures({ postgres, clickhouse }: ErasureDeps): Promise<boolean> {
+  const erasures = await readUnfinished(postgres)
   if (erasures.length === 0) return false
-  const oldest = oldestWaitingAt()
+  const erasedUntil = await readErasedUntil(postgres)
   await noteCookies(postgres, clickhouse, erasures)
 
-  dropDeadLetters(deadLetterDirectory, (row) => erasures.some((erasure) => isAbout(erasure, row)))
   // Cookies are found by links, so these go last.
   const left = await Promise.all([
     deleteRows(clickhouse, 'events', ofCookies(erasures)),
@@ -111,11 +106,52 @@ export async function carryOutErasures(deps: ErasureDeps): Promise<boolean> {
     [
       erasures.map(({ erasure_id }) => erasure_id),
       new Date(Date.now() - arrivingMs),
-      new Date(Math.min(oldest, Date.now())),
+      new Date(Math.min(erasedUntil, Date.now())),
     ],
   )
   return rowCount! < erasures.length
 }
+
+async function readUnfinished(postgres: Postgres): Promise<Unfinished[]> {
+  const { rows } = await postgres.query<Unfinished>(
+    `SELECT erasure_id, organization_id, hem, cookie_ids, requested_at FROM erasures
+     WHERE finished_at IS NULL ORDER BY requested_at LIMIT ${erasuresMax}`,
+  )
+  return rows
+}
+
+const eraseMs = 2_000
+
+/**
+ * What a collector does for erasures, whichever machine carries them out: frees its dead letters of the people they
+ * name, then publishes up to when it has shipped what it accepted.
+ */
+export const keepErasing = ({
+  postgres,
+  collectorId,
+  deadLetterDirectory,
+  oldestWaitingAt,
+  log,
+}: {
+  postgres: Postgres
+  collectorId: string
+  deadLetterDirectory: string
+  /** When the oldest row that waits in this machine's spool came, epoch milliseconds; Infinity when none waits. */
+  oldestWaitingAt(): number
+  log: { warn(message: string): void }
+}) =>
+  repeat(
+    eraseMs,
+    async () => {
+      // Before anything is looked for: what is shipped meanwhile may become a dead letter.
+      const mark = Math.min(oldestWaitingAt(), Date.now())
+      const erasures = await readUnfinished(postgres)
+      if (erasures.length > 0)
+        dropDeadLetters(deadLetterDirectory, (row) => erasures.some((erasure) => isAbout(erasure, row)))
+      await publishErasedUntil(postgres, collectorId, mark)
+    },
+    (error) => log.warn(`erasures wait for this collector: ${error.message}`),
+  )
 
 /** Finds the browsers of the people who are to be erased, and records them: their links go, their events may yet come. */
 async function noteCookies(

@@ -176,12 +176,7 @@ const happen: Record<string, (random: Random, world: World, nowMs: number) => Pr
     )
     const { postgres, clickhouse } = audiences
     await requestErasure(postgres, organizationId, { hem })
-    const deps = {
-      postgres,
-      clickhouse: clickhouse.live,
-      deadLetterDirectory: directory,
-      oldestWaitingAt: () => Infinity,
-    }
+    const deps = { postgres, clickhouse: clickhouse.live }
     await waitFor(
       'the erasure',
       async () => {

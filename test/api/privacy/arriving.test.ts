@@ -3,7 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { carryOutErasures, readErasure, requestErasure } from '../../../collector/people/privacy/erasures.ts'
+import { keepDeadLetter, readDeadLetters } from '../../../collector/ingest/shipper/deadLetters.ts'
+import { publishErasedUntil, registerCollector } from '../../../collector/ingest/spool/collectors.ts'
+import {
+  carryOutErasures,
+  keepErasing,
+  readErasure,
+  requestErasure,
+} from '../../../collector/people/privacy/erasures.ts'
 import { type ClickHouse, openClickHouse } from '../../../collector/platform/clickhouse/client.ts'
 import { migrateClickHouse } from '../../../collector/platform/clickhouse/migrate.ts'
 import { migratePostgres } from '../../../collector/platform/postgres/migrate.ts'
@@ -38,11 +45,12 @@ const eventsOf = async (cookie: string): Promise<number> => {
   return Number(found!.n)
 }
 
-test('an event that was still in the spool when its person was erased goes as soon as it arrives', async () => {
+test('an event that was still in another machine’s spool when its person was erased goes as soon as it arrives', async () => {
   const [organization, cookie, hem] = [randomUUID(), randomUUID(), 'c'.repeat(64)]
-  let oldestWaitingAt = Date.now() - 60 * 60_000
-  const carryOut = () =>
-    carryOutErasures({ postgres, clickhouse, deadLetterDirectory, oldestWaitingAt: () => oldestWaitingAt })
+  const collectorId = randomUUID()
+  await registerCollector(postgres, collectorId)
+  await publishErasedUntil(postgres, collectorId, Date.now() - 60 * 60_000)
+  const carryOut = () => carryOutErasures({ postgres, clickhouse })
   const isFinished = async () => (await readErasure(postgres, erasure_id))!.finished_at !== null
 
   await store(
@@ -62,10 +70,47 @@ test('an event that was still in the spool when its person was erased goes as so
      VALUES ({organization:UUID}, generateUUIDv4(), generateUUIDv4(), 'custom', {now:Int64}, {cookie:UUID})`,
     { organization, cookie, now: Date.now() },
   )
-  oldestWaitingAt = Number.POSITIVE_INFINITY
+  await publishErasedUntil(postgres, collectorId, Date.now())
   await carryOut()
   expect(await isFinished()).toBe(false)
   await waitFor('the event to go', async () => (await eventsOf(cookie)) === 0, 20_000)
   await carryOut()
   expect(await isFinished()).toBe(true)
+})
+
+test('a collector frees its dead letters of whom an erasure names, whichever machine carries it out', async () => {
+  const [organization, cookie, collectorId] = [randomUUID(), randomUUID(), randomUUID()]
+  await registerCollector(postgres, collectorId)
+  const rows = [cookie, randomUUID()].map((cookie_id) =>
+    JSON.stringify({ organization_id: organization, cookie_id }),
+  )
+  for (const [at, row] of rows.entries())
+    keepDeadLetter(deadLetterDirectory, `segment${at}`, { table: 'events', reason: 'test', row })
+  const letters = () =>
+    readDeadLetters(deadLetterDirectory).flatMap((file) => file.letters.map(({ row }) => row))
+  expect(letters().sort()).toEqual([...rows].sort())
+  let oldest = Date.now() - 60_000
+  const erasing = keepErasing({
+    ...{ postgres, collectorId, deadLetterDirectory },
+    oldestWaitingAt: () => oldest,
+    log: { warn() {} },
+  })
+  const erasedUntil = async () => {
+    const { rows } = await postgres.query(
+      'SELECT erased_until_ms::float8 AS mark FROM collectors WHERE collector_id = $1',
+      [collectorId],
+    )
+    return rows[0].mark as number
+  }
+  try {
+    await requestErasure(postgres, organization, { cookieId: cookie })
+    await waitFor('the dead letter to go', () => letters().join() === rows[1])
+    // What waits in the spool may yet be about them.
+    await waitFor('the mark', async () => (await erasedUntil()) === oldest)
+    oldest = Infinity
+    await waitFor('the mark to follow the clock', async () => (await erasedUntil()) > Date.now() - 30_000)
+  } finally {
+    await erasing.stop()
+    await postgres.query('DELETE FROM collectors WHERE collector_id = $1', [collectorId])
+  }
 })
