@@ -18,6 +18,7 @@ import { metricsRoutes } from './health/metricsRoutes.ts'
 import { healthRoutes } from './health/routes.ts'
 import { answerClientError, answerError, refuseEncodedBody } from './http/answerErrors.ts'
 import { compressAnswer } from './http/compression.ts'
+import { buildSerializer } from './http/serialization.ts'
 import { createRefuseUnknown } from './http/unknownRoutes.ts'
 import { validatorCompiler } from './http/validation.ts'
 import { pathOf } from './http/versionPaths.ts'
@@ -98,6 +99,7 @@ export async function createApp({
     forceCloseConnections: 'idle',
     routerOptions: { ignoreTrailingSlash: true },
     rewriteUrl: ({ url }) => pathOf(url!),
+    schemaController: { compilersFactory: { buildSerializer } },
     frameworkErrors: answerError,
     clientErrorHandler: answerClientError,
   })

@@ -8,7 +8,6 @@ import { openFiles } from './audiences/files/open.ts'
 import { audienceQueues } from './audiences/jobs.ts'
 import { billingQueues } from './billing/jobs.ts'
 import { readUnsentReports } from './billing/reports.ts'
-import { openStripe } from './billing/stripe.ts'
 import { type Config, readConfig } from './config.ts'
 import { ensureDemo } from './demo/demo.ts'
 import { demoAudienceId, ensureSampleVisitors } from './demo/sampleVisitors.ts'
@@ -117,7 +116,9 @@ async function main(): Promise<void> {
         log.warn(`the demo could not be given visitors: ${error.message}`),
       )
     : null
-  const tell = config.stripeApiKey ? openStripe(config.stripeApiKey, config.stripeApiBase) : null
+  // Two hundred modules, where they are needed.
+  const { openStripe } = config.stripeApiKey ? await import('./billing/stripe.ts') : { openStripe: null }
+  const tell = openStripe?.(config.stripeApiKey!, config.stripeApiBase) ?? null
   const deletionDeps = { postgres: stores.postgres.pool, clickhouse: live }
   const cursors = openCursors(await serviceSecret(stores.postgres.pool, 'cursor_key'))
   const { files, filesDirectory } = await openFiles(config, cursors)

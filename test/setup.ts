@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import type {} from 'vitest'
 import type { TestProject } from 'vitest/node'
 import { buildAll } from '../collector/launch/build.mjs'
+import { openClickHouse } from '../collector/platform/clickhouse/client.ts'
 import { startLocalClickHouse } from '../collector/platform/clickhouse/local.ts'
+import { migrateClickHouse } from '../collector/platform/clickhouse/migrate.ts'
 import { openBoss } from '../collector/platform/jobs/jobs.ts'
 import { startLocalPostgres } from '../collector/platform/postgres/local.ts'
 import { migratePostgres } from '../collector/platform/postgres/migrate.ts'
@@ -15,6 +17,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** A real ClickHouse for the whole run; make a database of your own in it. */
     clickhouseUrl: string
+    /** The statements that make all of our tables in it, in an order that works, for the database `migratedDatabase`. */
+    clickhouseTables: string[]
     /** A real PostgreSQL for the whole run; make a database of your own in it. */
     postgresUrl: string
   }
@@ -29,15 +33,48 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
     startLocalClickHouse(join(directory, 'clickhouse'), onRestart),
     startLocalPostgres(join(directory, 'postgres'), onRestart),
   ])
-  const template = openPostgres(await createPostgresDatabase(postgres.url, migratedDatabase), () => {})
-  await migratePostgres(template)
-  const boss = await openBoss(template).start()
-  await boss.stop({ graceful: false, close: false })
-  await template.end()
+  const [tables] = await Promise.all([migratedTables(clickhouse.url), migrateTemplate(postgres.url)])
   provide('clickhouseUrl', clickhouse.url)
+  provide('clickhouseTables', tables)
   provide('postgresUrl', postgres.url)
   return async () => {
     await Promise.all([clickhouse.stop(), postgres.stop()])
     rmSync(directory, { recursive: true, force: true })
   }
+}
+
+/** Makes the database that others are copies of. */
+async function migrateTemplate(postgresUrl: string): Promise<void> {
+  const template = openPostgres(await createPostgresDatabase(postgresUrl, migratedDatabase), () => {})
+  await migratePostgres(template)
+  const boss = await openBoss(template).start()
+  await boss.stop({ graceful: false, close: false })
+  await template.end()
+}
+
+/** Migrates a database, and returns the statements that make another one like it. */
+async function migratedTables(url: string): Promise<string[]> {
+  await migrateClickHouse(url, migratedDatabase)
+  const clickhouse = openClickHouse(url, migratedDatabase)
+  const tables = await clickhouse.rows<{ statement: string; needs: string[]; name: string }>({
+    sql: `SELECT name, create_table_query AS statement,
+            arrayFilter(other -> other != name AND position(create_table_query, concat({database:String}, '.', other)) > 0,
+              (SELECT groupArray(name) FROM system.tables WHERE database = currentDatabase())) AS needs
+          FROM system.tables WHERE database = currentDatabase() ORDER BY name`,
+    params: { database: migratedDatabase },
+  })
+  await clickhouse.close()
+  const made = new Set<string>()
+  const statements: string[] = []
+  while (statements.length < tables.length) {
+    const ready = tables.filter(
+      ({ name, needs }) => !made.has(name) && needs.every((other) => made.has(other)),
+    )
+    if (ready.length === 0) throw new Error('tables of ClickHouse that need each other')
+    for (const { name, statement } of ready) {
+      made.add(name)
+      statements.push(statement)
+    }
+  }
+  return statements
 }

@@ -12,7 +12,11 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/setup.ts'],
     // Real servers and browsers on two cores: they wait for each other now and then, but more at once only slow each other.
+    // What files import is read once for all that one process runs.
+    isolate: false,
     maxWorkers: 3,
+    // Of the cases of one browser engine (test/pixel/engines/table.ts).
+    maxConcurrency: 4,
     testTimeout: 60_000,
     // Longer than a service may take to start (harness/service.ts), which says why it did not.
     hookTimeout: 150_000,

@@ -56,6 +56,8 @@ export async function startService(
       LOG_LEVEL: 'warn',
       // Tests poll; those of the limits switch them on.
       FOOTFALL_RATE_LIMITS: 'false',
+      // Each costs as much as the rest of the start; tests of several say so.
+      FOOTFALL_WORKERS: '1',
       // A month of it takes as long as the rest of the start.
       FOOTFALL_SAMPLE_DAYS: options.hasSample ? '30' : '0',
       // A PostgreSQL that is not its own asks for one.

@@ -5,7 +5,7 @@ import { newApiCredentials, storeApiKey } from '../../collector/admin/keys/apiKe
 import { type ClickHouse, openClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
 import type { Row } from './api.ts'
-import { newPostgresDatabase, randomName } from './databases.ts'
+import { newClickHouseDatabase, newPostgresDatabase } from './databases.ts'
 import { type Service, startService } from './service.ts'
 
 /** Whoever asks: a key's headers. */
@@ -45,7 +45,7 @@ export interface Tenants {
 
 export async function openTenants({ hasSample = false } = {}): Promise<Tenants> {
   const databaseUrl = await newPostgresDatabase()
-  const database = randomName()
+  const database = await newClickHouseDatabase()
   const env = {
     DATABASE_URL: databaseUrl,
     CLICKHOUSE_URL: inject('clickhouseUrl'),

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { newApiCredentials, storeApiKey } from '../../collector/admin/keys/apiKeys.ts'
 import { tiers } from '../../schemas/fields.ts'
 import { beaconOf, customEvent, postBeacon, readEvent } from '../harness/api.ts'
-import { newPostgresDatabase, randomName } from '../harness/databases.ts'
+import { newClickHouseDatabase, newPostgresDatabase } from '../harness/databases.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
 
 let service: Service
@@ -15,7 +15,7 @@ beforeAll(async () => {
     env: {
       DATABASE_URL: databaseUrl,
       CLICKHOUSE_URL: inject('clickhouseUrl'),
-      CLICKHOUSE_DATABASE: randomName(),
+      CLICKHOUSE_DATABASE: await newClickHouseDatabase(),
       FOOTFALL_DEMO: 'true',
     },
   })

@@ -3,7 +3,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { type RulesetDefinition, Spectral } from '@stoplight/spectral-core'
 import { oas } from '@stoplight/spectral-rulesets'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { newPostgresDatabase, randomName } from '../harness/databases.ts'
+import { newClickHouseDatabase, newPostgresDatabase } from '../harness/databases.ts'
 import { type Service, startService } from '../harness/service.ts'
 
 interface OpenApi {
@@ -27,7 +27,7 @@ beforeAll(async () => {
     env: {
       DATABASE_URL: await newPostgresDatabase(),
       CLICKHOUSE_URL: inject('clickhouseUrl'),
-      CLICKHOUSE_DATABASE: randomName(),
+      CLICKHOUSE_DATABASE: await newClickHouseDatabase(),
       FOOTFALL_DEMO: 'false',
       FOOTFALL_WORKERS: '1',
     },

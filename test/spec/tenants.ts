@@ -23,15 +23,13 @@ import { Spool } from '../../collector/ingest/spool/spool.ts'
 import { hemOf } from '../../collector/people/identity/hem.ts'
 import { reloadIdentity } from '../../collector/people/identity/refresh.ts'
 import { type ClickHouse, openClickHouse } from '../../collector/platform/clickhouse/client.ts'
-import { migrateClickHouse } from '../../collector/platform/clickhouse/migrate.ts'
 import { openLog } from '../../collector/platform/log.ts'
-import { migratePostgres } from '../../collector/platform/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
 import { inTransaction } from '../../collector/platform/postgres/transaction.ts'
 import { fillSampleDatabase } from '../../collector/sandbox/sample.ts'
 import { ensureSampleOrganization } from '../../collector/sandbox/sampleOrganization.ts'
 import { eventOf, linkOf } from '../api/events/harness.ts'
-import { newPostgresDatabase, randomName } from '../harness/databases.ts'
+import { newClickHouseDatabase, newPostgresDatabase } from '../harness/databases.ts'
 import { samples } from './samples.ts'
 
 /** An organization with two projects, a pixel, a campaign and an audience in each, an owner, a plain member of no project, and keys. */
@@ -60,13 +58,9 @@ export async function openTenants() {
   const config = readConfig({ LOG_LEVEL: 'silent' })
   const log = openLog(config)
   const postgres = openPostgres(await newPostgresDatabase(), () => {})
-  await migratePostgres(postgres)
-  const database = randomName()
-  await migrateClickHouse(inject('clickhouseUrl'), database)
+  const database = await newClickHouseDatabase()
   const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
-  const sampleDatabase = `${database}_test`
-  await migrateClickHouse(inject('clickhouseUrl'), sampleDatabase)
-  const stores = { live: clickhouse, test: openClickHouse(inject('clickhouseUrl'), sampleDatabase) }
+  const stores = { live: clickhouse, test: openClickHouse(inject('clickhouseUrl'), `${database}_test`) }
   await fillSampleDatabase(stores.test, new Date())
   await ensureSampleOrganization(postgres)
   await clickhouse.command({

@@ -10,8 +10,7 @@ import { Deduplicator } from '../../collector/ingest/shipper/deduplicator.ts'
 import { Shipper } from '../../collector/ingest/shipper/shipper.ts'
 import { FrameEncoder } from '../../collector/ingest/spool/frame.ts'
 import { type ClickHouse, openClickHouse } from '../../collector/platform/clickhouse/client.ts'
-import { migrateClickHouse } from '../../collector/platform/clickhouse/migrate.ts'
-import { randomName } from '../harness/databases.ts'
+import { newClickHouseDatabase } from '../harness/databases.ts'
 import { waitFor } from '../harness/service.ts'
 
 let directory: string
@@ -20,8 +19,7 @@ let seen: { shipped: number; duplicates: number; deadLetters: string[]; retries:
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'footfall-ship-'))
-  const database = randomName()
-  await migrateClickHouse(inject('clickhouseUrl'), database)
+  const database = await newClickHouseDatabase()
   clickhouse = openClickHouse(inject('clickhouseUrl'), database)
   seen = { shipped: 0, duplicates: 0, deadLetters: [], retries: [] }
 })

@@ -3,7 +3,6 @@ import { describe, expect, inject, test } from 'vitest'
 import { sampleIdentity } from '../../collector/access/sampleView.ts'
 import { validateEvent } from '../../collector/ingest/beacon/validate.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
-import { migrateClickHouse } from '../../collector/platform/clickhouse/migrate.ts'
 import {
   fillSampleDatabase,
   sampleCampaignRows,
@@ -14,7 +13,7 @@ import {
 import { sampleCampaigns } from '../../collector/sandbox/sampleCampaigns.ts'
 import { type EventType, eventDataSchemas, eventTypes } from '../../schemas/events/index.ts'
 import { eventColumns } from '../../schemas/fields.ts'
-import { randomName } from '../harness/databases.ts'
+import { newClickHouseDatabase } from '../harness/databases.ts'
 
 const dayMs = 86_400_000
 const monday = new Date('2026-03-02T00:00:00.000Z')
@@ -133,8 +132,7 @@ test('the sample’s campaigns have impressions and clicks every day, the same w
 })
 
 test('the sample database is filled once, by however many processes at once, and goes on with the days', async () => {
-  const database = randomName()
-  await migrateClickHouse(inject('clickhouseUrl'), database)
+  const database = await newClickHouseDatabase()
   const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
   const stored = async () => {
     const [counts] = await clickhouse.rows<{ events: number; ids: number; days: number; resolved: number }>({

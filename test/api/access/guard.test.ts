@@ -10,7 +10,6 @@ import { createWrongKeyLimit } from '../../../collector/access/wrongKeys.ts'
 import { newApiCredentials, storeApiKey } from '../../../collector/admin/keys/apiKeys.ts'
 import { storeMember } from '../../../collector/admin/members/newMember.ts'
 import { ApiError } from '../../../collector/http/errors.ts'
-import { migratePostgres } from '../../../collector/platform/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../../../collector/platform/postgres/pool.ts'
 import { newPostgresDatabase } from '../../harness/databases.ts'
 
@@ -23,7 +22,6 @@ const members: Record<'owner' | 'member', string> = { owner: randomUUID(), membe
 
 beforeAll(async () => {
   postgres = openPostgres(await newPostgresDatabase(), () => {})
-  await migratePostgres(postgres)
   tokens = createTokens(postgres)
   await postgres.query(
     `INSERT INTO organizations (organization_id, name, secret_required) VALUES ($1, 'One', false)`,

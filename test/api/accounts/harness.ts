@@ -3,7 +3,7 @@ import pg from 'pg'
 import { inject } from 'vitest'
 import type { KeyRole } from '../../../collector/access/principal.ts'
 import { type ApiCredentials, newApiCredentials, storeApiKey } from '../../../collector/admin/keys/apiKeys.ts'
-import { newPostgresDatabase, randomName } from '../../harness/databases.ts'
+import { newClickHouseDatabase, newPostgresDatabase } from '../../harness/databases.ts'
 import { type Service, startService } from '../../harness/service.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are read as a client without our types would.
@@ -30,7 +30,7 @@ export const password = 'a long enough password'
 /** The service with stores of its own, and without rate limits, so that a test may ask as often as it has to. */
 export async function openAccounts(env: Record<string, string> = {}) {
   const databaseUrl = await newPostgresDatabase()
-  const clickhouseDatabase = randomName()
+  const clickhouseDatabase = await newClickHouseDatabase()
   const service: Service = await startService({
     env: {
       DATABASE_URL: databaseUrl,

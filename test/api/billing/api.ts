@@ -11,11 +11,10 @@ import { createBilling } from '../../../collector/billing/billing.ts'
 import { readConfig } from '../../../collector/config.ts'
 import { openCursors } from '../../../collector/http/cursors.ts'
 import { openClickHouse } from '../../../collector/platform/clickhouse/client.ts'
-import { migrateClickHouse } from '../../../collector/platform/clickhouse/migrate.ts'
 import { openLog } from '../../../collector/platform/log.ts'
 import { openPostgres } from '../../../collector/platform/postgres/pool.ts'
 import { type PageFate, startProxy } from '../../chaos/proxy.ts'
-import { randomName } from '../../harness/databases.ts'
+import { newClickHouseDatabase } from '../../harness/databases.ts'
 import { startPostgresProxy } from '../../harness/postgresProxy.ts'
 import { eventOf } from '../events/harness.ts'
 import { type Accounts, openAccounts } from './harness.ts'
@@ -50,8 +49,7 @@ export async function openApi({
     () => false,
     () => fate,
   )
-  const database = randomName()
-  await migrateClickHouse(inject('clickhouseUrl'), database)
+  const database = await newClickHouseDatabase()
   const clickhouse = openClickHouse(clickhouseProxy.url, database)
   const now = Date.now()
   const rows = Array.from({ length: rowsStored }, (_, n) =>

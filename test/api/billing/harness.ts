@@ -3,7 +3,6 @@ import { type Answered, type Billing, createBilling } from '../../../collector/b
 import { type Caller, callerOf } from '../../../collector/billing/caller.ts'
 import type { Meter } from '../../../collector/billing/meters.ts'
 import { ApiError } from '../../../collector/http/errors.ts'
-import { migratePostgres } from '../../../collector/platform/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../../../collector/platform/postgres/pool.ts'
 import { newPostgresDatabase } from '../../harness/databases.ts'
 
@@ -28,7 +27,6 @@ export interface Organization {
 export async function openAccounts(now = Date.UTC(2026, 0, 15, 12)): Promise<Accounts> {
   const databaseUrl = await newPostgresDatabase()
   const postgres = openPostgres(databaseUrl, () => {})
-  await migratePostgres(postgres)
   const clock = { now }
   const pools: Postgres[] = []
   return {

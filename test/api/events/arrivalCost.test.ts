@@ -1,13 +1,12 @@
 import { text } from 'node:stream/consumers'
 import { expect, inject, test } from 'vitest'
 import { openClickHouse } from '../../../collector/platform/clickhouse/client.ts'
-import { migrateClickHouse } from '../../../collector/platform/clickhouse/migrate.ts'
 import { eventsQuery } from '../../../collector/query/eventsQuery.ts'
 import type { Filter } from '../../../collector/query/filter.ts'
 import { keyColumns } from '../../../collector/query/order.ts'
 import type { EventsPlan } from '../../../collector/query/plan.ts'
 import { fieldNamed } from '../../../schemas/fields.ts'
-import { randomName } from '../../harness/databases.ts'
+import { newClickHouseDatabase } from '../../harness/databases.ts'
 
 const organizationId = '00000000-0000-0000-0000-000000000001'
 const projectId = '00000000-0000-0000-0000-00000000000a'
@@ -36,8 +35,7 @@ const planOf = (more: Partial<EventsPlan>): EventsPlan => ({
 })
 
 test('a page in the order of arrival reads about as much whether little remains or much', async () => {
-  const database = randomName()
-  await migrateClickHouse(inject('clickhouseUrl'), database)
+  const database = await newClickHouseDatabase()
   const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
   await clickhouse.command({ sql: insert, params: {} })
 

@@ -11,12 +11,10 @@ import { readConfig } from '../../../collector/config.ts'
 import { openCursors } from '../../../collector/http/cursors.ts'
 import { reloadIdentity } from '../../../collector/people/identity/refresh.ts'
 import { type ClickHouse, openClickHouse } from '../../../collector/platform/clickhouse/client.ts'
-import { migrateClickHouse } from '../../../collector/platform/clickhouse/migrate.ts'
 import { openLog } from '../../../collector/platform/log.ts'
-import { migratePostgres } from '../../../collector/platform/postgres/migrate.ts'
 import { openPostgres } from '../../../collector/platform/postgres/pool.ts'
 import type { Tier } from '../../../schemas/fields.ts'
-import { newPostgresDatabase, randomName } from '../../harness/databases.ts'
+import { newClickHouseDatabase, newPostgresDatabase } from '../../harness/databases.ts'
 
 export type Row = Record<string, unknown>
 
@@ -84,14 +82,9 @@ export async function openEvents({
   now = Date.now,
 }: EventsOptions = {}) {
   const url = inject('clickhouseUrl')
-  const open = async (): Promise<ClickHouse> => {
-    const database = randomName()
-    await migrateClickHouse(url, database)
-    return openClickHouse(url, database)
-  }
-  const clickhouse = { live: await open(), test: await open() }
+  const database = await newClickHouseDatabase()
+  const clickhouse = { live: openClickHouse(url, database), test: openClickHouse(url, `${database}_test`) }
   const postgres = openPostgres(await newPostgresDatabase(), () => {})
-  await migratePostgres(postgres)
   const config = readConfig({ LOG_LEVEL: 'silent', ...env })
   const log = openLog(config)
   const openReader = createOpenReader(

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { ask, beaconOf, customEvent, postBeacon, readEvent } from '../../harness/api.ts'
-import { newPostgresDatabase, randomName } from '../../harness/databases.ts'
+import { newClickHouseDatabase, newPostgresDatabase } from '../../harness/databases.ts'
 import { type Service, startService } from '../../harness/service.ts'
 
 let service: Service
@@ -16,7 +16,7 @@ beforeAll(async () => {
     env: {
       DATABASE_URL: databaseUrl,
       CLICKHOUSE_URL: inject('clickhouseUrl'),
-      CLICKHOUSE_DATABASE: randomName(),
+      CLICKHOUSE_DATABASE: await newClickHouseDatabase(),
       FOOTFALL_DEMO: 'true',
       FOOTFALL_WORKERS: '1',
     },

@@ -1,7 +1,7 @@
 /** What of the service is open to whom: other sites' pages, this machine, whoever has a token. */
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { freePort } from '../../../collector/platform/localStores/supervise.ts'
-import { newPostgresDatabase, randomName } from '../../harness/databases.ts'
+import { newClickHouseDatabase, newPostgresDatabase } from '../../harness/databases.ts'
 import { type Service, startService } from '../../harness/service.ts'
 
 const metricsToken = 'a-token-of-some-length'
@@ -13,7 +13,7 @@ beforeAll(async () => {
   stores = {
     DATABASE_URL: await newPostgresDatabase(),
     CLICKHOUSE_URL: inject('clickhouseUrl'),
-    CLICKHOUSE_DATABASE: randomName(),
+    CLICKHOUSE_DATABASE: await newClickHouseDatabase(),
     FOOTFALL_WORKERS: '1',
   }
   service = await startService({

@@ -6,10 +6,9 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { inject } from 'vitest'
 import { openClickHouse } from '../../../collector/platform/clickhouse/client.ts'
-import { migrateClickHouse } from '../../../collector/platform/clickhouse/migrate.ts'
 import { packageRoot } from '../../../collector/platform/paths.ts'
 import type { Row } from '../../harness/api.ts'
-import { randomName } from '../../harness/databases.ts'
+import { newClickHouseDatabase } from '../../harness/databases.ts'
 
 export const cli = join(packageRoot, 'dist/collector/cli.js')
 
@@ -23,8 +22,7 @@ export interface Ended {
 /** An identity store of a test's own, and the directory of files to load into it. */
 export async function openIdentityStore() {
   const url = inject('clickhouseUrl')
-  const database = randomName()
-  await migrateClickHouse(url, database)
+  const database = await newClickHouseDatabase()
   const clickhouse = openClickHouse(url, database)
   const directory = mkdtempSync(join(tmpdir(), 'footfall-load-'))
   const facts = { clickhouse_url: url, clickhouse_database: database, postgres_url: '' }

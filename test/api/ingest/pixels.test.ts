@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { ask, beaconOf, customEvent, postBeacon, readEvent } from '../../harness/api.ts'
-import { newPostgresDatabase, randomName } from '../../harness/databases.ts'
+import { newClickHouseDatabase, newPostgresDatabase } from '../../harness/databases.ts'
 import { type Service, startService, waitFor } from '../../harness/service.ts'
 
 let service: Service
@@ -12,7 +12,7 @@ beforeAll(async () => {
     env: {
       DATABASE_URL: databaseUrl,
       CLICKHOUSE_URL: inject('clickhouseUrl'),
-      CLICKHOUSE_DATABASE: randomName(),
+      CLICKHOUSE_DATABASE: await newClickHouseDatabase(),
       FOOTFALL_DEMO: 'true',
     },
   })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { newPostgresDatabase, randomName } from '../../harness/databases.ts'
+import { newClickHouseDatabase, newPostgresDatabase } from '../../harness/databases.ts'
 import { type Service, startService, waitFor } from '../../harness/service.ts'
 
 interface Embedding {
@@ -21,7 +21,7 @@ beforeAll(async () => {
     env: {
       DATABASE_URL: databaseUrl,
       CLICKHOUSE_URL: inject('clickhouseUrl'),
-      CLICKHOUSE_DATABASE: randomName(),
+      CLICKHOUSE_DATABASE: await newClickHouseDatabase(),
       FOOTFALL_DEMO: 'true',
     },
   })

@@ -12,10 +12,8 @@ import {
   requestErasure,
 } from '../../../collector/people/privacy/erasures.ts'
 import { type ClickHouse, openClickHouse } from '../../../collector/platform/clickhouse/client.ts'
-import { migrateClickHouse } from '../../../collector/platform/clickhouse/migrate.ts'
-import { migratePostgres } from '../../../collector/platform/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../../../collector/platform/postgres/pool.ts'
-import { newPostgresDatabase, randomName } from '../../harness/databases.ts'
+import { newClickHouseDatabase, newPostgresDatabase } from '../../harness/databases.ts'
 import { waitFor } from '../../harness/service.ts'
 
 let postgres: Postgres
@@ -24,9 +22,7 @@ let deadLetterDirectory: string
 
 beforeAll(async () => {
   postgres = openPostgres(await newPostgresDatabase(), () => {})
-  await migratePostgres(postgres)
-  const database = randomName()
-  await migrateClickHouse(inject('clickhouseUrl'), database)
+  const database = await newClickHouseDatabase()
   clickhouse = openClickHouse(inject('clickhouseUrl'), database)
   deadLetterDirectory = mkdtempSync(join(tmpdir(), 'footfall-test-'))
 })

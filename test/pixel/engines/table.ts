@@ -1,20 +1,35 @@
-import { afterAll, beforeAll, it } from 'vitest'
+import { afterAll, describe, it } from 'vitest'
 import { cases } from './cases.ts'
 import type { Engine, EngineName } from './engine.ts'
-import { openStage } from './stage.ts'
+import { openStage, type Stage } from './stage.ts'
 
-/** Runs the table in one engine. What it cannot do stands in the report with the reason. */
+/**
+ * Runs the table in one engine. What it cannot do stands in the report with the reason. Cases run side by side (Vitest's
+ * maxConcurrency says how many), for most of each is waiting; each in a browser of its own while it runs, as only one
+ * window of a browser is in front.
+ */
 export function runTable(name: EngineName, start: () => Promise<Engine>): void {
-  let stage: Awaited<ReturnType<typeof openStage>>
-  beforeAll(async () => {
-    stage = await openStage(start)
-  }, 60_000)
-  afterAll(() => stage?.close())
-
-  for (const { name: outcome, unsupported, isPrivate, run } of cases) {
-    const reason = unsupported?.[name]
-    if (reason) it.skip(`${outcome} (${name} ${reason})`)
-    // A browser's driver loses an answer now and then (WebKit's above all): what fails twice fails.
-    else it(outcome, { timeout: 60_000, retry: 1 }, () => stage.perform(run, isPrivate))
+  const opened: ReturnType<typeof openStage>[] = []
+  const free: Awaited<(typeof opened)[number]>[] = []
+  const open = () => {
+    const stage = openStage(start)
+    opened.push(stage)
+    return stage
   }
+  const perform = async (run: (stage: Stage) => Promise<void>, isPrivate = false) => {
+    const stage = free.pop() ?? (await open())
+    await stage.perform(run, isPrivate).finally(() => free.push(stage))
+  }
+  afterAll(async () => {
+    for (const stage of opened) await (await stage).close()
+  })
+
+  describe.concurrent(name, () => {
+    for (const { name: outcome, unsupported, isPrivate, run } of cases) {
+      const reason = unsupported?.[name]
+      if (reason) it.skip(`${outcome} (${name} ${reason})`)
+      // A browser's driver loses an answer now and then (WebKit's above all): what fails twice fails.
+      else it(outcome, { timeout: 60_000, retry: 1 }, () => perform(run, isPrivate))
+    }
+  })
 }
