@@ -55,7 +55,11 @@ export async function startProxy(
         resolve,
       )
       forwarded.on('error', reject)
-      incoming.on('error', reject)
+      incoming.on('error', (error) => {
+        // Half an insert that nobody ends would hold up whoever waits until it is no longer under way.
+        forwarded.destroy()
+        reject(error)
+      })
       incoming.pipe(forwarded)
     })
     const body = await buffer(answer)

@@ -69,7 +69,7 @@ describe('sign-in', () => {
   test('an unknown address takes as long as a wrong password', async () => {
     const someone = await it.join('member')
     const times = { known: [] as number[], unknown: [] as number[] }
-    // Turn by turn, so that what else the machine does slows both.
+    // Turn by turn, so that what else the machine does slows both; the quickest are those that it left alone.
     for (let n = 0; n < 9; n++) {
       for (const [who, email] of [
         ['known', someone.email],
@@ -80,7 +80,7 @@ describe('sign-in', () => {
         times[who].push(performance.now() - from)
       }
     }
-    const [known, unknown] = [times.known, times.unknown].map((each) => each.sort((a, b) => a - b)[4]!)
+    const [known, unknown] = [times.known, times.unknown].map((each) => Math.min(...each))
     // Without the dummy check the unknown address is answered ten times faster.
     expect(unknown! / known!).toBeGreaterThan(0.5)
     expect(unknown! / known!).toBeLessThan(2)
