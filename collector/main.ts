@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { serviceSecret } from './access/serviceSecret.ts'
@@ -15,14 +15,8 @@ import { welcome } from './demo/welcome.ts'
 import { openCursors } from './http/cursors.ts'
 import { openLocate } from './ingest/normalize/location.ts'
 import { collectorIdOf, registerCollector } from './ingest/spool/collectors.ts'
-import { segmentsIn } from './ingest/spool/recover.ts'
-import {
-  openShippers,
-  recoverWorker,
-  type SpooledTable,
-  spooledTables,
-  workerDirectories,
-} from './ingest/spool/spools.ts'
+import { openShippers, recoverWorker, type SpooledTable, workerDirectories } from './ingest/spool/spools.ts'
+import { measureSpool, oldestWaitingAt } from './ingest/spool/waiting.ts'
 import { keepWatermark } from './ingest/spool/watermark.ts'
 import { type IdentityRefresh, keepIdentityFresh } from './people/identity/refresh.ts'
 import { keepErasing } from './people/privacy/erasures.ts'
@@ -40,8 +34,6 @@ import {
   shipLagSeconds,
   shippedRows,
   shipRetries,
-  spoolBytes,
-  spoolOldestSeconds,
   unsentReports,
 } from './platform/metrics.ts'
 import { connectionsOfWorker } from './platform/postgres/connections.ts'
@@ -181,7 +173,7 @@ async function main(): Promise<void> {
       ? null
       : keepErasing({
           ...{ postgres: stores.postgres.pool, collectorId, deadLetterDirectory, log },
-          oldestWaitingAt: () => oldestOf(spooledTables.flatMap((table) => waiting(spoolDirectory, table))),
+          oldestWaitingAt: () => oldestWaitingAt(spoolDirectory),
         })
 
   const close = async () => {
@@ -247,18 +239,6 @@ function observerOf(table: SpooledTable, identity: IdentityRefresh, log: Log) {
   }
 }
 
-function measureSpool(spoolDirectory: string): void {
-  for (const table of spooledTables) {
-    const segments = waiting(spoolDirectory, table)
-    spoolBytes.set(
-      { table },
-      segments.reduce((sum, { size }) => sum + size, 0),
-    )
-    const oldest = Math.min(oldestOf(segments), Date.now())
-    spoolOldestSeconds.set({ table }, (Date.now() - oldest) / 1000)
-  }
-}
-
 async function measureJobs(jobs: Jobs): Promise<void> {
   for (const { queue, state, count } of await jobs.counts()) jobsByState.set({ queue, state }, count)
 }
@@ -266,19 +246,6 @@ async function measureJobs(jobs: Jobs): Promise<void> {
 async function measureReports(postgres: Postgres): Promise<void> {
   unsentReports.set((await readUnsentReports(postgres, Date.now())).length)
 }
-
-/** The segments of all workers that are not shipped yet. */
-const waiting = (spoolDirectory: string, table: SpooledTable): Stats[] =>
-  workerDirectories(spoolDirectory)
-    .flatMap((worker) =>
-      ['open', 'seg'].flatMap((state) => segmentsIn(join(worker, table), state as 'open' | 'seg')),
-    )
-    .map((path) => statSync(path, { throwIfNoEntry: false }))
-    .filter((stat) => stat !== undefined)
-
-/** When the oldest of these began, epoch milliseconds; Infinity without any. */
-const oldestOf = (segments: readonly Stats[]): number =>
-  Math.min(...segments.map(({ birthtimeMs }) => birthtimeMs))
 
 function makeWritable(dataDir: string): void {
   try {

@@ -1,0 +1,35 @@
+import { type Stats, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { spoolBytes, spoolOldestSeconds } from '../../platform/metrics.ts'
+import { segmentsIn } from './recover.ts'
+import { type SpooledTable, spooledTables, workerDirectories } from './spools.ts'
+
+/** When the oldest row that waits in a machine's spool came, epoch milliseconds; Infinity when none waits. */
+export const oldestWaitingAt = (spoolDirectory: string): number =>
+  oldestOf(spooledTables.flatMap((table) => waiting(spoolDirectory, table)))
+
+/** Brings the numbers of a machine's spool up to date. */
+export function measureSpool(spoolDirectory: string): void {
+  for (const table of spooledTables) {
+    const segments = waiting(spoolDirectory, table)
+    spoolBytes.set(
+      { table },
+      segments.reduce((sum, { size }) => sum + size, 0),
+    )
+    const oldest = Math.min(oldestOf(segments), Date.now())
+    spoolOldestSeconds.set({ table }, (Date.now() - oldest) / 1000)
+  }
+}
+
+/** The segments of all workers that are not shipped yet. */
+const waiting = (spoolDirectory: string, table: SpooledTable): Stats[] =>
+  workerDirectories(spoolDirectory)
+    .flatMap((worker) =>
+      ['open', 'seg'].flatMap((state) => segmentsIn(join(worker, table), state as 'open' | 'seg')),
+    )
+    .map((path) => statSync(path, { throwIfNoEntry: false }))
+    .filter((stat) => stat !== undefined)
+
+/** When the oldest of these began, epoch milliseconds; Infinity without any. */
+const oldestOf = (segments: readonly Stats[]): number =>
+  Math.min(...segments.map(({ birthtimeMs }) => birthtimeMs))
