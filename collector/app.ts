@@ -33,6 +33,8 @@ import { statisticsRoutes } from './statistics/routes.ts'
 import { fieldCatalogRoutes } from './taxonomy/fieldCatalogRoutes.ts'
 import { taxonomyRoutes } from './taxonomy/taxonomyRoutes.ts'
 import { visitorsRoutes } from './visitors/routes.ts'
+import type { WebhooksDeps } from './webhooks/deps.ts'
+import { webhooksRoutes } from './webhooks/routes.ts'
 
 export interface AppDeps {
   config: Config
@@ -55,6 +57,8 @@ export interface AppDeps {
   accounts?: AccountsDeps | undefined
   /** Absent where FOOTFALL_ROLE is ingest. */
   campaigns?: CampaignsDeps | undefined
+  /** Absent where FOOTFALL_ROLE is ingest. */
+  webhooks?: WebhooksDeps | undefined
 }
 
 /** What answers FOOTFALL_METRICS_PORT, where it is set: the metrics and nothing else. */
@@ -82,6 +86,7 @@ export async function createApp({
   read,
   accounts,
   campaigns,
+  webhooks,
 }: AppDeps): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: log,
@@ -140,6 +145,7 @@ export async function createApp({
     await app.register(dashboardPages(accounts))
   }
   if (campaigns) await app.register(campaignsRoutes(campaigns))
+  if (webhooks) await app.register(webhooksRoutes(webhooks))
   return app
 }
 

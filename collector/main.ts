@@ -18,6 +18,9 @@ import { collectorIdOf, registerCollector } from './ingest/spool/collectors.ts'
 import { openShippers, recoverWorker, type SpooledTable, workerDirectories } from './ingest/spool/spools.ts'
 import { measureSpool, oldestWaitingAt } from './ingest/spool/waiting.ts'
 import { keepWatermark } from './ingest/spool/watermark.ts'
+import { openOutbound } from './outbound/outbound.ts'
+import { openSealer } from './outbound/sealer.ts'
+import { mailQueues } from './outbox/mails.ts'
 import { type IdentityRefresh, keepIdentityFresh } from './people/identity/refresh.ts'
 import { keepErasing } from './people/privacy/erasures.ts'
 import { privacyQueues } from './people/privacy/jobs.ts'
@@ -27,6 +30,7 @@ import type { Queue } from './platform/jobs/queue.ts'
 import { lockDirectory } from './platform/localStores/lock.ts'
 import { openStores, type Stores } from './platform/localStores/open.ts'
 import { type Log, openLog } from './platform/log.ts'
+import { openMail } from './platform/mail.ts'
 import {
   deadLetters,
   duplicateEvents,
@@ -43,6 +47,8 @@ import { sandboxQueues } from './sandbox/jobs.ts'
 import { fillSampleDatabase } from './sandbox/sample.ts'
 import { ensureSampleAudiences } from './sandbox/sampleAudiences.ts'
 import { ensureSampleOrganization } from './sandbox/sampleOrganization.ts'
+import { createDeliverer } from './webhooks/deliverer.ts'
+import { webhookQueues } from './webhooks/jobs.ts'
 import { startWorkers } from './workers.ts'
 
 const shipOnStopMs = 5_000
@@ -117,6 +123,11 @@ async function main(): Promise<void> {
   const temporaryDirectory = join(filesDirectory, 'temporary')
   // Of a process that was killed.
   rmSync(temporaryDirectory, { recursive: true, force: true })
+  const deliverer = createDeliverer({
+    ...{ postgres: stores.postgres.pool, sealer: openSealer(config), now: Date.now, log },
+    outbound: openOutbound({ allow: config.outboundAllow }),
+  })
+  const sendMail = config.smtpUrl ? openMail(config.smtpUrl, config.smtpFrom) : null
   const queues: Queue[] = [
     ...adminQueues(deletionDeps),
     ...privacyQueues(deletionDeps),
@@ -125,6 +136,8 @@ async function main(): Promise<void> {
     ...fileQueues({
       ...{ postgres: stores.postgres.pool, clickhouse: { live, test }, store: files, temporaryDirectory },
     }),
+    ...webhookQueues(stores.postgres.pool, deliverer),
+    ...mailQueues({ postgres: stores.postgres.pool, sendMail }),
     ...(hasSample ? sandboxQueues(test, config.sampleDays) : []),
   ]
   // The first start makes the tables of jobs: the workers need not wait for them.
@@ -181,6 +194,7 @@ async function main(): Promise<void> {
     await erasing?.stop()
     await workers.stop()
     await jobs?.stop()
+    await deliverer.stop()
     identity.stop()
     await Promise.all(Object.values(shippers).map((shipper) => shipper.stop(shipOnStopMs)))
     await stores.close()

@@ -23,6 +23,8 @@ import { openLocate } from './ingest/normalize/location.ts'
 import { openPinnedScripts } from './ingest/script/pinnedScripts.ts'
 import type { Spool } from './ingest/spool/spool.ts'
 import { openSpools } from './ingest/spool/spools.ts'
+import { openOutbound } from './outbound/outbound.ts'
+import { openSealer } from './outbound/sealer.ts'
 import { openClickHouse } from './platform/clickhouse/client.ts'
 import { lockDirectory } from './platform/localStores/lock.ts'
 import { openLog } from './platform/log.ts'
@@ -86,6 +88,11 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
       campaigns: {
         ...{ openReader, cursors, postgres: pool, now: Date.now },
         recordScopeOf: createRecordScopeOf(pool),
+      },
+      webhooks: {
+        ...{ cursors, postgres: pool, recordScopeOf: createRecordScopeOf(pool) },
+        outbound: openOutbound({ allow: config.outboundAllow }),
+        sealer: openSealer(config),
       },
       accounts: {
         sendMail: config.smtpUrl ? openMail(config.smtpUrl, config.smtpFrom) : null,

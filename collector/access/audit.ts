@@ -14,6 +14,7 @@ export interface AuditObject {
     | 'key'
     | 'campaign'
     | 'audience'
+    | 'webhook'
     | 'erasure'
     | 'opt_out'
     | 'subject'

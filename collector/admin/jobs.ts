@@ -1,5 +1,6 @@
 import type { Queue } from '../platform/jobs/queue.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
+import { tellSilentPixels } from './pixels/silentPixels.ts'
 import { type DeletionDeps, deleteRequestedEvents, eventDeletions } from './projects/eventDeletions.ts'
 
 /** What may go: a bucket that is full again counts like one that nobody has used. */
@@ -13,10 +14,13 @@ export async function deleteExpired(postgres: Postgres): Promise<void> {
   for (const deletion of deletions) await postgres.query(deletion)
 }
 
+/** How long events wait at most in ordinary times. */
+const waitingMs = 600_000
+
 /** How soon rows that a mutation has not deleted yet, or that waited for another one to end, are looked at again. */
 const deleteAgainSeconds = 3
 
-/** The background work of accounts: delete what has expired, and the events of what was deleted. */
+/** The background work of accounts: delete what has expired and the events of what was deleted, tell of pixels that are silent. */
 export const adminQueues = (deps: DeletionDeps): Queue[] => [
   {
     name: 'admin.delete-expired',
@@ -29,5 +33,13 @@ export const adminQueues = (deps: DeletionDeps): Queue[] => [
     schedule: '* * * * *',
     run: async () =>
       (await deleteRequestedEvents(deps)) ? { againInSeconds: deleteAgainSeconds } : undefined,
+  },
+  {
+    name: 'admin.silent-pixels',
+    schedule: '35 * * * *',
+    run: async () => {
+      // While events wait to be stored nobody knows who is silent.
+      if (deps.oldestWaitingAt() > Date.now() - waitingMs) await tellSilentPixels(deps, Date.now())
+    },
   },
 ]

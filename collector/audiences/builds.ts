@@ -1,3 +1,4 @@
+import { emit } from '../outbox/outbox.ts'
 import { wakeQueue } from '../platform/jobs/queue.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
@@ -106,12 +107,25 @@ export async function completeBuild(client: Queryable, buildId: string, count: n
     [buildId, count],
   )
   if (rowCount === 0) return
-  await client.query(
+  const { rows } = await client.query<{
+    organization_id: string
+    project_id: string
+    audience_id: string
+    name: string
+  }>(
     `UPDATE audiences SET current_build_id = build.build_id
-     FROM audience_builds AS build
+     FROM audience_builds AS build, projects
      WHERE build.build_id = $1 AND audiences.audience_id = build.audience_id
+       AND projects.project_id = audiences.project_id
        AND build.number > coalesce(
-         (SELECT number FROM audience_builds WHERE build_id = audiences.current_build_id), 0)`,
+         (SELECT number FROM audience_builds WHERE build_id = audiences.current_build_id), 0)
+     RETURNING organization_id, audiences.project_id, audiences.audience_id, audiences.name`,
     [buildId],
   )
+  for (const { organization_id: organizationId, project_id: projectId, ...audience } of rows) {
+    await emit(client, {
+      ...{ organizationId, projectId, type: 'audience.built' },
+      data: { ...audience, project_id: projectId, build_id: buildId, count },
+    })
+  }
 }

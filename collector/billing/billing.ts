@@ -1,6 +1,7 @@
 import { NoAnswer } from '../http/errors.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { ttlCache } from '../platform/ttlCache.ts'
+import { noteUsedUpBudget } from './budgetNotices.ts'
 import { type BuildPart, isFree, keysOf } from './buildPart.ts'
 import { type Caller, idempotencyOf } from './caller.ts'
 import { type LedgerCharge, openLedger } from './ledger.ts'
@@ -213,7 +214,12 @@ async function admitOne(postgres: Postgres, asked: Asked, atMs: number): Promise
     ],
   })
   const { refusal } = rows[0]!
-  if (refusal) throw refusalError(refusal, { ...asked, atMs })
+  if (!refusal) return
+  if (refusal.kind === 'budget') {
+    const ofProject = refusal.of === 'project' ? asked.projectId : null
+    await noteUsedUpBudget(postgres, asked.organizationId, ofProject, atMs)
+  }
+  throw refusalError(refusal, { ...asked, atMs })
 }
 
 async function readRepeated(

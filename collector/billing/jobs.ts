@@ -1,5 +1,6 @@
 import type { Queue } from '../platform/jobs/queue.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
+import { noteReachedBudgets } from './budgetNotices.ts'
 import { noteReports, sendReports } from './reports.ts'
 import type { TellStripe } from './stripe.ts'
 
@@ -35,12 +36,17 @@ export async function deleteExpiredRequests(postgres: Postgres, nowMs: number): 
   )
 }
 
-/** The background work of billing: forget expired requests, and tell Stripe what was used. */
+/** The background work of billing: forget expired requests, tell of budgets that are used up, and Stripe what was used. */
 export const billingQueues = ({ postgres, tell, now, log }: BillingJobsDeps): Queue[] => [
   {
     name: 'billing.delete-expired',
     schedule: '* * * * *',
     run: () => deleteExpiredRequests(postgres, now()),
+  },
+  {
+    name: 'billing.budget-notices',
+    schedule: '* * * * *',
+    run: () => noteReachedBudgets(postgres, now()),
   },
   {
     name: 'billing.usage-reports',

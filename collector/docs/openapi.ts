@@ -51,6 +51,11 @@ const tags = [
   },
   { name: 'Billing', description: 'What was charged, and how much may be.' },
   { name: 'Campaigns', description: 'DSP campaigns, what they did, and what is left of their budgets.' },
+  {
+    name: 'Webhooks',
+    description:
+      'Where to be told when something has happened, signed as Standard Webhooks says; not billed.',
+  },
   { name: 'Taxonomy', description: 'What fields and their values mean; not billed.' },
   { name: 'Administration', description: 'The organization, its members, projects and pixels.' },
   { name: 'Ingest', description: 'What pages load and send to; not billed.' },

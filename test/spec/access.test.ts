@@ -40,6 +40,7 @@ async function stateOf({ organizationId, projects }: Tenant): Promise<unknown> {
     event_deletions: 'organization_id = $1',
     pixels: 'project_id = ANY ($2)',
     campaigns: 'project_id = ANY ($2)',
+    webhooks: 'organization_id = $1',
     project_members: 'project_id = ANY ($2)',
   }
   const state: Record<string, unknown> = {}
@@ -55,12 +56,20 @@ async function stateOf({ organizationId, projects }: Tenant): Promise<unknown> {
 
 /** None of a tenant's ids or names may be told to strangers, but for what they sent themselves. */
 const mentions = (
-  { organizationId, projects, pixels, campaigns, audiences, owner, member }: Tenant,
+  { organizationId, projects, pixels, campaigns, webhooks, audiences, owner, member }: Tenant,
   text: string,
 ) =>
-  [organizationId, ...projects, ...pixels, ...campaigns, ...audiences, owner, member, 'Alder'].filter(
-    (part) => text.includes(part),
-  )
+  [
+    organizationId,
+    ...projects,
+    ...pixels,
+    ...campaigns,
+    ...webhooks,
+    ...audiences,
+    owner,
+    member,
+    'Alder',
+  ].filter((part) => text.includes(part))
 
 test('every route is for anyone, or has a sample here', () => {
   const missing = service.app.guardedRoutes
@@ -158,7 +167,7 @@ describe('nobody is let in who does not belong', () => {
         samples[name]!.query?.(ours),
         samples[name]!.body?.(ours),
       ])
-      const namesOther = [ours.projects[0], ours.pixels[0], ours.campaigns[0]].some((id) =>
+      const namesOther = [ours.projects[0], ours.pixels[0], ours.campaigns[0], ours.webhooks[0]].some((id) =>
         about.includes(id),
       )
       if (access.to === 'session')
@@ -174,10 +183,11 @@ describe('nobody is let in who does not belong', () => {
       else if (about.includes(ours.pixels[0])) expect(answer).toMatchObject({ name, status: 404 })
       else if (namesOther && /pixel|project\//.test(name))
         expect(answer).toMatchObject({ name, status: 401, error: 'Invalid API key' })
-      else if (about.includes(ours.campaigns[0])) expect(answer).toMatchObject({ name, status: 404 })
+      else if ([ours.campaigns[0], ours.webhooks[0]].some((id) => about.includes(id)))
+        expect(answer).toMatchObject({ name, status: 404 })
       else if (namesOther && /audiences(?!\/linkage)/.test(name))
         expect(answer).toMatchObject({ name, status: 403, error: 'access denied' })
-      else if (namesOther && /billing|campaigns|statistics|linkage/.test(name)) {
+      else if (namesOther && /billing|campaigns|webhooks|statistics|linkage/.test(name)) {
         expect(answer).toMatchObject({ name, status: 403, error: 'project_id does not match API key scope' })
       } else if (namesOther) expect(answer).toMatchObject({ name, status: 404, error: 'project not found' })
       else expect(answer).toMatchObject({ name, status: 200 })
@@ -227,7 +237,7 @@ test('the organization’s own key and its owner’s session are let in everywhe
     if (name.startsWith('DELETE') || name.includes('password')) continue
     const headers = access.to === 'session' ? session : withKey(ours.key)
     const answer = await service.ask(name, ours, headers)
-    expect([200, 201], `${name} ${answer.text}`).toContain(answer.status)
+    expect([200, 201, 202], `${name} ${answer.text}`).toContain(answer.status)
   }
 })
 

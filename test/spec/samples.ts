@@ -16,6 +16,7 @@ const byProjectInWindow: Sample = { query: ({ projects }) => ({ project_id: proj
 const byCampaign: Sample = { params: ({ campaigns }) => ({ campaign_id: campaigns[0] }) }
 /** A valid definition of an audience. */
 const visitors = { entity: 'people', include: { event: { within_days: 7 } } }
+const byWebhook: Sample = { params: ({ webhooks }) => ({ webhook_id: webhooks[0] }) }
 const byAudience: Sample = {
   params: ({ audiences }) => ({ audience_id: audiences[0] }),
   query: ({ projects }) => ({ project_id: projects[0] }),
@@ -57,6 +58,24 @@ export const samples: Record<string, Sample> = {
   },
   'PUT /api/v1/campaigns/:campaign_id': { ...byCampaign, body: () => ({ name: 'Renamed' }) },
   'POST /api/v1/campaigns/events': { body: () => ({ events: [{ event_id: randomUUID() }] }) },
+  'GET /api/v1/webhooks': byProject,
+  'GET /api/v1/webhooks/:webhook_id': byWebhook,
+  'GET /api/v1/webhooks/:webhook_id/deliveries': byWebhook,
+  'POST /api/v1/webhooks': {
+    body: ({ projects }) => ({
+      ...{ project_id: projects[0], url: 'https://8.8.8.8/hooks', event_types: ['audience.built'] },
+    }),
+  },
+  'PATCH /api/v1/webhooks/:webhook_id': { ...byWebhook, body: () => ({ description: 'Renamed' }) },
+  'POST /api/v1/webhooks/:webhook_id/secret/rotate': byWebhook,
+  'POST /api/v1/webhooks/:webhook_id/test': byWebhook,
+  'POST /api/v1/webhooks/:webhook_id/deliveries/:delivery_id/replay': {
+    params: ({ webhooks, delivery }) => ({ webhook_id: webhooks[0], delivery_id: delivery }),
+  },
+  'POST /api/v1/webhooks/:webhook_id/replay': {
+    ...byWebhook,
+    body: () => ({ since: new Date(Date.now() - 3_600_000).toISOString() }),
+  },
   'GET /api/v1/audiences': byProject,
   'GET /api/v1/audiences/:audience_id': byAudience,
   'GET /api/v1/audiences/schema': {},
@@ -144,6 +163,7 @@ export const samples: Record<string, Sample> = {
   'POST /dashboard/keys': { body: () => ({ name: 'New', mode: 'live', project_id: null }) },
   'DELETE /dashboard/keys/:key_id': { params: () => ({ key_id: randomUUID() }) },
   'GET /dashboard/audit': {},
+  'DELETE /api/v1/webhooks/:webhook_id': byWebhook,
   'DELETE /api/v1/audiences/:audience_id': byAudience,
   'DELETE /api/v1/project/user/delete': {
     body: ({ projects, owner }) => ({ project_id: projects[0], member_id: owner }),

@@ -20,6 +20,8 @@ import { readConfig } from '../../collector/config.ts'
 import { openCursors } from '../../collector/http/cursors.ts'
 import { openLocate } from '../../collector/ingest/normalize/location.ts'
 import { Spool } from '../../collector/ingest/spool/spool.ts'
+import { openOutbound } from '../../collector/outbound/outbound.ts'
+import { createSealer } from '../../collector/outbound/sealer.ts'
 import { hemOf } from '../../collector/people/identity/hem.ts'
 import { reloadIdentity } from '../../collector/people/identity/refresh.ts'
 import { type ClickHouse, openClickHouse } from '../../collector/platform/clickhouse/client.ts'
@@ -38,6 +40,9 @@ export interface Tenant {
   projects: [string, string]
   pixels: [string, string]
   campaigns: [string, string]
+  webhooks: [string, string]
+  /** A delivery of the first webhook. */
+  delivery: string
   audiences: [string, string]
   /** The build of each that is served, which has nobody. */
   builds: [string, string]
@@ -93,6 +98,11 @@ export async function openTenants() {
     campaigns: {
       ...{ openReader, postgres, cursors, now: Date.now },
       recordScopeOf: createRecordScopeOf(postgres),
+    },
+    webhooks: {
+      ...{ postgres, cursors, recordScopeOf: createRecordScopeOf(postgres) },
+      outbound: openOutbound({ allow: [] }),
+      sealer: createSealer([randomBytes(32)]),
     },
     delivery: {
       ...{ postgres, spool, locate: openLocate(null) },
@@ -174,6 +184,8 @@ async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
     projects: [randomUUID(), randomUUID()],
     pixels: [randomUUID(), randomUUID()],
     campaigns: [randomUUID(), randomUUID()],
+    webhooks: [randomUUID(), randomUUID()],
+    delivery: randomUUID(),
     audiences: [randomUUID(), randomUUID()],
     builds: [randomUUID(), randomUUID()],
     erasure: randomUUID(),
@@ -211,6 +223,7 @@ async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
       ),
     )
     await storeBuild(postgres, audiences[n], builds[n])
+    await storeWebhook(postgres, tenant, n)
     await postgres.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
       ...[pixels[n], projects[n], `${name} pixel ${n}`],
     ])
@@ -243,6 +256,25 @@ async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
     sha256(tenant.revoked.apiKey),
   ])
   return tenant
+}
+
+async function storeWebhook(postgres: Postgres, tenant: Tenant, n: 0 | 1): Promise<void> {
+  const { organizationId, projects, webhooks, delivery } = tenant
+  await postgres.query(
+    `INSERT INTO webhooks (webhook_id, organization_id, project_id, url, event_types, sealed_secret)
+     VALUES ($1, $2, $3, 'https://8.8.8.8/hooks', '{audience.built}', 'sealed')`,
+    [webhooks[n], organizationId, projects[n]],
+  )
+  if (n !== 0) return
+  await postgres.query(
+    `INSERT INTO outbox_messages (message_id, organization_id, project_id, type, data, dispatched_at)
+     VALUES ($1, $2, $3, 'audience.built', '{}', now())`,
+    [delivery, organizationId, projects[n]],
+  )
+  await postgres.query(
+    'INSERT INTO webhook_deliveries (delivery_id, webhook_id, message_id) VALUES ($1, $2, $1)',
+    [delivery, webhooks[n]],
+  )
 }
 
 async function storeBuild(postgres: Postgres, audienceId: string, buildId: string): Promise<void> {

@@ -1,0 +1,54 @@
+import type { Access } from '../access/access.ts'
+import { projectFor } from '../access/permissions.ts'
+import type { Principal } from '../access/principal.ts'
+import { requireKeyProject } from '../access/recordScope.ts'
+import { forbidden } from '../http/errors.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
+
+/** Who may ask the webhook routes: a key of one project those of its project, as with lists and campaigns. */
+export const access = {
+  to: 'key',
+  projectKeys: 'own project',
+  keyRole: 'read',
+  limit: 'data',
+  members: true,
+} as const satisfies Access
+
+/** The same for what changes webhooks. */
+export const writeAccess = { ...access, keyRole: 'write' } as const satisfies Access
+
+/** Throws 403 for a test key: nothing happens in the sample that a webhook could tell of. */
+export function requireLive({ mode }: Principal): void {
+  if (mode === 'test') throw forbidden('A test key has no webhooks and changes nothing.')
+}
+
+/**
+ * Of what a new webhook of the caller is: a project, or null, the whole organization. Throws 403 and 404 as the other
+ * records of projects do, and 403 for who may not act for the whole organization.
+ */
+export async function ownerOf(
+  postgres: Postgres,
+  principal: Principal,
+  asked: string | undefined,
+): Promise<string | null> {
+  requireKeyProject(principal, asked)
+  if (asked !== undefined || principal.projectId !== null)
+    return (await projectFor(postgres, principal, asked, 'write')).projectId
+  requireWholeOrganization(principal)
+  return null
+}
+
+/** Throws 403 for who may not change a webhook of this project, or of the whole organization (null). */
+export async function requireWritable(
+  postgres: Postgres,
+  principal: Principal,
+  projectId: string | null,
+): Promise<void> {
+  if (projectId === null) requireWholeOrganization(principal)
+  else await projectFor(postgres, principal, projectId, 'write')
+}
+
+function requireWholeOrganization({ caller }: Principal): void {
+  if (caller.kind === 'member' && caller.role === 'member')
+    throw forbidden('This takes an owner or an admin of the organization.')
+}

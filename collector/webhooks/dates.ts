@@ -1,0 +1,6 @@
+/** A record as PostgreSQL gives it: with dates where the answer has timestamps. */
+export type WithDates<T, Names extends keyof T> = Omit<T, Names> & {
+  [Name in Names]: null extends T[Name] ? Date | null : Date
+}
+
+export const timestampOf = (date: Date | null): string | null => date?.toISOString() ?? null

@@ -1,0 +1,86 @@
+import { emit, type OutboxEvent } from '../../../collector/outbox/outbox.ts'
+import { openPostgres } from '../../../collector/platform/postgres/pool.ts'
+import { inTransaction } from '../../../collector/platform/postgres/transaction.ts'
+import type { Webhook } from '../../../collector/webhooks/schemas.ts'
+import { ownDatabases } from '../../harness/databases.ts'
+import { startService, waitFor } from '../../harness/service.ts'
+import { startMailServer, startReceiver } from './receiver.ts'
+
+/** Generous: other tests run beside these. */
+export const patienceMs = 60_000
+
+/** A service whose webhooks may reach this machine, a receiver on it, and a mail server. */
+export async function openWebhooks() {
+  const [receiver, mail] = await Promise.all([startReceiver(), startMailServer()])
+  const env: Record<string, string> = {
+    ...(await ownDatabases()),
+    FOOTFALL_WORKERS: '1',
+    FOOTFALL_OUTBOUND_ALLOW: '127.0.0.1',
+    SMTP_URL: mail.url,
+  }
+  let service = await startService({ env })
+  const postgres = openPostgres(env.DATABASE_URL!, () => {})
+  const { demo } = service
+  const organizationId = demo.organization_id
+
+  /** Asks with the organization's key. */
+  const ask = async (route: string, body?: unknown) => {
+    const [method, path] = route.split(' ') as [string, string]
+    const answer = await fetch(`${service.url}${path}`, {
+      method,
+      headers: {
+        'x-api-key': demo.api_key,
+        'x-api-secret': demo.api_secret,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await answer.text()
+    // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it is what it checks.
+    return { status: answer.status, body: (text === '' ? null : JSON.parse(text)) as any }
+  }
+  const deliveriesOf = async (id: string) =>
+    (await ask(`GET /api/v1/webhooks/${id}/deliveries`)).body.deliveries
+
+  return {
+    ...{ receiver, mail, postgres, organizationId, ask, deliveriesOf },
+    projectId: demo.project_id,
+    ownerEmail: demo.admin_email,
+    /** Makes a webhook to a path of the receiver. */
+    async create(path: string, more: object = {}): Promise<{ webhook: Webhook; secret: string }> {
+      const body = { url: `${receiver.url}${path}`, event_types: ['audience.built'], ...more }
+      const { status, body: created } = await ask('POST /api/v1/webhooks', body)
+      if (status !== 201) throw new Error(JSON.stringify(created))
+      return created
+    },
+    /** Has something happen in the organization, as the wings do. */
+    happen: (event: Partial<OutboxEvent> = {}) =>
+      inTransaction(postgres, (client) =>
+        emit(client, { organizationId, type: 'audience.built', data: { count: 3 }, ...event }),
+      ),
+    /** What came to a path, as soon as there are so many. */
+    arrivals: (path: string, count = 1) =>
+      waitFor(
+        `${count} messages at ${path}`,
+        () => (receiver.at(path).length >= count ? receiver.at(path) : null),
+        patienceMs,
+      ),
+    /** The newest delivery of a webhook, as soon as it is like this. */
+    delivery: (id: string, isAsked: (delivery: Record<string, unknown>) => boolean) =>
+      waitFor(
+        `a delivery of ${id}`,
+        async () => (await deliveriesOf(id)).find(isAsked) as Record<string, unknown> | undefined,
+        patienceMs,
+      ),
+    /** Kills the service, its primary and workers, in the middle of whatever it does. */
+    kill: () => service.end('SIGKILL'),
+    async start() {
+      service = await startService({ env, dataDir: service.dataDir })
+    },
+    async close() {
+      await service.stop()
+      await postgres.end()
+      await Promise.all([receiver.close(), mail.close()])
+    },
+  }
+}
