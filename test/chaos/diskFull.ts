@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process'
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, symlinkSync, writeSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { waitFor } from '../harness/service.ts'
+import { fillDisk, mountDisk } from '../harness/smallDisk.ts'
 import { serviceProcesses } from './processes.ts'
 import { type ScenarioOptions, type ScenarioResult, withLoad } from './scenario.ts'
 
@@ -19,9 +19,6 @@ export interface DiskFullResult extends ScenarioResult {
   livedOn: boolean
 }
 
-const diskMiB = 48
-const ballastEveryMs = 5
-
 /**
  * Runs the service with its spool on a small disk of its own, fills that disk up, keeps it full for a while, and
  * makes room again. Needs to be root on Linux: see `mountRefusal`.
@@ -31,7 +28,7 @@ export async function runDiskFull(options: ScenarioOptions & { fullMs: number })
   const dataDir = mkdtempSync(join(tmpdir(), 'footfall-chaos-'))
   const disk = join(dataDir, 'disk')
   mkdirSync(disk)
-  mountDisk(disk)
+  const unmount = mountDisk(disk)
   // The spool below the top of its disk, so that the ballast is not in it.
   mkdirSync(join(disk, 'spool'), { mode: 0o700 })
   symlinkSync(join(disk, 'spool'), join(dataDir, 'spool'))
@@ -64,51 +61,7 @@ export async function runDiskFull(options: ScenarioOptions & { fullMs: number })
       },
     )
   } finally {
-    execFileSync('umount', ['--lazy', disk])
+    unmount()
     rmSync(dataDir, { recursive: true, force: true })
   }
 }
-
-/** Why this process cannot mount a disk; null when it can. */
-export function mountRefusal(): string | null {
-  const directory = mkdtempSync(join(tmpdir(), 'footfall-mount-'))
-  try {
-    mountDisk(directory)
-    execFileSync('umount', [directory])
-    return null
-  } catch (error) {
-    return `a tmpfs cannot be mounted here: ${(error as Error).message.trim()}`
-  } finally {
-    rmSync(directory, { recursive: true, force: true })
-  }
-}
-
-/** Fills the disk with a file, and fills it again whenever something else gave room back. */
-function fillDisk(ballast: string): { remove(): void } {
-  const fd = openSync(ballast, 'wx')
-  const chunks = [1024 ** 2, 64 * 1024, 4 * 1024].map((bytes) => Buffer.alloc(bytes))
-  const fill = () => {
-    for (const chunk of chunks) while (writes(fd, chunk));
-  }
-  fill()
-  const timer = setInterval(fill, ballastEveryMs)
-  return {
-    remove() {
-      clearInterval(timer)
-      closeSync(fd)
-      rmSync(ballast)
-    },
-  }
-}
-
-function writes(fd: number, chunk: Buffer): boolean {
-  try {
-    return writeSync(fd, chunk) === chunk.length
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return false
-    throw error
-  }
-}
-
-const mountDisk = (directory: string) =>
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskMiB}m`, 'tmpfs', directory], { stdio: 'pipe' })

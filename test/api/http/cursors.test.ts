@@ -2,6 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createAudience } from '../../../collector/audiences/audiences.ts'
+import { buildNow } from '../../../collector/audiences/build/buildNow.ts'
+import { requestBuild } from '../../../collector/audiences/builds.ts'
+import { inTransaction } from '../../../collector/platform/postgres/transaction.ts'
 import { tiers } from '../../../schemas/fields.ts'
 import { openTenants, type Tenant, withKey } from '../../spec/tenants.ts'
 import { eventOf } from '../events/harness.ts'
@@ -17,6 +21,9 @@ const { ours, theirs } = api
 /** A page of one row of each list, as a tenant asks for it. */
 const byProject = ({ projects: [project_id] }: Tenant) => ({ project_id })
 const anything = () => ({})
+/** The audience of each tenant that has members, and its build. */
+const built = new Map<Tenant, { audience_id: string; build_id: string }>()
+const ofAudience = (tenant: Tenant) => ({ ...byProject(tenant), ...built.get(tenant)! })
 const lists = new Map<string, (tenant: Tenant) => Record<string, string>>([
   ...tiers.map((tier) => [`GET /api/v3/events/${tier}`, byProject] as const),
   ['GET /api/v1/campaigns', anything],
@@ -30,6 +37,10 @@ const lists = new Map<string, (tenant: Tenant) => Record<string, string>>([
   ['GET /api/v1/privacy/erasures', anything],
   ['GET /api/v1/privacy/opt-outs', anything],
   ['GET /dashboard/audit', anything],
+  ['GET /api/v1/audiences', byProject],
+  ['GET /api/v1/audiences/:audience_id/builds', ofAudience],
+  ['GET /api/v1/audiences/:audience_id/records', ofAudience],
+  ['GET /api/v1/audiences/:audience_id/builds/:build_id/changes', ofAudience],
 ])
 
 /** Lists of which a page of one may follow a page of another: they are the same rows in the same order. */
@@ -69,15 +80,34 @@ beforeAll(async () => {
     sql: `INSERT INTO profiles (hem, first_name) VALUES ({hem:String}, 'Somebody')`,
     params: { hem: 'ab'.repeat(32) },
   })
+  for (const tenant of [ours, theirs]) built.set(tenant, await buildAudience(tenant))
 })
+
+/** An audience of two people, built twice. */
+async function buildAudience({ projects }: Tenant) {
+  const include = { profile: { field: 'first_name', op: 'eq', value: 'Somebody' } }
+  const audience_id = await inTransaction(api.postgres, (client) =>
+    createAudience(client, projects[0], { name: 'Both', definition: { entity: 'people', include } }),
+  )
+  const build = async () => {
+    const build_id = await requestBuild(api.postgres, audience_id)
+    expect(await buildNow({ postgres: api.postgres, clickhouse: api.stores }, build_id)).toBe(2)
+    return build_id
+  }
+  const build_id = await build()
+  await build()
+  return { audience_id, build_id }
+}
 
 async function ask(list: string, tenant: Tenant, cursor?: string) {
   const [method, url] = list.split(' ') as ['GET' | 'POST', string]
-  const given = { ...lists.get(list)!(tenant), ...(cursor !== undefined && { cursor }) }
+  const { audience_id = '', build_id = '', ...asked } = lists.get(list)!(tenant)
+  const given = { ...asked, ...(cursor !== undefined && { cursor }) }
+  const size = /records|changes/.test(url) ? 'page_size' : 'limit'
   const options: InjectOptions = {
-    ...{ method, url },
+    ...{ method, url: url.replace(':audience_id', audience_id).replace(':build_id', build_id) },
     headers: url.startsWith('/dashboard') ? sessions.get(tenant)! : withKey(tenant.key),
-    ...(method === 'GET' ? { query: { ...given, limit: '1' } } : { payload: { ...given, limit: 1 } }),
+    ...(method === 'GET' ? { query: { ...given, [size]: '1' } } : { payload: { ...given, [size]: 1 } }),
   }
   const answer = await api.app.inject(options)
   const body = answer.json()
