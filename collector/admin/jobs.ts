@@ -14,9 +14,6 @@ export async function deleteExpired(postgres: Postgres): Promise<void> {
   for (const deletion of deletions) await postgres.query(deletion)
 }
 
-/** How long events wait at most in ordinary times. */
-const waitingMs = 600_000
-
 /** How soon rows that a mutation has not deleted yet, or that waited for another one to end, are looked at again. */
 const deleteAgainSeconds = 3
 
@@ -37,9 +34,6 @@ export const adminQueues = (deps: DeletionDeps): Queue[] => [
   {
     name: 'admin.silent-pixels',
     schedule: '35 * * * *',
-    run: async () => {
-      // While events wait to be stored nobody knows who is silent.
-      if (deps.oldestWaitingAt() > Date.now() - waitingMs) await tellSilentPixels(deps, Date.now())
-    },
+    run: () => tellSilentPixels(deps, Date.now()),
   },
 ]

@@ -7,6 +7,8 @@ import { inTransaction } from '../../platform/postgres/transaction.ts'
 const silentHours = 24
 /** A longer gap between two looks is one in which this service, not the pixels, was silent. */
 const gapHours = 3
+/** While events that are older wait to be stored, nobody knows who is silent. */
+const waitingMinutesMax = 10
 
 /**
  * Looks which pixels spoke since the last look, and tells of each that spoke once and has not for a day: once, until it
@@ -17,6 +19,10 @@ export async function tellSilentPixels(
   nowMs: number,
 ): Promise<void> {
   const now = new Date(nowMs)
+  const waiting = await postgres.query('SELECT FROM collectors WHERE complete_until_ms < $1', [
+    nowMs - waitingMinutesMax * 60_000,
+  ])
+  if (waiting.rowCount! > 0) return
   const heard = await clickhouse.rows<{ pixel_id: string; last_ms: number }>({
     sql: `SELECT pixel_id, toUnixTimestamp64Milli(max(received_at)) AS last_ms FROM events
           WHERE received_at >= fromUnixTimestamp64Milli({fromMs:Int64}) GROUP BY pixel_id`,
