@@ -24,6 +24,8 @@ import { validatorCompiler } from './http/validation.ts'
 import { pathOf } from './http/versionPaths.ts'
 import type { IngestDeps } from './ingest/beacon/intake.ts'
 import { ingestRoutes } from './ingest/beacon/routes.ts'
+import type { ListsDeps } from './lists/deps.ts'
+import { listsRoutes } from './lists/routes.ts'
 import { companyLookupRoute } from './lookup/company.ts'
 import { lookupRoutes } from './lookup/routes.ts'
 import { privacyRoutes } from './people/privacy/routes.ts'
@@ -56,6 +58,8 @@ export interface AppDeps {
   /** Absent where FOOTFALL_ROLE is ingest. */
   accounts?: AccountsDeps | undefined
   /** Absent where FOOTFALL_ROLE is ingest. */
+  lists?: ListsDeps | undefined
+  /** Absent where FOOTFALL_ROLE is ingest. */
   campaigns?: CampaignsDeps | undefined
   /** Absent where FOOTFALL_ROLE is ingest. */
   webhooks?: WebhooksDeps | undefined
@@ -85,6 +89,7 @@ export async function createApp({
   delivery,
   read,
   accounts,
+  lists,
   campaigns,
   webhooks,
 }: AppDeps): Promise<FastifyInstance> {
@@ -144,6 +149,7 @@ export async function createApp({
     await app.register(dashboardApiRoutes(accounts))
     await app.register(dashboardPages(accounts))
   }
+  if (lists) await app.register(listsRoutes(lists))
   if (campaigns) await app.register(campaignsRoutes(campaigns))
   if (webhooks) await app.register(webhooksRoutes(webhooks))
   return app

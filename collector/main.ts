@@ -21,6 +21,8 @@ import { keepWatermark } from './ingest/spool/watermark.ts'
 import { openOutbound } from './outbound/outbound.ts'
 import { openSealer } from './outbound/sealer.ts'
 import { mailQueues } from './outbox/mails.ts'
+import { listQueues } from './lists/jobs.ts'
+import { openUploads } from './lists/upload/uploads.ts'
 import { type IdentityRefresh, keepIdentityFresh } from './people/identity/refresh.ts'
 import { keepErasing } from './people/privacy/erasures.ts'
 import { privacyQueues } from './people/privacy/jobs.ts'
@@ -138,6 +140,9 @@ async function main(): Promise<void> {
     }),
     ...webhookQueues(stores.postgres.pool, deliverer),
     ...mailQueues({ postgres: stores.postgres.pool, sendMail }),
+    ...listQueues({
+      ...{ postgres: stores.postgres.pool, clickhouse: { live, test }, uploads: openUploads(config.dataDir), log },
+    }),
     ...(hasSample ? sandboxQueues(test, config.sampleDays) : []),
   ]
   // The first start makes the tables of jobs: the workers need not wait for them.

@@ -25,6 +25,7 @@ import type { Spool } from './ingest/spool/spool.ts'
 import { openSpools } from './ingest/spool/spools.ts'
 import { openOutbound } from './outbound/outbound.ts'
 import { openSealer } from './outbound/sealer.ts'
+import { openUploads } from './lists/upload/uploads.ts'
 import { openClickHouse } from './platform/clickhouse/client.ts'
 import { lockDirectory } from './platform/localStores/lock.ts'
 import { openLog } from './platform/log.ts'
@@ -84,6 +85,10 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
         scopeOf: createScopeOf(pool),
         ...{ billing, cursors, postgres: pool },
         now: Date.now,
+      },
+      lists: {
+        ...{ clickhouse, cursors, postgres: pool, uploads: openUploads(config.dataDir) },
+        recordScopeOf: createRecordScopeOf(pool),
       },
       campaigns: {
         ...{ openReader, cursors, postgres: pool, now: Date.now },

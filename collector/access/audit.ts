@@ -15,6 +15,7 @@ export interface AuditObject {
     | 'campaign'
     | 'audience'
     | 'webhook'
+    | 'list'
     | 'erasure'
     | 'opt_out'
     | 'subject'

@@ -1,4 +1,4 @@
-import { projectMismatch } from '../http/errors.ts'
+import { forbidden, projectMismatch } from '../http/errors.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { isOrganizationAdmin, projectFor } from './permissions.ts'
 import type { Principal } from './principal.ts'
@@ -13,6 +13,17 @@ export interface RecordScope {
 /** Throws 403 "project_id does not match API key scope" when a project key names another project. */
 export function requireKeyProject({ projectId }: Principal, asked: string | undefined): void {
   if (projectId !== null && asked !== undefined && asked.toLowerCase() !== projectId) throw projectMismatch()
+}
+
+/** Throws 403 for a project key that filters by campaign or audience (spec: Project-scoped key behavior). */
+export function requireFiltersAllowed(
+  { projectId }: Principal,
+  filters: { campaign_id?: string | undefined; audience_id?: string | undefined },
+): void {
+  const isFiltered = filters.campaign_id !== undefined || filters.audience_id !== undefined
+  if (projectId !== null && isFiltered) {
+    throw forbidden('The filters campaign_id and audience_id are not available to a project-scoped API key.')
+  }
 }
 
 /**

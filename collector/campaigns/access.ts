@@ -19,17 +19,6 @@ const { members: _, ...forKeys } = writeAccess
 /** The same without members: the DSP delivers with a key. */
 export const deliveryAccess: Access = forKeys
 
-/** Throws 403 for a project key that filters by campaign or audience (spec: Project-scoped key behavior). */
-export function requireFiltersAllowed(
-  { projectId }: Principal,
-  filters: { campaign_id?: string | undefined; audience_id?: string | undefined },
-): void {
-  const isFiltered = filters.campaign_id !== undefined || filters.audience_id !== undefined
-  if (projectId !== null && isFiltered) {
-    throw forbidden('The filters campaign_id and audience_id are not available to a project-scoped API key.')
-  }
-}
-
 /** Throws 403 for a test key: the sample is the same for everybody. */
 export function requireLive({ mode }: Principal): void {
   if (mode === 'test') throw forbidden('A test key reads sample campaigns and changes nothing.')

@@ -49,6 +49,10 @@ const tags = [
     name: 'Audiences',
     description: 'Who meets a definition: built, and then read page by page or as files.',
   },
+  {
+    name: 'Lists',
+    description: 'People, companies and browsers that you name: uploaded, imported in the background.',
+  },
   { name: 'Billing', description: 'What was charged, and how much may be.' },
   { name: 'Campaigns', description: 'DSP campaigns, what they did, and what is left of their budgets.' },
   {

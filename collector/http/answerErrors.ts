@@ -5,6 +5,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { isUnavailable } from '../platform/isUnavailable.ts'
 import { ParentDeleted } from '../platform/postgres/transaction.ts'
 import { ApiError, busy, conflict, malformed, NoAnswer, unsupportedMediaType } from './errors.ts'
+import { mayTakeLong } from './longUploads.ts'
 
 const storeRetrySeconds = 2
 
@@ -52,6 +53,7 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
     socket.destroy()
     return
   }
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && mayTakeLong(socket)) return
   const known = clientErrors[error.code ?? ''] ?? malformed('This is not a request in HTTP/1.1.')
   const body = JSON.stringify(bodyOf(known, randomUUID()))
   socket.end(
@@ -105,7 +107,17 @@ function inOurWords(error: FastifyError, request: FastifyRequest): ApiError {
 
 /** The bodies that the request's route takes. */
 const mediaTypesOf = ({ server }: FastifyRequest): string[] =>
-  ['application/json', 'text/plain'].filter((type) => server.hasContentTypeParser(type))
+  [
+    ...['application/json', 'text/plain'],
+    ...['text/csv', 'application/x-ndjson', 'multipart/form-data'],
+  ].filter((type) => server.hasContentTypeParser(type))
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route itself unpacks bodies that are sent compressed. */
+    unpacksBody?: true
+  }
+}
 
 /** A preParsing hook: bodies are taken as they are, and one that is packed is not called malformed JSON. */
 export function refuseEncodedBody(
@@ -115,7 +127,8 @@ export function refuseEncodedBody(
   done: (error: Error | null, payload?: never) => void,
 ): void {
   const { 'content-encoding': encoding } = request.headers
-  if (encoding === undefined || encoding.toLowerCase() === 'identity') done(null, payload as never)
+  const takesIt = request.routeOptions.config.unpacksBody === true
+  if (takesIt || encoding === undefined || encoding.toLowerCase() === 'identity') done(null, payload as never)
   else {
     done(
       new ApiError(

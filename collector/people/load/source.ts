@@ -76,7 +76,7 @@ function sourceOf(facts: Omit<Source, 'read' | 'position'>, open: () => Readable
 }
 
 /** By what it begins with: a gzip or Zstandard archive, or as it is. */
-async function* unpack(packed: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+export async function* unpack(packed: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   let head = Buffer.alloc(0)
   while (head.length < 4) {
     const { value, done } = await packed.next()

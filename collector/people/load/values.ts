@@ -61,31 +61,40 @@ export const time = (raw: string): string => `parseDateTime64BestEffortOrNull(${
 const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 
 /** A text without white space at its ends, as browsers trim it. */
-const trimmed = (raw: string): string => `trimBoth(${raw}, ' \\t\\n\\r')`
+export const trimmed = (raw: string): string => `trimBoth(${raw}, ' \\t\\n\\r')`
 
-/** The hem of a row, from one of these texts, by the rules of identity/hem.ts. */
+/** The bytes of an address's hem, by the rules of identity/hem.ts, and whether a trimmed text is an address or a hem. */
+export const hashOfAddress = (address: string): string => `SHA256(lowerUTF8(${trimmed(address)}))`
+export const isAddress = (text: string): string =>
+  `(length(${text}) <= 254 AND match(${text}, '^[^@\\\\s]+@[^@.\\\\s]+([.][^@.\\\\s]+)*$'))`
+export const isHemText = (text: string): string => `match(lower(${text}), '^[0-9a-f]{64}$')`
+
+/** The hem of a row, from one of these texts. */
 export function hemValue(hem: string, email: string): Value {
-  const address = trimmed(email)
   const given = `lower(${trimmed(hem)})`
-  const ofAddress = `lower(hex(SHA256(lowerUTF8(${address}))))`
+  const ofAddress = `lower(hex(${hashOfAddress(email)}))`
   return {
     column: 'hem',
     sql: `if(${hem} != '', ${given}, ${ofAddress})`,
     wrong: {
-      when: `NOT if(${hem} != '', match(${given}, '^[0-9a-f]{64}$'), (length(${address}) <= 254 AND match(${address}, '^[^@\\\\s]+@[^@.\\\\s]+([.][^@.\\\\s]+)*$')))`,
+      when: `NOT if(${hem} != '', ${isHemText(trimmed(hem))}, ${isAddress(trimmed(email))})`,
       reason: `multiIf(${hem} != '', ${reasonOf('hem', hem, 'is not a SHA-256 in hexadecimal digits')}, ${email} != '', ${reasonOf('email', email, 'is not an address')}, 'neither hem nor email')`,
     },
   }
 }
 
+/** A domain without www, and whether it is one. */
+export const domainOf = (raw: string): string => `replaceRegexpOne(lower(${trimmed(raw)}), '^www\\\\.', '')`
+export const isDomain = (domain: string): string => `match(${domain}, '^[^\\\\s@/:.]+(\\\\.[^\\\\s@/:.]+)+$')`
+
 /** A company's domain, without www. */
 export function domainValue(raw: string): Value {
-  const domain = `replaceRegexpOne(lower(${trimmed(raw)}), '^www\\\\.', '')`
+  const domain = domainOf(raw)
   return {
     column: 'company_domain',
     sql: domain,
     wrong: {
-      when: `NOT match(${domain}, '^[^\\\\s@/:.]+(\\\\.[^\\\\s@/:.]+)+$')`,
+      when: `NOT ${isDomain(domain)}`,
       reason: reasonOf('company_domain', raw, 'is not a domain'),
     },
   }

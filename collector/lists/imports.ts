@@ -1,0 +1,168 @@
+import type { Static } from 'typebox'
+import { isUuid } from '../../schemas/uuid.ts'
+import { notFound } from '../http/errors.ts'
+import { wakeQueue } from '../platform/jobs/queue.ts'
+import type { Queryable } from '../platform/postgres/transaction.ts'
+import type { RowCounts } from './import/countRows.ts'
+import type { ImportFile } from './import/importFile.ts'
+import type { Place } from './import/readChunk.ts'
+import type { Kind } from './kinds.ts'
+import type { ListImport } from './schemas.ts'
+
+/** The queue that finds imports which wait. */
+export const listImports = 'lists.imports'
+
+/** An import as its job needs it. */
+export interface PendingImport {
+  readonly importId: string
+  readonly listId: string
+  readonly organizationId: string
+  readonly kind: Kind
+  readonly file: ImportFile
+  /** How much of the file is done. */
+  readonly at: Place
+  readonly rows: number
+}
+
+/** Stores an import whose file is on the disk under its id: it waits from then on. */
+export async function storeImport(
+  client: Queryable,
+  { importId, listId, file, begin }: { importId: string; listId: string; file: ImportFile; begin: Place },
+): Promise<void> {
+  await client.query(
+    `INSERT INTO list_imports (import_id, list_id, file, bytes_done, lines_done) VALUES ($1, $2, $3, $4, $5)`,
+    [importId, listId, JSON.stringify(file), begin.bytes, begin.lines],
+  )
+  await wakeQueue(client, listImports)
+}
+
+/** Imports that wait or are under way, the oldest first. */
+export async function readUnfinishedImports(client: Queryable): Promise<string[]> {
+  const { rows } = await client.query<{ import_id: string }>(
+    `SELECT import_id FROM list_imports WHERE status IN ('pending', 'processing') ORDER BY import_id LIMIT 1000`,
+  )
+  return rows.map(({ import_id }) => import_id)
+}
+
+/** Begins an import, or goes on with one; undefined for one that has ended, or was deleted with its list. */
+export async function beginImport(client: Queryable, importId: string): Promise<PendingImport | undefined> {
+  const { rows } = await client.query<{
+    list_id: string
+    organization_id: string
+    kind: Kind
+    file: ImportFile
+    bytes: number
+    lines: number
+    rows: number
+  }>(
+    `UPDATE list_imports AS import SET status = 'processing', updated_at = now()
+     FROM lists JOIN projects USING (project_id)
+     WHERE import_id = $1 AND status IN ('pending', 'processing') AND lists.list_id = import.list_id
+     RETURNING import.list_id, organization_id, kind, file, bytes_done::float8 AS bytes, lines_done::float8 AS lines,
+       rows_done::float8 AS rows`,
+    [importId],
+  )
+  const row = rows[0]
+  return (
+    row && {
+      ...{ importId, listId: row.list_id, organizationId: row.organization_id, kind: row.kind },
+      ...{ file: row.file, at: { bytes: row.bytes, lines: row.lines }, rows: row.rows },
+    }
+  )
+}
+
+/** Somebody else is at the same import, which was taken for dead and is not, or it was deleted. */
+export class ImportUnderWay extends Error {}
+
+/** Says how far an import has come. Throws ImportUnderWay where it is not where it was. */
+export async function noteProgress(
+  client: Queryable,
+  importId: string,
+  from: Place,
+  { at, rows }: { at: Place; rows: number },
+): Promise<void> {
+  const { rowCount } = await client.query(
+    `UPDATE list_imports SET bytes_done = $3, lines_done = $4, rows_done = $5, updated_at = now()
+     WHERE import_id = $1 AND status = 'processing' AND bytes_done = $2`,
+    [importId, from.bytes, at.bytes, at.lines, rows],
+  )
+  if (rowCount === 0) throw new ImportUnderWay(`import ${importId} was deleted, or is under way elsewhere`)
+}
+
+/** Ends an import whose rows are all there: they are members from then on. Call it with the list locked. */
+export async function completeImport(
+  client: Queryable,
+  { importId, listId }: PendingImport,
+  { total, matched, unmatched, duplicate, rejected }: RowCounts,
+): Promise<void> {
+  await client.query(
+    `UPDATE list_imports SET status = 'completed', rows_total = $2, rows_matched = $3, rows_unmatched = $4,
+       rows_duplicate = $5, rows_rejected = $6, completed_at = now(), updated_at = now()
+     WHERE import_id = $1`,
+    [importId, total, matched, unmatched, duplicate, rejected],
+  )
+  await client.query('UPDATE lists SET count = count + $2, updated_at = now() WHERE list_id = $1', [
+    listId,
+    matched + unmatched,
+  ])
+}
+
+/** Ends an import that cannot be: none of its rows are members. `reason` is for people. */
+export async function failImport(client: Queryable, importId: string, reason: string): Promise<void> {
+  await client.query(
+    `UPDATE list_imports SET status = 'failed', error = $2, completed_at = now(), updated_at = now()
+     WHERE import_id = $1 AND status IN ('pending', 'processing')`,
+    [importId, reason],
+  )
+}
+
+/** Imports of a list whose rows are no members, or not yet. */
+export async function readNotCompleted(client: Queryable, listIds: readonly string[]): Promise<string[]> {
+  const { rows } = await client.query<{ import_id: string }>(
+    `SELECT import_id FROM list_imports WHERE list_id = ANY($1) AND status <> 'completed'`,
+    [listIds],
+  )
+  return rows.map(({ import_id }) => import_id)
+}
+
+const columns = `import_id, list_id, status, bytes_done::float8 AS bytes_done, (file ->> 'bytes')::float8 AS bytes,
+  rows_total::float8 AS rows_total, rows_matched::float8 AS rows_matched, rows_unmatched::float8 AS rows_unmatched,
+  rows_duplicate::float8 AS rows_duplicate, rows_rejected::float8 AS rows_rejected, error, created_at, completed_at`
+
+/** Selects the imports of a list ($1). */
+export const selectImports = `SELECT ${columns} FROM list_imports WHERE list_id = $1`
+
+/** An import of a list. Throws 404 "import not found". */
+export async function readImport(
+  client: Queryable,
+  listId: string,
+  importId: string,
+): Promise<Static<typeof ListImport>> {
+  if (!isUuid(importId)) throw notFound.listImport()
+  const { rows } = await client.query<ImportRow>(`${selectImports} AND import_id = $2`, [listId, importId])
+  if (!rows[0]) throw notFound.listImport()
+  return importOf(rows[0])
+}
+
+export interface ImportRow
+  extends Omit<Static<typeof ListImport>, 'id' | 'progress' | 'created_at' | 'completed_at'> {
+  import_id: string
+  bytes_done: number
+  bytes: number
+  created_at: Date
+  completed_at: Date | null
+}
+
+export const importOf = ({
+  import_id,
+  bytes_done,
+  bytes,
+  created_at,
+  completed_at,
+  ...row
+}: ImportRow): Static<typeof ListImport> => ({
+  ...{ id: import_id, ...row },
+  progress: row.status === 'completed' ? 1 : bytes === 0 ? 0 : Math.min(bytes_done / bytes, 0.999),
+  created_at: created_at.toISOString(),
+  completed_at: completed_at?.toISOString() ?? null,
+})

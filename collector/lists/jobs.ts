@@ -1,0 +1,59 @@
+import type { ClickHouse } from '../platform/clickhouse/client.ts'
+import type { Job, Queue } from '../platform/jobs/queue.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
+import { clean } from './clean.ts'
+import { runImport } from './import/runImport.ts'
+import { failImport, listImports, readUnfinishedImports } from './imports.ts'
+import { goneLists } from './lists.ts'
+import type { Uploads } from './upload/uploads.ts'
+
+export interface ListJobsDeps {
+  readonly postgres: Postgres
+  readonly clickhouse: Readonly<Record<'live' | 'test', ClickHouse>>
+  readonly uploads: Uploads
+  readonly log: { warn(message: string): void }
+}
+
+const oneImport = 'lists.import'
+
+/** The background work of lists: import what was uploaded, drop what nobody refers to. */
+export const listQueues = (deps: ListJobsDeps): Queue[] => [
+  {
+    name: listImports,
+    schedule: '* * * * *',
+    async run({ send }) {
+      for (const importId of await readUnfinishedImports(deps.postgres)) await send(oneImport, importId)
+    },
+  },
+  {
+    // Of one import, one runs at a time; what one that was killed has done is not done again.
+    name: oneImport,
+    timeoutSeconds: 3_600,
+    run: (job) => runOne(deps, job),
+  },
+  {
+    name: goneLists,
+    schedule: '25 * * * *',
+    timeoutSeconds: 3_600,
+    run: () => clean(deps),
+  },
+]
+
+/** Imports, or goes on where the job before was killed. What fails is retried, and after the last try told in `status`. */
+async function runOne(deps: ListJobsDeps, { key, signal, isLastTry }: Job): Promise<void> {
+  try {
+    await runImport(deps, key!, signal)
+  } catch (error) {
+    if (isLastTry) {
+      const { code, message } = error as NodeJS.ErrnoException
+      const isGone = code === 'ENOENT'
+      await failImport(
+        deps.postgres,
+        key!,
+        isGone ? 'The uploaded file is gone: upload it again.' : 'The import failed; its operator finds why.',
+      )
+      deps.log.warn(`list import ${key} failed: ${message}`)
+    }
+    throw error
+  }
+}

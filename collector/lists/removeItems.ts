@@ -1,0 +1,41 @@
+import type { ClickHouse } from '../platform/clickhouse/client.ts'
+import { itemsQuery } from './import/linesQuery.ts'
+import type { Reason } from './import/reasons.ts'
+import { columnOf, type Kind } from './kinds.ts'
+
+export interface RemovedItems {
+  /** Members that are none any longer. */
+  readonly removed: number
+  /** Items that were no members, or are given twice. */
+  readonly not_found: number
+  readonly rejected: readonly { line: number; reason: Reason }[]
+}
+
+/** Takes items out of a list, whatever import brought them. Call it with the list locked. */
+export async function removeItems(
+  clickhouse: ClickHouse,
+  { listId, kind, notCompleted }: { listId: string; kind: Kind; notCompleted: readonly string[] },
+  items: readonly unknown[],
+): Promise<RemovedItems> {
+  const read = itemsQuery(kind, items)
+  const lines = await clickhouse.rows<{ line: number; reason: Reason | ''; member: string }>(read)
+  const rejected = lines.flatMap(({ line, reason }) => (reason === '' ? [] : [{ line, reason }]))
+  const members = [...new Set(lines.flatMap(({ reason, member }) => (reason === '' ? [member] : [])))]
+  const column = columnOf[kind]
+  const isNamed = `list_id = {listId:UUID} AND ${column} IN (SELECT arrayJoin({members:Array(${typeOf[column]})}))`
+  const [found] = await clickhouse.rows<{ count: number }>({
+    sql: `SELECT uniqExact(${column}) AS count FROM list_members
+          WHERE ${isNamed} AND import_id NOT IN {notCompleted:Array(UUID)}`,
+    params: { listId, members, notCompleted },
+  })
+  const removed = found!.count
+  if (removed > 0) {
+    await clickhouse.command({
+      sql: `DELETE FROM list_members WHERE ${isNamed} AND import_id NOT IN {notCompleted:Array(UUID)}`,
+      params: { listId, members, notCompleted },
+    })
+  }
+  return { removed, not_found: items.length - rejected.length - removed, rejected }
+}
+
+const typeOf = { hem_number: 'UInt256', company_domain: 'String', cookie_id: 'UUID' } as const

@@ -1,0 +1,60 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { audit } from '../access/audit.ts'
+import { projectFor } from '../access/permissions.ts'
+import { inTransaction } from '../platform/postgres/transaction.ts'
+import { requireLive, writeAccess } from './access.ts'
+import type { ListsDeps } from './deps.ts'
+import { readNotCompleted } from './imports.ts'
+import { noteRemoved, readList } from './lists.ts'
+import { removeItems } from './removeItems.ts'
+import { ById, ProjectQuery, Removed, RemovedItems, tags } from './schemas.ts'
+import { clickhouseOf } from './stores.ts'
+
+/** Largest body: ten thousand addresses and some. */
+const bodyBytesMax = 4 * 1024 * 1024
+
+/** DELETE /api/v1/lists/{list_id}/items: at once, and with an answer for every item. */
+export const removeRoute =
+  (deps: ListsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres, recordScopeOf } = deps
+    app.delete(
+      '/api/v1/lists/:list_id/items',
+      {
+        config: { access: writeAccess },
+        bodyLimit: bodyBytesMax,
+        schema: {
+          ...{ tags, operationId: 'removeListItems', summary: 'Remove items from a list' },
+          description:
+            'At once. What an import brings that is not completed yet is a member again when it is. Takes an admin of ' +
+            'the project.',
+          ...{ params: ById, querystring: ProjectQuery, body: RemovedItems },
+          response: { 200: Removed },
+        },
+      },
+      async ({ principal, params, query, body }) => {
+        requireLive(principal)
+        const scope = await recordScopeOf(principal, query.project_id)
+        const { id, project_id } = await readList(postgres, scope, params.list_id)
+        await projectFor(postgres, principal, project_id, 'write')
+        return inTransaction(postgres, async (client) => {
+          const { kind } = await readList(client, scope, id, true)
+          const notCompleted = await readNotCompleted(client, [id])
+          const result = await removeItems(
+            clickhouseOf(deps, scope.organizationId),
+            { listId: id, kind, notCompleted },
+            body.items,
+          )
+          await noteRemoved(client, id, result.removed)
+          await audit(
+            client,
+            principal,
+            'list.remove_items',
+            { kind: 'list', id },
+            { removed: result.removed },
+          )
+          return { ...result, rejected: [...result.rejected], list: await readList(client, scope, id) }
+        })
+      },
+    )
+  }

@@ -1,0 +1,48 @@
+import { mkdirSync } from 'node:fs'
+import { readdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Uploaded files of this machine that wait for their import: named by its id, readable by the service alone. */
+export interface Uploads {
+  pathOf(importId: string): string
+  /** Where a file is written before all of it is there. */
+  partialPathOf(importId: string): string
+  /** Gives a file that is there whole its name. */
+  keep(importId: string): Promise<void>
+  /** Deletes a file, whole or not; none is no error. */
+  remove(importId: string): Promise<void>
+  /** The imports that files are of, those alone that nobody has written to for so long. */
+  list(untouchedMs: number): Promise<string[]>
+  /** Bytes of all files. */
+  bytes(): Promise<number>
+}
+
+const partial = '.partial'
+
+export function openUploads(dataDir: string): Uploads {
+  const directory = join(dataDir, 'uploads')
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const pathOf = (importId: string) => join(directory, importId)
+  const partialPathOf = (importId: string) => `${pathOf(importId)}${partial}`
+  const stats = async () => {
+    const names = await readdir(directory)
+    const all = await Promise.all(
+      names.map(async (name) => ({ name, file: await stat(join(directory, name)).catch(() => null) })),
+    )
+    return all.flatMap(({ name, file }) => (file ? [{ name, file }] : []))
+  }
+  return {
+    pathOf,
+    partialPathOf,
+    keep: (importId) => rename(partialPathOf(importId), pathOf(importId)),
+    async remove(importId) {
+      await rm(pathOf(importId), { force: true })
+      await rm(partialPathOf(importId), { force: true })
+    },
+    async list(untouchedMs) {
+      const untouched = (await stats()).filter(({ file }) => Date.now() - file.mtimeMs >= untouchedMs)
+      return [...new Set(untouched.map(({ name }) => name.replace(partial, '')))]
+    },
+    bytes: async () => (await stats()).reduce((sum, { file }) => sum + file.size, 0),
+  }
+}

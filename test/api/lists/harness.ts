@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { inject } from 'vitest'
+import type { RowCounts } from '../../../collector/lists/import/countRows.ts'
+import type { ImportFile } from '../../../collector/lists/import/importFile.ts'
+import { type ImportDeps, runImport } from '../../../collector/lists/import/runImport.ts'
+import { storeImport } from '../../../collector/lists/imports.ts'
+import type { Kind } from '../../../collector/lists/kinds.ts'
+import { createList } from '../../../collector/lists/lists.ts'
+import { readRejected } from '../../../collector/lists/members.ts'
+import { saveUpload } from '../../../collector/lists/upload/saveUpload.ts'
+import { openUploads } from '../../../collector/lists/upload/uploads.ts'
+import { openClickHouse } from '../../../collector/platform/clickhouse/client.ts'
+import { migrateClickHouse } from '../../../collector/platform/clickhouse/migrate.ts'
+import { openPostgres } from '../../../collector/platform/postgres/pool.ts'
+import { newPostgresDatabase, randomName } from '../../harness/databases.ts'
+
+export interface FileOptions {
+  format?: ImportFile['format']
+  kind?: Kind
+  column?: string
+  /** The list that it is added to; a new one by default. */
+  listId?: string
+}
+
+/** Stores and a directory of uploads, without a service: what a test imports, it runs itself. */
+export async function openLists() {
+  const database = randomName()
+  await migrateClickHouse(inject('clickhouseUrl'), database)
+  const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
+  const postgres = openPostgres(await newPostgresDatabase(), () => {})
+  const dataDir = mkdtempSync(join(tmpdir(), 'footfall-test-lists-'))
+  const uploads = openUploads(dataDir)
+  const deps: ImportDeps = { postgres, clickhouse: { live: clickhouse, test: clickhouse }, uploads }
+  const [organizationId, projectId] = [randomUUID(), randomUUID()]
+  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Lists')", [
+    organizationId,
+  ])
+  await postgres.query("INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Lists')", [
+    projectId,
+    organizationId,
+  ])
+
+  /** Stores a file as an upload: its import waits. */
+  const upload = async (
+    bytes: Buffer | string,
+    { format = 'csv', kind = 'emails', column, listId }: FileOptions = {},
+  ): Promise<{ listId: string; importId: string }> => {
+    const importId = randomUUID()
+    const parts = Readable.from([Buffer.from(bytes as string)], { objectMode: false })
+    const saved = await saveUpload(uploads, importId, { format, kind, column, bytes: parts })
+    const list = listId ?? randomUUID()
+    if (!listId) await createList(postgres, { listId: list, projectId, name: 'List', kind })
+    await storeImport(postgres, { importId, listId: list, ...saved })
+    return { listId: list, importId }
+  }
+  const rejectedOf = (listId: string, importId: string) =>
+    readRejected(clickhouse, { listId, importId, after: 0, limit: 10_000_000 })
+
+  return {
+    ...{ postgres, clickhouse, uploads, deps, dataDir, organizationId, projectId, upload, rejectedOf },
+    /** Stores a file and imports it: what became of its rows, and the lines that were rejected. */
+    async importFile(bytes: Buffer | string, options: FileOptions = {}) {
+      const { listId, importId } = await upload(bytes, options)
+      const counts = (await runImport(deps, importId)) as RowCounts
+      return { listId, importId, counts, rejected: await rejectedOf(listId, importId) }
+    },
+    /** The members of a list, as texts, in the order of ClickHouse. */
+    async membersOf(listId: string): Promise<string[]> {
+      const rows = await clickhouse.rows<{ member: string }>({
+        sql: `SELECT DISTINCT multiIf(company_domain != '', company_domain, hem_number != 0,
+                lower(hex(reinterpretAsFixedString(hem_number))), toString(cookie_id)) AS member
+              FROM list_members WHERE list_id = {listId:UUID}`,
+        params: { listId },
+      })
+      return rows.map(({ member }) => member)
+    },
+    async close() {
+      await clickhouse.close()
+      await postgres.end()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
