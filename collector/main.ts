@@ -141,7 +141,12 @@ async function main(): Promise<void> {
     ...webhookQueues(stores.postgres.pool, deliverer),
     ...mailQueues({ postgres: stores.postgres.pool, sendMail }),
     ...listQueues({
-      ...{ postgres: stores.postgres.pool, clickhouse: { live, test }, uploads: openUploads(config.dataDir), log },
+      ...{
+        postgres: stores.postgres.pool,
+        clickhouse: { live, test },
+        uploads: openUploads(config.dataDir),
+        log,
+      },
     }),
     ...(hasSample ? sandboxQueues(test, config.sampleDays) : []),
   ]

@@ -22,7 +22,7 @@ export async function removeItems(
   const rejected = lines.flatMap(({ line, reason }) => (reason === '' ? [] : [{ line, reason }]))
   const members = [...new Set(lines.flatMap(({ reason, member }) => (reason === '' ? [member] : [])))]
   const column = columnOf[kind]
-  const isNamed = `list_id = {listId:UUID} AND ${column} IN (SELECT arrayJoin({members:Array(${typeOf[column]})}))`
+  const isNamed = `list_id = {listId:UUID} AND ${column} IN arrayMap(member -> ${readerOf[column]}(member), {members:Array(String)})`
   const [found] = await clickhouse.rows<{ count: number }>({
     sql: `SELECT uniqExact(${column}) AS count FROM list_members
           WHERE ${isNamed} AND import_id NOT IN {notCompleted:Array(UUID)}`,
@@ -38,4 +38,4 @@ export async function removeItems(
   return { removed, not_found: items.length - rejected.length - removed, rejected }
 }
 
-const typeOf = { hem_number: 'UInt256', company_domain: 'String', cookie_id: 'UUID' } as const
+const readerOf = { hem_number: 'toUInt256', company_domain: 'toString', cookie_id: 'toUUID' } as const

@@ -69,7 +69,7 @@ export const uploadRoutes =
       try {
         return await saveUpload(uploads, importId, upload)
       } catch (error) {
-        if (!request.raw.aborted && !request.raw.destroyed) throw error
+        if (request.raw.complete || !request.raw.destroyed) throw error
         request.log.warn(
           `an upload to a list broke off, and nothing of it was kept: ${(error as Error).message}`,
         )

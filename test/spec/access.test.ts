@@ -41,6 +41,7 @@ async function stateOf({ organizationId, projects }: Tenant): Promise<unknown> {
     pixels: 'project_id = ANY ($2)',
     campaigns: 'project_id = ANY ($2)',
     webhooks: 'organization_id = $1',
+    lists: 'project_id = ANY ($2)',
     project_members: 'project_id = ANY ($2)',
   }
   const state: Record<string, unknown> = {}
@@ -56,7 +57,7 @@ async function stateOf({ organizationId, projects }: Tenant): Promise<unknown> {
 
 /** None of a tenant's ids or names may be told to strangers, but for what they sent themselves. */
 const mentions = (
-  { organizationId, projects, pixels, campaigns, webhooks, audiences, owner, member }: Tenant,
+  { organizationId, projects, pixels, campaigns, webhooks, audiences, lists, owner, member }: Tenant,
   text: string,
 ) =>
   [
@@ -66,6 +67,7 @@ const mentions = (
     ...campaigns,
     ...webhooks,
     ...audiences,
+    ...lists,
     owner,
     member,
     'Alder',
@@ -167,7 +169,9 @@ describe('nobody is let in who does not belong', () => {
         samples[name]!.query?.(ours),
         samples[name]!.body?.(ours),
       ])
-      const namesOther = [ours.projects[0], ours.pixels[0], ours.campaigns[0], ours.webhooks[0]].some((id) =>
+      const namesOther = [
+        ...[ours.projects[0], ours.pixels[0], ours.campaigns[0], ours.webhooks[0], ours.lists[0]],
+      ].some((id) =>
         about.includes(id),
       )
       if (access.to === 'session')
@@ -183,11 +187,11 @@ describe('nobody is let in who does not belong', () => {
       else if (about.includes(ours.pixels[0])) expect(answer).toMatchObject({ name, status: 404 })
       else if (namesOther && /pixel|project\//.test(name))
         expect(answer).toMatchObject({ name, status: 401, error: 'Invalid API key' })
-      else if ([ours.campaigns[0], ours.webhooks[0]].some((id) => about.includes(id)))
+      else if ([ours.campaigns[0], ours.webhooks[0], ours.lists[0]].some((id) => about.includes(id)))
         expect(answer).toMatchObject({ name, status: 404 })
       else if (namesOther && /audiences(?!\/linkage)/.test(name))
         expect(answer).toMatchObject({ name, status: 403, error: 'access denied' })
-      else if (namesOther && /billing|campaigns|webhooks|statistics|linkage/.test(name)) {
+      else if (namesOther && /billing|lists|campaigns|webhooks|statistics|linkage/.test(name)) {
         expect(answer).toMatchObject({ name, status: 403, error: 'project_id does not match API key scope' })
       } else if (namesOther) expect(answer).toMatchObject({ name, status: 404, error: 'project not found' })
       else expect(answer).toMatchObject({ name, status: 200 })

@@ -21,6 +21,10 @@ const byAudience: Sample = {
   params: ({ audiences }) => ({ audience_id: audiences[0] }),
   query: ({ projects }) => ({ project_id: projects[0] }),
 }
+const byList: Sample = { params: ({ lists }) => ({ list_id: lists[0] }) }
+const byImport: Sample = {
+  params: ({ lists, imports }) => ({ list_id: lists[0], import_id: imports[0] }),
+}
 const byProject: Sample = { query: ({ projects }) => ({ project_id: projects[0] }) }
 
 /** How each route is asked about a tenant. Deletions come last: what they take away is asked about before. */
@@ -76,6 +80,18 @@ export const samples: Record<string, Sample> = {
     ...byWebhook,
     body: () => ({ since: new Date(Date.now() - 3_600_000).toISOString() }),
   },
+  'GET /api/v1/lists': byProject,
+  'GET /api/v1/lists/:list_id': byList,
+  'GET /api/v1/lists/:list_id/imports': byList,
+  'GET /api/v1/lists/:list_id/imports/:import_id': byImport,
+  'GET /api/v1/lists/:list_id/imports/:import_id/rejected': byImport,
+  'POST /api/v1/lists': {
+    body: ({ projects }) => ({
+      ...{ project_id: projects[0], name: 'Customers', kind: 'emails', items: ['ada@customers.example'] },
+    }),
+  },
+  'POST /api/v1/lists/:list_id/items': { ...byList, body: () => ({ items: ['ben@customers.example'] }) },
+  'PATCH /api/v1/lists/:list_id': { ...byList, body: () => ({ name: 'Renamed' }) },
   'GET /api/v1/audiences': byProject,
   'GET /api/v1/audiences/:audience_id': byAudience,
   'GET /api/v1/audiences/schema': {},
@@ -164,6 +180,8 @@ export const samples: Record<string, Sample> = {
   'DELETE /dashboard/keys/:key_id': { params: () => ({ key_id: randomUUID() }) },
   'GET /dashboard/audit': {},
   'DELETE /api/v1/webhooks/:webhook_id': byWebhook,
+  'DELETE /api/v1/lists/:list_id/items': { ...byList, body: () => ({ items: ['cy@customers.example'] }) },
+  'DELETE /api/v1/lists/:list_id': byList,
   'DELETE /api/v1/audiences/:audience_id': byAudience,
   'DELETE /api/v1/project/user/delete': {
     body: ({ projects, owner }) => ({ project_id: projects[0], member_id: owner }),

@@ -22,6 +22,8 @@ import { openLocate } from '../../collector/ingest/normalize/location.ts'
 import { Spool } from '../../collector/ingest/spool/spool.ts'
 import { openOutbound } from '../../collector/outbound/outbound.ts'
 import { createSealer } from '../../collector/outbound/sealer.ts'
+import { createList } from '../../collector/lists/lists.ts'
+import { openUploads } from '../../collector/lists/upload/uploads.ts'
 import { hemOf } from '../../collector/people/identity/hem.ts'
 import { reloadIdentity } from '../../collector/people/identity/refresh.ts'
 import { type ClickHouse, openClickHouse } from '../../collector/platform/clickhouse/client.ts'
@@ -46,6 +48,9 @@ export interface Tenant {
   audiences: [string, string]
   /** The build of each that is served, which has nobody. */
   builds: [string, string]
+  lists: [string, string]
+  /** The import of each, which is completed and had no rows. */
+  imports: [string, string]
   erasure: string
   /** A cookie. */
   optedOut: string
@@ -94,6 +99,10 @@ export async function openTenants() {
       scopeOf: createScopeOf(postgres),
       ...{ postgres, cursors, now: Date.now },
       billing: createBilling({ postgres, log, now: Date.now }),
+    },
+    lists: {
+      ...{ postgres, cursors, clickhouse: stores, uploads: openUploads(directory) },
+      recordScopeOf: createRecordScopeOf(postgres),
     },
     campaigns: {
       ...{ openReader, postgres, cursors, now: Date.now },
@@ -188,6 +197,8 @@ async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
     delivery: randomUUID(),
     audiences: [randomUUID(), randomUUID()],
     builds: [randomUUID(), randomUUID()],
+    lists: [randomUUID(), randomUUID()],
+    imports: [randomUUID(), randomUUID()],
     erasure: randomUUID(),
     optedOut: randomUUID(),
     owner: randomUUID(),
@@ -198,7 +209,7 @@ async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
     testProjectKey: newApiCredentials('test'),
     revoked: newApiCredentials('live'),
   }
-  const { organizationId, projects, pixels, campaigns, audiences, builds } = tenant
+  const { organizationId, projects, pixels, campaigns, audiences, builds, lists, imports } = tenant
   await postgres.query('INSERT INTO organizations (organization_id, name) VALUES ($1, $2)', [
     organizationId,
     name,
@@ -224,6 +235,14 @@ async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
     )
     await storeBuild(postgres, audiences[n], builds[n])
     await storeWebhook(postgres, tenant, n)
+    await createList(postgres, {
+      ...{ listId: lists[n], projectId: projects[n], name: `${name} list ${n}`, kind: 'emails' },
+    })
+    await postgres.query(
+      `INSERT INTO list_imports (import_id, list_id, status, file, bytes_done, lines_done, completed_at)
+       VALUES ($1, $2, 'completed', '{"bytes": 0}', 0, 0, now())`,
+      [imports[n], lists[n]],
+    )
     await postgres.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
       ...[pixels[n], projects[n], `${name} pixel ${n}`],
     ])

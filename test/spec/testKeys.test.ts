@@ -34,6 +34,8 @@ async function liveTexts({ organizationId }: Tenant): Promise<string[]> {
        JOIN projects USING (project_id) WHERE organization_id = $1
      UNION ALL SELECT unnest(ARRAY[audience_id::text, audiences.name]) FROM audiences
        JOIN projects USING (project_id) WHERE organization_id = $1
+     UNION ALL SELECT unnest(ARRAY[list_id::text, lists.name]) FROM lists
+       JOIN projects USING (project_id) WHERE organization_id = $1
      UNION ALL SELECT opt_out_id::text FROM opt_outs WHERE organization_id = $1
      UNION ALL SELECT erasure_id::text FROM erasures WHERE organization_id = $1`,
     [organizationId],

@@ -46,7 +46,7 @@ export function encodedRowsQuery(lines: LinesOf, before: number): Query {
 
 /** What items in JSON are: `line` from 1, `reason` or the empty text, `member` as text. */
 export function itemsQuery(kind: Kind, items: readonly unknown[]): Query {
-  const { value, wrong } = valueOf[kind]
+  const { value, wrong } = memberOf[kind]
   const faults: Faults = [['no_value', "item = ''"], ['nul_byte', `position(item, '\0') > 0`], wrong]
   const cases = faults.flatMap(([reason, condition]) => [condition, `'${reason}'`]).join(', ')
   return {
@@ -81,7 +81,7 @@ function insertOf(
   { importId, listId, organizationId, kind, file }: LinesOf,
   { before, from, inputFormat, faults, item, fault }: Insert,
 ): Query {
-  const { column, value, wrong } = valueOf[kind]
+  const { column, value, wrong } = memberOf[kind]
   const all: Faults = [
     ...faults,
     ...(file.format === 'ndjson' ? ([['not_json', 'NOT isValidJSON(text)']] as Faults) : []),
@@ -109,7 +109,7 @@ FORMAT ${inputFormat}`,
 }
 
 /** What an item becomes, and when it is none; SQL over `item`, a trimmed text. */
-const valueOf: Readonly<Record<Kind, { column: string; value: string; wrong: readonly [Reason, string] }>> = {
+const memberOf: Readonly<Record<Kind, { column: string; value: string; wrong: readonly [Reason, string] }>> = {
   emails: {
     column: 'hem_number',
     value: `reinterpretAsUInt256(${hashOfAddress('item')})`,

@@ -93,6 +93,7 @@ export async function carryOutErasures({ postgres, clickhouse }: ErasureDeps): P
     deleteRows(clickhouse, 'rejected_events', ofCookies(erasures)),
     deleteRows(clickhouse, 'audience_leaf_days', ofCookies(erasures)),
     deleteRows(clickhouse, 'audience_members', ofMembers(erasures)),
+    deleteRows(clickhouse, 'list_members', ofListMembers(erasures)),
     ...profileTables.map(({ table, hem }) => deleteRows(clickhouse, table, ofProfiles(erasures, hem))),
   ])
   left.push(await deleteRows(clickhouse, 'identity_links', ofLinks(erasures), 'SETTINGS mutations_sync = 1'))
@@ -221,6 +222,20 @@ const ofProfiles = (erasures: readonly Unfinished[], hem: string): Query => ({
       .filter(Boolean),
   },
 })
+
+/** Members of lists that are to go: the people, and their browsers. */
+function ofListMembers(erasures: readonly Unfinished[]): Query {
+  const [people, browsers] = [ofMembers(erasures), ofCookies(erasures)]
+  const renamed = (sql: string) =>
+    sql.replaceAll('{organizations:', '{person_organizations:').replaceAll('{anywhere:', '{anybody:')
+  return {
+    sql: `(${renamed(people.sql)}) OR (${browsers.sql})`,
+    params: {
+      ...{ person_organizations: people.params.organizations, anybody: people.params.anywhere },
+      ...{ hems: people.params.hems, ...browsers.params },
+    },
+  }
+}
 
 /** Members of audiences that are to go: of the organization's, or of all. */
 function ofMembers(erasures: readonly Unfinished[]): Query {

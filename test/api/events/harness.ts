@@ -1,4 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
 import { inject } from 'vitest'
@@ -9,6 +12,7 @@ import { createApp } from '../../../collector/app.ts'
 import { createBilling } from '../../../collector/billing/billing.ts'
 import { readConfig } from '../../../collector/config.ts'
 import { openCursors } from '../../../collector/http/cursors.ts'
+import { openUploads } from '../../../collector/lists/upload/uploads.ts'
 import { reloadIdentity } from '../../../collector/people/identity/refresh.ts'
 import { type ClickHouse, openClickHouse } from '../../../collector/platform/clickhouse/client.ts'
 import { openLog } from '../../../collector/platform/log.ts'
@@ -125,6 +129,11 @@ export async function openEvents({
       accounts: {
         ...{ postgres, openReader, cursors, tokens: createTokens(postgres) },
         ...{ publicUrl: config.publicUrl, sendMail: null },
+      },
+      lists: {
+        ...{ postgres, cursors, clickhouse },
+        uploads: openUploads(mkdtempSync(join(tmpdir(), 'footfall-test-'))),
+        recordScopeOf: createRecordScopeOf(postgres),
       },
       campaigns: {
         ...{ postgres, openReader, cursors, now: Date.now },
