@@ -18,11 +18,11 @@ import { collectorIdOf, registerCollector } from './ingest/spool/collectors.ts'
 import { openShippers, recoverWorker, type SpooledTable, workerDirectories } from './ingest/spool/spools.ts'
 import { measureSpool, oldestWaitingAt } from './ingest/spool/waiting.ts'
 import { keepWatermark } from './ingest/spool/watermark.ts'
+import { listQueues } from './lists/jobs.ts'
+import { openUploads } from './lists/upload/uploads.ts'
 import { openOutbound } from './outbound/outbound.ts'
 import { openSealer } from './outbound/sealer.ts'
 import { mailQueues } from './outbox/mails.ts'
-import { listQueues } from './lists/jobs.ts'
-import { openUploads } from './lists/upload/uploads.ts'
 import { type IdentityRefresh, keepIdentityFresh } from './people/identity/refresh.ts'
 import { keepErasing } from './people/privacy/erasures.ts'
 import { privacyQueues } from './people/privacy/jobs.ts'
@@ -130,6 +130,7 @@ async function main(): Promise<void> {
     outbound: openOutbound({ allow: config.outboundAllow }),
   })
   const sendMail = config.smtpUrl ? openMail(config.smtpUrl, config.smtpFrom) : null
+  const uploads = openUploads(config.dataDir)
   const queues: Queue[] = [
     ...adminQueues(deletionDeps),
     ...privacyQueues(deletionDeps),
@@ -140,14 +141,7 @@ async function main(): Promise<void> {
     }),
     ...webhookQueues(stores.postgres.pool, deliverer),
     ...mailQueues({ postgres: stores.postgres.pool, sendMail }),
-    ...listQueues({
-      ...{
-        postgres: stores.postgres.pool,
-        clickhouse: { live, test },
-        uploads: openUploads(config.dataDir),
-        log,
-      },
-    }),
+    ...listQueues({ postgres: stores.postgres.pool, clickhouse: { live, test }, uploads, log }),
     ...(hasSample ? sandboxQueues(test, config.sampleDays) : []),
   ]
   // The first start makes the tables of jobs: the workers need not wait for them.

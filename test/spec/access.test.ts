@@ -171,9 +171,7 @@ describe('nobody is let in who does not belong', () => {
       ])
       const namesOther = [
         ...[ours.projects[0], ours.pixels[0], ours.campaigns[0], ours.webhooks[0], ours.lists[0]],
-      ].some((id) =>
-        about.includes(id),
-      )
+      ].some((id) => about.includes(id))
       if (access.to === 'session')
         expect(answer).toMatchObject({ name, status: 401, error: 'unauthenticated' })
       else if (access.projectKeys === 'refused') {

@@ -109,25 +109,26 @@ FORMAT ${inputFormat}`,
 }
 
 /** What an item becomes, and when it is none; SQL over `item`, a trimmed text. */
-const memberOf: Readonly<Record<Kind, { column: string; value: string; wrong: readonly [Reason, string] }>> = {
-  emails: {
-    column: 'hem_number',
-    value: `reinterpretAsUInt256(${hashOfAddress('item')})`,
-    wrong: ['not_an_email', `NOT ${isAddress('item')}`],
-  },
-  hems: {
-    column: 'hem_number',
-    value: `if(reason_ = '', ${hemAsNumber('lower(item)')}, 0)`,
-    wrong: ['not_a_hem', `NOT ${isHemText('item')}`],
-  },
-  domains: {
-    column: 'company_domain',
-    value: domainOf('item'),
-    wrong: ['not_a_domain', `(length(item) > 253 OR NOT ${isDomain(domainOf('item'))})`],
-  },
-  cookies: {
-    column: 'cookie_id',
-    value: 'toUUIDOrZero(item)',
-    wrong: ['not_a_cookie_id', "toUUIDOrZero(item) = toUUID('00000000-0000-0000-0000-000000000000')"],
-  },
-}
+const memberOf: Readonly<Record<Kind, { column: string; value: string; wrong: readonly [Reason, string] }>> =
+  {
+    emails: {
+      column: 'hem_number',
+      value: `reinterpretAsUInt256(${hashOfAddress('item')})`,
+      wrong: ['not_an_email', `NOT ${isAddress('item')}`],
+    },
+    hems: {
+      column: 'hem_number',
+      value: `if(reason_ = '', ${hemAsNumber('lower(item)')}, 0)`,
+      wrong: ['not_a_hem', `NOT ${isHemText('item')}`],
+    },
+    domains: {
+      column: 'company_domain',
+      value: domainOf('item'),
+      wrong: ['not_a_domain', `(length(item) > 253 OR NOT ${isDomain(domainOf('item'))})`],
+    },
+    cookies: {
+      column: 'cookie_id',
+      value: 'toUUIDOrZero(item)',
+      wrong: ['not_a_cookie_id', "toUUIDOrZero(item) = toUUID('00000000-0000-0000-0000-000000000000')"],
+    },
+  }

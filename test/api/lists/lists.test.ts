@@ -166,7 +166,12 @@ describe('POST /api/v1/lists', () => {
     ],
     ['an empty body', { type: 'text/csv', body: '' }, 400, { error: 'malformed' }],
     ['another type', { type: 'text/html', body: '<p>' }, 415, { error: 'unsupported_media_type' }],
-    ['no items', { type: 'application/json', body: '{"name":"X","kind":"emails","items":[]}' }, 400, { parameter: 'items' }],
+    [
+      'no items',
+      { type: 'application/json', body: '{"name":"X","kind":"emails","items":[]}' },
+      400,
+      { parameter: 'items' },
+    ],
     ['another project', { type: 'text/csv', query: { project_id: randomUUID() }, body: 'a' }, 404, {}],
   ])('refuses %s', async (_what, { query, ...asked }, status, body) => {
     const isJson = asked.type === 'application/json'
