@@ -17,6 +17,7 @@ import { ship } from './ship.ts'
 import { tiers } from './tiers.ts'
 import { trackersSideBySide } from './trackers.ts'
 import { visitors } from './visitors.ts'
+import { webhooks } from './webhooks.ts'
 
 /** The rows by the name that chooses them. */
 const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
@@ -38,6 +39,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   pixel: async (bench) => [await pixelSize(), ...(await trackersSideBySide(bench))],
   delivery,
   audiences,
+  webhooks,
 }
 
 const { values: flags, positionals } = parseArgs({

@@ -31,7 +31,7 @@ export async function tellSilentPixels(
   await inTransaction(postgres, async (client) => {
     await client.query(
       `INSERT INTO pixel_listening (since, last_at) VALUES ($1, $1) ON CONFLICT (is_only) DO UPDATE SET
-         since = CASE WHEN pixel_listening.last_at < $1 - $2 * interval '1 hour' THEN $1 ELSE pixel_listening.since END,
+         since = CASE WHEN pixel_listening.last_at < $1::timestamptz - $2 * interval '1 hour' THEN $1 ELSE pixel_listening.since END,
          last_at = $1`,
       [now, gapHours],
     )
@@ -54,7 +54,7 @@ export async function tellSilentPixels(
       `UPDATE pixel_voices AS voice SET silence_told_at = $1
        FROM pixel_listening, pixels JOIN projects USING (project_id)
        WHERE pixels.pixel_id = voice.pixel_id AND pixels.active AND silence_told_at IS NULL
-         AND greatest(last_event_at, since) <= $1 - $2 * interval '1 hour'
+         AND greatest(last_event_at, since) <= $1::timestamptz - $2 * interval '1 hour'
        RETURNING organization_id, pixels.project_id, voice.pixel_id, pixels.name, last_event_at`,
       [now, silentHours],
     )

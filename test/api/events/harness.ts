@@ -13,6 +13,8 @@ import { createBilling } from '../../../collector/billing/billing.ts'
 import { readConfig } from '../../../collector/config.ts'
 import { openCursors } from '../../../collector/http/cursors.ts'
 import { openUploads } from '../../../collector/lists/upload/uploads.ts'
+import { openOutbound } from '../../../collector/outbound/outbound.ts'
+import { createSealer } from '../../../collector/outbound/sealer.ts'
 import { reloadIdentity } from '../../../collector/people/identity/refresh.ts'
 import { type ClickHouse, openClickHouse } from '../../../collector/platform/clickhouse/client.ts'
 import { openLog } from '../../../collector/platform/log.ts'
@@ -69,7 +71,7 @@ interface EventsOptions {
   env?: Record<string, string>
   /** What requests read through instead. */
   readsFrom?: ClickHouse
-  /** With the routes of accounts, privacy and campaigns. */
+  /** With the routes of accounts, privacy, campaigns and webhooks. */
   isWhole?: boolean
   /** What billing takes for the time; milliseconds since 1970. */
   now?: () => number
@@ -138,6 +140,10 @@ export async function openEvents({
       campaigns: {
         ...{ postgres, openReader, cursors, now: Date.now },
         recordScopeOf: createRecordScopeOf(postgres),
+      },
+      webhooks: {
+        ...{ postgres, cursors, recordScopeOf: createRecordScopeOf(postgres) },
+        ...{ outbound: openOutbound({ allow: [] }), sealer: createSealer([randomBytes(32)]) },
       },
     }),
   })
