@@ -97,14 +97,22 @@ export async function failBuild(client: Queryable, buildId: string, reason: stri
   )
 }
 
-/** Ends a build whose members are all there, and has it served, unless a later one is already. Call it in a transaction. */
-export async function completeBuild(client: Queryable, buildId: string, count: number): Promise<void> {
+/**
+ * Ends a build whose members are all there, and has it served, unless a later one is already. `inputs` is what it was
+ * made from. Call it in a transaction.
+ */
+export async function completeBuild(
+  client: Queryable,
+  buildId: string,
+  count: number,
+  inputs: object | null,
+): Promise<void> {
   const { rowCount } = await client.query(
     `UPDATE audience_builds
      SET status = 'completed', progress = 1, count = $2, bucket_counts = '{"low":0,"medium":0,"high":0}',
-       completed_at = now(), updated_at = now()
+       completed_at = now(), updated_at = now(), inputs = $3
      WHERE build_id = $1 AND status = 'unloading'`,
-    [buildId, count],
+    [buildId, count, inputs],
   )
   if (rowCount === 0) return
   const { rows } = await client.query<{

@@ -30,9 +30,9 @@ export async function buildNow(
     // Two that stored members at once would store them twice.
     await requireAlone(client, buildId)
     await requireUnfinished(client, buildId)
-    await insertMembers(deps, build, parsed)
+    const inputs = await insertMembers(deps, build, parsed)
     const count = await countMembers(clickhouse, buildId)
-    await completeBuild(client, buildId, count)
+    await completeBuild(client, buildId, count, inputs)
     return count
   })
 }

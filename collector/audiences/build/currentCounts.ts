@@ -17,9 +17,7 @@ export function currentCounts(plan: CurrentPlan, bind: Bind): string {
   const together = leaves.filter(([, leaf]) => isOfEventsAlone(leaf))
   const alone = leaves.filter(([, leaf]) => !isOfEventsAlone(leaf))
   const ofSome = parsed.entity === 'people' ? hemCondition(plan, bind) : null
-  const cookies = ofSome
-    ? `SELECT cookie_id FROM identity_links WHERE organization_id IN (${bind('UUID', organizationId)}, toUUID('00000000-0000-0000-0000-000000000000')) AND ${ofSome}`
-    : undefined
+  const cookies = ofSome ? cookiesWhere(organizationId, ofSome, bind) : undefined
   const scanOf = (some: typeof leaves): CountsScan => {
     const back = Math.max(...some.map(([, { withinDays }]) => withinDays))
     const days = Array.from({ length: back + 1 }, (_, index) => today - back + index)
@@ -28,3 +26,7 @@ export function currentCounts(plan: CurrentPlan, bind: Bind): string {
   const scans = [...(together.length > 0 ? [together] : []), ...alone.map((leaf) => [leaf])]
   return scans.map((some) => eventCountsSelect(scanOf(some), bind)).join('\nUNION ALL\n')
 }
+
+/** SQL: the cookies that may be those of people whose hems meet the condition. */
+export const cookiesWhere = (organizationId: string, ofSome: string, bind: Bind): string =>
+  `SELECT cookie_id FROM identity_links WHERE organization_id IN (${bind('UUID', organizationId)}, toUUID('00000000-0000-0000-0000-000000000000')) AND ${ofSome}`

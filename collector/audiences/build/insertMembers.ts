@@ -4,39 +4,44 @@ import type { Build } from '../builds.ts'
 import { chunked } from '../chunked.ts'
 import type { Parsed } from '../definition/definition.ts'
 import { erasedHems } from '../hiddenPeople.ts'
+import { cookiesWhere } from './currentCounts.ts'
+import { type Inputs, inputsOf, readIdentityState, readStanding, type Standing } from './inputs.ts'
 import { dateOf, type LeafDay, readLeafDays } from './leafDays.ts'
 import { dropMembers } from './members.ts'
-import { leavesOf, membersSelect } from './membersQuery.ts'
+import { hemCondition, leavesOf, type MembersPlan, membersSelect } from './membersQuery.ts'
 import { leafIdsOf } from './plan.ts'
 import { type BuildDeps, stepSettings } from './steps.ts'
 import { readUsedBuilds } from './usedBuilds.ts'
 
 /**
  * Step 2 of a build: finds who meets the definition and stores them under the build's id, in the order of their keys.
- * May be done again: what an earlier try left is dropped first. Throws AudienceNotBuilt.
+ * Where nothing but today's events has changed since the build before, only people are looked at whom these are about.
+ * May be done again: what an earlier try left is dropped first. Resolves with what it was made from. Throws
+ * AudienceNotBuilt.
  */
 export async function insertMembers(
   { postgres, clickhouse }: BuildDeps,
   build: Build,
   parsed: Parsed,
-): Promise<void> {
+): Promise<Inputs | null> {
   const { buildId, organizationId, projectId } = build
+  const identity = await readIdentityState({ postgres, clickhouse })
   const today = Math.floor(build.asOfMs / dayMs)
   const leafIds = leafIdsOf(projectId, parsed)
   const fromDay = today - Math.max(0, ...leavesOf(parsed, 'event').map(({ leaf }) => leaf.withinDays))
   const counted = (await readLeafDays(postgres, [...new Set(leafIds.values())], fromDay)).filter(
     ({ run_id, day }) => run_id !== null && day <= today,
   )
+  const usedBuilds = await readUsedBuilds(postgres, parsed)
+  const inputs = inputsOf(build, parsed, identity, { counted, usedBuilds, today })
+  const standing = inputs && (await readStanding({ postgres, clickhouse }, build, inputs, dateOf(today)))
   const { bind, params } = bindings()
-  const members = membersSelect(
-    {
-      ...{ organizationId, parsed, leafIds, today, below: null },
-      usedBuilds: await readUsedBuilds(postgres, parsed),
-      erased: await erasedHems(postgres, organizationId),
-      eventCounts: (bind) => countedRows(counted, bind),
-    },
-    bind,
-  )
+  const plan: MembersPlan = {
+    ...{ organizationId, parsed, leafIds, today, below: null, usedBuilds },
+    erased: await erasedHems(postgres, organizationId),
+    eventCounts: (bind) => countedRows(counted, bind),
+  }
+  const members = standing ? standingSelect(plan, standing, counted, bind) : membersSelect(plan, bind)
   const [column, otherColumn] =
     parsed.entity === 'people' ? ['hem_number', 'company_domain'] : ['company_domain', 'hem_number']
   const nothing = parsed.entity === 'people' ? "''" : '0'
@@ -55,6 +60,26 @@ ${members}
 ${stepSettings}, log_comment = ${bind('String', buildId)}`,
     params,
   })
+  return inputs
+}
+
+/** SQL: `member` of a build before, in ascending order, and of those whose events have changed whoever meets the definition now. */
+function standingSelect(
+  plan: MembersPlan,
+  { buildId, changed }: Standing,
+  counted: readonly LeafDay[],
+  bind: Bind,
+): string {
+  const among: MembersPlan = { ...plan, among: changed }
+  const cookies = cookiesWhere(plan.organizationId, hemCondition(among, bind)!, bind)
+  const eventCounts = (bind: Bind) => `${countedRows(counted, bind)} AND cookie_id IN (${cookies})`
+  return `SELECT member FROM (
+SELECT hem_number AS member FROM audience_members
+WHERE build_id = ${bind('UUID', buildId)} AND hem_number NOT IN (${changed(bind)})
+UNION ALL
+${membersSelect({ ...among, eventCounts }, bind)}
+)
+ORDER BY member`
 }
 
 /** SQL: the rows that count of these days of leaves. */

@@ -1,4 +1,4 @@
-import { hemAsNumber } from '../../../schemas/fields.ts'
+import { hemAsNumber, numberAsHem } from '../../../schemas/fields.ts'
 import type { Bind } from '../../query/where.ts'
 import type { EventLeaf, Leaf, Parsed, Tree } from '../definition/definition.ts'
 import { hiddenPeople } from '../hiddenPeople.ts'
@@ -21,6 +21,8 @@ export interface MembersPlan {
   readonly erased: readonly string[]
   /** The only person who is looked at; absent for all. */
   readonly hem?: string
+  /** SQL of the hem numbers of the only people who are looked at; absent for all. */
+  readonly among?: ((bind: Bind) => string) | undefined
   /** Only members whose share of a hash is below this many 65,536ths; null for all. */
   readonly below: number | null
 }
@@ -73,7 +75,10 @@ export function membersSelect(plan: MembersPlan, bind: Bind): string {
   return `SELECT member FROM (\n${members}${cut}\n)\nORDER BY member`
 }
 
-function memberConditions({ parsed, organizationId, erased, below, hem }: MembersPlan, bind: Bind): string[] {
+function memberConditions(
+  { parsed, organizationId, erased, below, hem, among }: MembersPlan,
+  bind: Bind,
+): string[] {
   if (parsed.entity === 'companies') {
     return [
       "member != ''",
@@ -85,11 +90,16 @@ function memberConditions({ parsed, organizationId, erased, below, hem }: Member
     `member NOT IN (${hiddenPeople(organizationId, erased, bind)})`,
     ...(below === null ? [] : [`${shareOfHem('member')} < ${bind('UInt32', below)}`]),
     ...(hem === undefined ? [] : [`member = ${hemAsNumber(bind('String', hem))}`]),
+    ...(among === undefined ? [] : [`member IN (${among(bind)})`]),
   ]
 }
 
 /** SQL over rows with a column `hem`: those of the people that the plan looks at; null where it looks at all. */
-export function hemCondition({ below, hem }: Pick<MembersPlan, 'below' | 'hem'>, bind: Bind): string | null {
+export function hemCondition(
+  { below, hem, among }: Pick<MembersPlan, 'below' | 'hem' | 'among'>,
+  bind: Bind,
+): string | null {
+  if (among !== undefined) return `hem IN (SELECT ${numberAsHem('changed')} FROM (${among(bind)}))`
   if (hem !== undefined) return `hem = ${bind('String', hem)}`
   if (below === null || below >= 65_536) return null
   return `hem < ${bind('String', below.toString(16).padStart(4, '0'))}`
