@@ -126,6 +126,18 @@ test('of a page that breaks off only what nobody else was given is refunded', as
   expect((await page(organization, buildId, 0, 40)).charged).toBe(20)
 })
 
+test.each([
+  ['the first, then the second', [0, 1]],
+  ['the second, then the first', [1, 0]],
+] as const)('two pages that lie across each other and both break off cost nothing: %s', async (_, order) => {
+  const organization = await accounts.newOrganization()
+  const buildId = await newBuild(organization)
+  const pages = [await page(organization, buildId, 0, 30), await page(organization, buildId, 20, 40)]
+  for (const at of order) await pages[at]!.charge.refund()
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ records: 0, micros: 0 })
+  expect((await page(organization, buildId, 0, 40)).charged).toBe(40)
+})
+
 test('what a build that was deleted gave is refunded like anything else', async () => {
   const organization = await accounts.newOrganization()
   const buildId = await newBuild(organization)
@@ -152,6 +164,14 @@ test('charged are the records that were given, each once a day: whatever is read
       weight: 1,
       arbitrary: fc.record({ do: fc.constant('together' as const), page: fc.nat(5), breaks: fc.boolean() }),
     },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        do: fc.constant('across' as const),
+        page: fc.nat(5),
+        breaks: fc.uniqueArray(fc.nat(1), { maxLength: 2 }),
+      }),
+    },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('rebuild' as const) }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('midnight' as const) }) },
   )
@@ -171,6 +191,18 @@ test('charged are the records that were given, each once a day: whatever is read
         for (const one of actions) {
           if (one.do === 'rebuild') buildId = await newBuild(organization)
           if (one.do === 'midnight') accounts.clock.now += dayMs
+          if (one.do === 'across') {
+            const after = (one.page * size) % members
+            const ranges = [after, after + size / 2].map(
+              (from) => [Math.min(from, members - 1), Math.min(from + size, members)] as const,
+            )
+            const charges: Charge[] = []
+            for (const [from, to] of ranges)
+              charges.push((await page(organization, buildId, from, to)).charge)
+            // In the order in which they are named.
+            for (const at of one.breaks) await charges[at]!.refund()
+            for (const [at, range] of ranges.entries()) if (!one.breaks.includes(at)) deliver(...range)
+          }
           if (one.do !== 'read' && one.do !== 'together') continue
           const after = (one.page * size) % members
           const upTo = Math.min(after + size, members)

@@ -1,7 +1,7 @@
 /*
  * Takes note that the answer to a request gave none of its records of a build, whose keys these are (null: all of it),
  * and refunds what no other answer has given since: whoever was charged for a record pays for all who read it that
- * day. Of a charge that was refunded in part before, the rest stays charged, and free to read.
+ * day.
  */
 CREATE OR REPLACE FUNCTION refund_build_read(organization uuid, broken_request_id uuid, asked_keys bigint[],
   refunded_at timestamptz) RETURNS void
@@ -20,7 +20,8 @@ BEGIN
   IF NOT FOUND THEN
     -- Its build was deleted, and what was known of it with it.
     SELECT * INTO entry FROM ledger WHERE request_id = broken_request_id AND kind = 'charge'
-      AND NOT EXISTS (SELECT FROM build_reads WHERE request_id = broken_request_id);
+      AND NOT EXISTS (SELECT FROM build_reads WHERE request_id = broken_request_id)
+      AND NOT EXISTS (SELECT FROM ledger WHERE request_id = broken_request_id AND kind = 'refund');
     IF FOUND THEN PERFORM refund_records(entry, entry.records, refunded_at); END IF;
     RETURN;
   END IF;
@@ -31,9 +32,8 @@ BEGIN
     SELECT * FROM build_reads WHERE build_id = broken.build_id AND day = broken.day AND paid && broken.keys
   LOOP
     unread := paying.paid * broken.keys - held;
+    CONTINUE WHEN isempty(unread);
     SELECT * INTO entry FROM ledger WHERE request_id = paying.request_id AND kind = 'charge';
-    CONTINUE WHEN isempty(unread) OR EXISTS (
-      SELECT FROM ledger WHERE request_id = paying.request_id AND kind = 'refund');
     IF asked_keys IS NULL THEN
       CONTINUE WHEN unread <> paying.paid;
       refunded := entry.records;

@@ -1,19 +1,24 @@
 /*
- * Refunds `refunded` records of a charge, once: first those that cost something, as if they had never been charged.
- * The account's row must be locked.
+ * Refunds `refunded` records of what is left of a charge: first those that cost something, as if they had never been
+ * charged. Whoever calls it knows that this was not refunded before. The account's row must be locked.
  */
 CREATE OR REPLACE FUNCTION refund_records(charged ledger, refunded bigint, refunded_at timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
-  at_a_price CONSTANT bigint := charged.records - charged.free_records;
-  of_these CONSTANT bigint := least(refunded, at_a_price);
+  charge_left bigint;
+  at_a_price bigint;
+  amount_left bigint;
+  these bigint;
+  of_these bigint;
 BEGIN
-  IF refunded <= 0 OR EXISTS (SELECT FROM ledger WHERE request_id = charged.request_id AND kind = 'refund') THEN
-    RETURN;
-  END IF;
+  SELECT sum(records), sum(records - free_records), sum(amount_micros) INTO charge_left, at_a_price, amount_left
+    FROM ledger WHERE request_id = charged.request_id;
+  these := least(refunded, charge_left);
+  IF these IS NULL OR these <= 0 THEN RETURN; END IF;
+  of_these := least(these, at_a_price);
   -- A record costs whole micros, so this divides without a rest.
   PERFORM write_to_ledger(ROW(charged.request_id, 'refund', charged.organization_id, charged.project_id,
-    charged.caller_id, charged.meter, -refunded, of_these - refunded,
-    CASE WHEN of_these = 0 THEN 0 ELSE -(charged.amount_micros / at_a_price * of_these) END,
+    charged.caller_id, charged.meter, -these, of_these - these,
+    CASE WHEN of_these = 0 THEN 0 ELSE -(amount_left / at_a_price * of_these) END,
     charged.day, refunded_at, charged.idempotency)::ledger);
 END $$;

@@ -12,6 +12,8 @@ DECLARE
 BEGIN
   PERFORM 1 FROM billing_accounts WHERE organization_id = organization FOR NO KEY UPDATE;
   IF broken_idempotency IS NULL THEN
+    -- It may be asked for again.
+    IF EXISTS (SELECT FROM ledger WHERE request_id = broken_request_id AND kind = 'refund') THEN RETURN; END IF;
     SELECT * INTO entry FROM ledger WHERE request_id = broken_request_id AND kind = 'charge';
     PERFORM refund_records(entry, entry.records - handed_over, refunded_at);
     RETURN;
