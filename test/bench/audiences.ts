@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAudience } from '../../collector/audiences/audiences.ts'
 import { buildNow } from '../../collector/audiences/build/buildNow.ts'
+import { readIdentityState } from '../../collector/audiences/build/inputs.ts'
 import { dropMembers } from '../../collector/audiences/build/members.ts'
 import { requestBuild } from '../../collector/audiences/builds.ts'
 import type { Demo } from '../../collector/demo/demo.ts'
+import { reloadIdentity } from '../../collector/people/identity/refresh.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
 import { migrateClickHouse } from '../../collector/platform/clickhouse/migrate.ts'
@@ -16,6 +18,7 @@ import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { inTransaction } from '../../collector/platform/postgres/transaction.ts'
 import { dayMs } from '../../collector/query/window.ts'
 import { hemAsNumber, hemNumber } from '../../schemas/fields.ts'
+import { measureFiles, measurePages } from './audienceReads.ts'
 import { makeEvents } from './events.ts'
 import type { Store } from './pages.ts'
 import { makePeople } from './people.ts'
@@ -60,9 +63,16 @@ const byHand = `
     WHERE person != 0 AND person IN (SELECT ${hemAsNumber('hem')} FROM profiles FINAL WHERE job_seniority IN {seniorities:Array(String)})
     GROUP BY person HAVING sum(viewed) >= 2 AND sum(clicked) = 0 ORDER BY person)`
 
+/** Everybody of whom the job is known, for pages and files. */
+const everybody = {
+  entity: 'people',
+  include: { profile: { field: 'job_seniority', op: 'is_set', value: true } },
+}
+
 /**
- * (A statement of a build that took more than 1 GiB of memory would fail: steps.ts.) First builds ÷ the same audience by one hand-written INSERT SELECT; builds anew with nothing new, and with one percent
- * more events of today, ÷ the first.
+ * First builds ÷ the same audience by one hand-written INSERT SELECT; builds anew with nothing new, and with one percent
+ * more events of today, ÷ the first; what builds add to this process; pages and files ÷ what ClickHouse takes for them.
+ * A statement of a build that took more than 1 GiB of ClickHouse's memory would fail (build/steps.ts).
  */
 export async function audiences(bench: Bench): Promise<Row[]> {
   const directory = mkdtempSync(join(tmpdir(), 'footfall-bench-audiences-'))
@@ -73,14 +83,15 @@ export async function audiences(bench: Bench): Promise<Row[]> {
     startLocalPostgres(join(directory, 'postgres'), onRestart),
   ])
   try {
-    return await measure(bench, { url: clickhouse.url, database: 'bench', postgresUrl: postgres.url })
+    const store = { url: clickhouse.url, database: 'bench', postgresUrl: postgres.url }
+    return await measure(bench, store, directory)
   } finally {
     await Promise.all([clickhouse.stop(), postgres.stop()])
     rmSync(directory, { recursive: true, force: true })
   }
 }
 
-async function measure({ sizes, repeats, log }: Bench, store: Store): Promise<Row[]> {
+async function measure({ sizes, repeats, log }: Bench, store: Store, directory: string): Promise<Row[]> {
   const demo = { organization_id: randomUUID(), project_id: randomUUID(), pixel_id: randomUUID() } as Demo
   await migrateClickHouse(store.url, store.database)
   const clickhouse = openClickHouse(store.url, store.database)
@@ -98,14 +109,20 @@ async function measure({ sizes, repeats, log }: Bench, store: Store): Promise<Ro
   const shape = { spanMs: (days - 1) * dayMs, cookie: `number % ${sizes.cookies}` }
   await makeEvents(store, demo, { ...shape, rows: sizes.events, newestMs })
   await makePeople(store, demo, sizes)
-  const audienceId = await inTransaction(postgres, (client) =>
-    createAudience(client, demo.project_id, { name: 'Bench', definition }),
-  )
-  const build = async (): Promise<{ ms: number; count: number }> => {
-    const buildId = await requestBuild(postgres, audienceId)
+  const create = (of: object) =>
+    inTransaction(postgres, (client) =>
+      createAudience(client, demo.project_id, { name: 'Bench', definition: of }),
+    )
+  const audienceId = await create(definition)
+  const build = async (id = audienceId): Promise<{ ms: number; count: number; buildId: string }> => {
+    const buildId = await requestBuild(postgres, id)
     const startedAt = performance.now()
     const count = await buildNow({ postgres, clickhouse: { live: clickhouse, test: clickhouse } }, buildId)
-    return { ms: performance.now() - startedAt, count: count! }
+    return { ms: performance.now() - startedAt, count: count!, buildId }
+  }
+  // As between two refreshes: the dictionaries have been read anew since the last link came.
+  const untilSettled = async () => {
+    while ((await readIdentityState({ postgres, clickhouse })) === null) await reloadIdentity(clickhouse)
   }
   const write = async (): Promise<number> => {
     const now = Date.now()
@@ -124,11 +141,15 @@ async function measure({ sizes, repeats, log }: Bench, store: Store): Promise<Ro
   }
   const times: Record<'hand' | 'first' | 'again', number[]> = { hand: [], first: [], again: [] }
   let members = 0
-  // Once before, so that files are in memory for all.
+  // Once before, so that files and code are in memory for all.
   await write()
+  await build()
+  await untilSettled()
+  const rssBefore = process.memoryUsage().rss
   for (let repeat = 0; repeat < repeats; repeat++) {
     times.hand.push(await write())
     await postgres.query('DELETE FROM audience_leaf_days')
+    await postgres.query('UPDATE audience_builds SET inputs = NULL')
     const first = await build()
     times.first.push(first.ms)
     times.again.push((await build()).ms)
@@ -141,7 +162,14 @@ async function measure({ sizes, repeats, log }: Bench, store: Store): Promise<Ro
     newestMs,
     spanMs: 3_600_000,
   })
+  await untilSettled()
   const { ms: moreMs } = await build()
+  const grownMb = (process.memoryUsage().rss - rssBefore) / 1024 ** 2
+  log('reading pages and files')
+  const all = await create(everybody)
+  const whole = await build(all)
+  const built = { store, demo, postgres, clickhouse, audienceId: all, ...whole }
+  const reads = [...(await measurePages(built)), ...(await measureFiles(built, directory, repeats))]
   await clickhouse.close()
   await postgres.end()
   const [hand, first, again] = [median(times.hand), median(times.first), median(times.again)]
@@ -164,5 +192,14 @@ async function measure({ sizes, repeats, log }: Bench, store: Store): Promise<Ro
       what: 'audience: build with 1 % new events ÷ the first',
       ...{ value: (moreMs / first).toFixed(2), target: '≤ 0.25', detail: `${ms(moreMs)} ÷ ${ms(first)}` },
     },
+    {
+      what: 'audience: what builds add to the memory of this process',
+      ...{
+        value: `${Math.max(0, grownMb).toFixed(0)} MB`,
+        target: '≤ 64 MB',
+        detail: `${2 * repeats + 1} builds`,
+      },
+    },
+    ...reads,
   ]
 }
