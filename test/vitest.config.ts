@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './sequencer.ts'
 
 // Services are started often: what V8 made of their code the first time is kept for the next.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(
@@ -11,9 +12,11 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/setup.ts'],
-    // Real servers and browsers on two cores: they wait for each other now and then, but more at once only slow each other.
+    setupFiles: ['test/eachFile.ts'],
+    sequence: { sequencer: LongestFirst },
     // What files import is read once for all that one process runs.
     isolate: false,
+    // Real servers and browsers on two cores: they wait for each other now and then, but more at once only slow each other.
     maxWorkers: 3,
     // Of the cases of one browser engine (test/pixel/engines/table.ts).
     maxConcurrency: 4,

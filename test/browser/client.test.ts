@@ -5,7 +5,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { packageRoot } from '../../collector/platform/paths.ts'
 import { beaconOf, customEvent, postBeacon, readEvent } from '../harness/api.ts'
-import { launchChromium } from '../harness/chromium.ts'
+import { leaveChromium, openChromium } from '../harness/chromium.ts'
 import { ownDatabases } from '../harness/databases.ts'
 import { type Service, startService } from '../harness/service.ts'
 
@@ -13,10 +13,10 @@ let service: Service
 let browser: Browser
 beforeAll(async () => {
   service = await startService({ env: { ...(await ownDatabases()), FOOTFALL_WORKERS: '1' } })
-  browser = await launchChromium()
+  browser = await openChromium()
 })
 afterAll(async () => {
-  await browser?.close()
+  await leaveChromium(browser)
   await service?.stop()
 })
 

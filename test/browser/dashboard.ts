@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { launchChromium } from '../harness/chromium.ts'
+import { leaveChromium, openChromium } from '../harness/chromium.ts'
 import { ownDatabases } from '../harness/databases.ts'
 import { type Service, startService } from '../harness/service.ts'
 
@@ -15,11 +15,11 @@ export function useDashboard() {
 
   beforeAll(async () => {
     service = await startService({ env: await ownDatabases() })
-    browser = await launchChromium()
+    browser = await openChromium()
   })
 
   afterAll(async () => {
-    await browser?.close()
+    await leaveChromium(browser)
     await service?.stop()
     expect(troubles).toEqual([])
   })

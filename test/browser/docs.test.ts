@@ -1,7 +1,7 @@
 /** /docs: everything that is promised to others, at once, for everybody, on every screen. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { launchChromium } from '../harness/chromium.ts'
+import { leaveChromium, openChromium } from '../harness/chromium.ts'
 import { ownDatabases } from '../harness/databases.ts'
 import { type Service, startService } from '../harness/service.ts'
 import { sticksOut, violations } from './dashboard.ts'
@@ -12,10 +12,10 @@ beforeAll(async () => {
   service = await startService({
     env: { ...(await ownDatabases()), FOOTFALL_SAMPLE_DAYS: '0', FOOTFALL_WORKERS: '1' },
   })
-  browser = await launchChromium()
+  browser = await openChromium()
 })
 afterAll(async () => {
-  await browser?.close()
+  await leaveChromium(browser)
   await service?.stop()
 })
 

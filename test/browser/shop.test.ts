@@ -7,7 +7,7 @@ import { stub } from '../../pixel/stub.mjs'
 import { type Beacon, defaultPixelSettings } from '../../schemas/beacon.ts'
 import { type EventType, eventDataSchemas, eventTypes } from '../../schemas/events/index.ts'
 import { chrome, readRows } from '../harness/api.ts'
-import { launchChromium } from '../harness/chromium.ts'
+import { leaveChromium, openChromium } from '../harness/chromium.ts'
 import { ownDatabases } from '../harness/databases.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
 import { quickest } from '../harness/timing.ts'
@@ -30,14 +30,14 @@ let context: BrowserContext
 let page: Page
 beforeAll(async () => {
   service = await startService({ env: await ownDatabases() })
-  browser = await launchChromium()
+  browser = await openChromium()
   context = await browser.newContext({ viewport, screen: viewport, userAgent: chrome })
   page = await context.newPage()
   await page.addInitScript(keepBodies)
 })
 
 afterAll(async () => {
-  await browser?.close()
+  await leaveChromium(browser)
   await service?.stop()
 })
 

@@ -10,7 +10,7 @@ import { packageRoot } from '../../collector/platform/paths.ts'
 import { snippet } from '../../pixel/stub.mjs'
 import { type Accounts, type Json, openAccounts } from '../api/accounts/harness.ts'
 import { chrome } from '../harness/api.ts'
-import { launchChromium } from '../harness/chromium.ts'
+import { leaveChromium, openChromium } from '../harness/chromium.ts'
 import { waitFor } from '../harness/service.ts'
 
 const examples = join(packageRoot, 'examples/signed-identify')
@@ -19,10 +19,10 @@ let it: Accounts
 let browser: Browser
 beforeAll(async () => {
   it = await openAccounts()
-  browser = await launchChromium()
+  browser = await openChromium()
 })
 afterAll(async () => {
-  await browser?.close()
+  await leaveChromium(browser)
   await it?.close()
 })
 

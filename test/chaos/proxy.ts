@@ -8,6 +8,8 @@ export interface ClickHouseProxy {
   url: string
   /** Answers to inserts of events that ClickHouse gave and the service never saw. */
   readonly resets: number
+  /** Impatient pages that were not taken. */
+  readonly givenUp: number
   /** Closes all connections and refuses new ones. */
   refuse(): Promise<void>
   /** Takes connections again, on the same port. */
@@ -40,6 +42,7 @@ export async function startProxy(
   const agent = new Agent({ keepAlive: true })
   const sockets = new Set<Socket>()
   let resets = 0
+  let givenUp = 0
 
   const pass = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -77,7 +80,7 @@ export async function startProxy(
     const { 'transfer-encoding': _, ...headers } = answer.headers
     outgoing.writeHead(answer.statusCode!, { ...headers, 'content-length': body.length })
     if (fate === 'pass') outgoing.end(body)
-    else if (fate === 'impatient') await sendImpatiently(incoming.socket, outgoing, body)
+    else if (fate === 'impatient') givenUp += (await isTakenWhole(incoming.socket, outgoing, body)) ? 0 : 1
     else outgoing.write(body.subarray(0, body.length >> 1), () => incoming.socket.destroy())
   }
 
@@ -106,6 +109,9 @@ export async function startProxy(
     get resets() {
       return resets
     },
+    get givenUp() {
+      return givenUp
+    },
     refuse: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -115,7 +121,8 @@ export async function startProxy(
   }
 }
 
-async function sendImpatiently(socket: Socket, outgoing: ServerResponse, body: Buffer): Promise<void> {
+/** Sends a page to whoever takes it; breaks it off, and answers false, when a piece is not taken for a while. */
+async function isTakenWhole(socket: Socket, outgoing: ServerResponse, body: Buffer): Promise<boolean> {
   const pieceBytes = 64 * 1024
   for (let from = 0; from < body.length; from += pieceBytes) {
     const isTaken = new Promise<boolean>((resolve) => {
@@ -127,10 +134,11 @@ async function sendImpatiently(socket: Socket, outgoing: ServerResponse, body: B
     })
     if (!(await isTaken)) {
       socket.destroy()
-      return
+      return false
     }
   }
   outgoing.end()
+  return true
 }
 
 /** Pages are read without the driver, with the statement in the body. */

@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { packageRoot } from '../../collector/platform/paths.ts'
 import { chrome, readRows } from '../harness/api.ts'
+import { leaveChromium, openChromium } from '../harness/chromium.ts'
 import { ownDatabases } from '../harness/databases.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
 
@@ -33,15 +34,12 @@ export function useSite() {
     }).listen(0, '127.0.0.1')
     ;[service, browser] = await Promise.all([
       startService({ env: { ...(await ownDatabases()), FOOTFALL_TRUSTED_PROXIES: '127.0.0.1' } }),
-      chromium.launch({
-        executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
-        args: ['--no-sandbox', '--disable-gpu', '--disable-blink-features=AutomationControlled'],
-      }),
+      openChromium(),
     ])
     siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
   })
   afterAll(async () => {
-    await browser?.close()
+    await leaveChromium(browser)
     await service?.stop()
     site.close()
   })

@@ -15,6 +15,22 @@ const flags = [
   '--disable-blink-features=AutomationControlled',
 ]
 
-/** A real Chromium that keeps to itself. */
-export const launchChromium = ({ args = [], ...options }: LaunchOptions = {}): Promise<Browser> =>
-  chromium.launch({ ...(executablePath && { executablePath }), args: [...flags, ...args], ...options })
+const running = new Map<string, Promise<Browser>>()
+
+/**
+ * A real Chromium that keeps to itself. The files that one process runs take turns with it, each in contexts of its own,
+ * which are profiles; it ends with the process.
+ */
+export function openChromium({ args = [], ...options }: LaunchOptions = {}): Promise<Browser> {
+  const kind = JSON.stringify({ args, ...options })
+  const browser =
+    running.get(kind) ??
+    chromium.launch({ ...(executablePath && { executablePath }), args: [...flags, ...args], ...options })
+  running.set(kind, browser)
+  return browser
+}
+
+/** What a file does with it at its end. */
+export const leaveChromium = async (browser: Browser | undefined): Promise<void> => {
+  for (const context of browser?.contexts() ?? []) await context.close()
+}

@@ -39,8 +39,26 @@ export const newEmptyPostgresDatabase = (): Promise<string> =>
  */
 export async function newClickHouseDatabase(): Promise<string> {
   const name = randomName()
-  await Promise.all([name, `${name}_test`].map(copyMigrated))
+  const names = [name, `${name}_test`]
+  made.push(...names)
+  await Promise.all(names.map(copyMigrated))
   return name
+}
+
+/** Of the test file that runs. */
+let made: string[] = []
+
+/**
+ * Drops the databases that a file's tests were given in ClickHouse, which has dictionaries in them that it goes on
+ * refreshing every second.
+ */
+export async function dropClickHouseDatabases(): Promise<void> {
+  const names = made
+  made = []
+  if (names.length === 0) return
+  const server = openClickHouse(inject('clickhouseUrl'), 'default')
+  for (const name of names) await server.command({ sql: `DROP DATABASE IF EXISTS ${name}`, params: {} })
+  await server.close()
 }
 
 async function copyMigrated(name: string): Promise<void> {

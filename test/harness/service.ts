@@ -115,7 +115,7 @@ const isReady = (url: string): Promise<boolean> =>
 export async function waitFor<T>(
   what: string,
   check: () => Promise<T> | T,
-  timeoutMs = 10_000,
+  timeoutMs = 30_000,
 ): Promise<NonNullable<T>> {
   const deadline = Date.now() + timeoutMs
   for (;;) {

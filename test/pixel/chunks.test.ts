@@ -14,6 +14,10 @@ it('web vitals: each metric once, with value and rating, the last ones when the 
   await pixel.page.waitForFunction('footfall.on')
   await loadChunk('vitals')
   await pixel.page.click('button')
+  // A browser tells of a paint and of a click in its own time.
+  await pixel.page.waitForFunction(
+    `['first-contentful-paint', 'pointerdown'].every((name) => performance.getEntriesByName(name).length > 0)`,
+  )
   await pixel.page.evaluate('new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)))')
   await pixel.hide()
   const vitals = await pixel.events('custom', 5)

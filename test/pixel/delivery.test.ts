@@ -42,7 +42,7 @@ it('a refused batch is sent again with the same events', async () => {
 it('a batch the collector calls wrong is dropped, and the visitor’s id stays', async () => {
   pixel.receiver.state.statuses = [400]
   await pixel.visit()
-  await vi.waitFor(() => expect(posts()).toBe(1), { timeout: 8000 })
+  await vi.waitFor(() => expect(posts()).toBe(1), { timeout: 30_000 })
   const id = () => pixel.page.evaluate('localStorage.footfall_id')
   const before = await id()
   await pixel.settled()
@@ -55,7 +55,7 @@ it('what could not be sent waits in storage, and the next page sends it', async 
   pixel.receiver.state.statuses = [503]
   await pixel.visit()
   await vi.waitFor(() => expect(posts()).toBe(1))
-  await vi.waitFor(async () => expect(await parked()).toContain('"type":"page"'), { timeout: 4000 })
+  await vi.waitFor(async () => expect(await parked()).toContain('"type":"page"'), { timeout: 30_000 })
   await pixel.page.evaluate('navigator.sendBeacon = () => false; window.fetch = () => Promise.reject()')
   await pixel.page.evaluate(`footfall('track', 'refused')`)
   await pixel.page.reload()
@@ -122,7 +122,7 @@ for (const patch of [
   it(`with window.fetch = ${patch} events go when the page does`, async () => {
     await pixel.page.addInitScript(`window.fetch = ${patch}`)
     await pixel.visit()
-    await vi.waitFor(async () => expect(await parked()).toContain('"type":"page"'), { timeout: 4000 })
+    await vi.waitFor(async () => expect(await parked()).toContain('"type":"page"'), { timeout: 30_000 })
     await pixel.hide()
     // Twice is right here: nobody can know whether a beacon arrived while fetch fails. The id is the same.
     await vi.waitFor(() => {

@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest'
 import { snippet } from '../../pixel/stub.mjs'
 import { defaultPixelSettings, type PixelSettings } from '../../schemas/beacon.ts'
-import { launchChromium } from '../harness/chromium.ts'
+import { leaveChromium, openChromium } from '../harness/chromium.ts'
 import { pixelId, startReceiver } from './receiver.ts'
 
 const flags = [
@@ -34,7 +34,7 @@ export function usePixel() {
   let errors: string[]
 
   beforeAll(async () => {
-    browser = await launchChromium({
+    browser = await openChromium({
       args: flags,
       // Playwright turns this cache off; a visitor's browser has it.
       ignoreDefaultArgs: ['--disable-back-forward-cache'],
@@ -58,7 +58,7 @@ export function usePixel() {
   })
 
   afterAll(async () => {
-    await browser?.close()
+    await leaveChromium(browser)
   })
 
   const put = ({ body = '', head = '', path = '/page', settings = {} }: Visit) => {
@@ -91,7 +91,7 @@ export function usePixel() {
         () => {
           expect(receiver.events(type).length).toBeGreaterThanOrEqual(count)
         },
-        { timeout: 15_000, interval: 20 },
+        { timeout: 30_000, interval: 20 },
       )
       const events = receiver.events(type as NonNullable<T>)
       expect(events).toHaveLength(count)
@@ -105,7 +105,7 @@ export function usePixel() {
           const names = receiver.events('custom').map(({ event_data }) => event_data.name)
           expect(names).toContain(name)
         },
-        { timeout: 8000, interval: 20 },
+        { timeout: 30_000, interval: 20 },
       )
     },
     /** As browsers do when the visitor looks at another tab. */

@@ -89,6 +89,8 @@ export async function openApi({
   return {
     ...{ accounts, organization, keys, url, billing, postgresProxy, server: app.server },
     /** What becomes of the pages that ClickHouse answers. */
+    /** How many pages ClickHouse has given up, as nobody took them. */
+    pagesGivenUp: () => clickhouseProxy.givenUp,
     setFate: (next: PageFate) => {
       fate = next
     },

@@ -3,7 +3,6 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import zlib from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { impatientMs } from '../../chaos/proxy.ts'
 import { waitFor } from '../../harness/service.ts'
 import { headersOf, openApi, rowsStored } from './api.ts'
 import { differences, ledgerOf } from './harness.ts'
@@ -70,13 +69,15 @@ test.each(stallingWays)(
   'a reader of $accept ($encoding) who stops for longer than ClickHouse waits, and reads on, is charged the whole page',
   async ({ accept, encoding }) => {
     api.setFate('impatient')
+    const givenUp = api.pagesGivenUp()
     const { socket, isClosed } = await stall(accept, encoding)
-    await delay(impatientMs + readerPatienceMs + 500)
+    await waitFor('ClickHouse to give up', () => api.pagesGivenUp() > givenUp, 60_000)
+    await delay(readerPatienceMs + 500)
     socket.resume()
     await waitFor('the broken end', isClosed, 30_000)
     expect(await gained()).toEqual({ entries: 1, records: rowsStored })
   },
-  90_000,
+  120_000,
 )
 
 test.each([

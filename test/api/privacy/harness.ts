@@ -41,7 +41,7 @@ export async function openPrivacy() {
     waitFor(
       `${hems.join()} for the cookie`,
       async () => JSON.stringify(await hemsOf(key, cookie_id)) === JSON.stringify(hems),
-      5_000,
+      30_000,
     )
 
   /** Somebody whom both organizations have identified, after an event at each. */

@@ -1,0 +1,20 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** What takes longest, mostly by waiting: begun first, it does not come last and alone. */
+const longest = [
+  'test/pixel/engines/',
+  'test/chaos/',
+  'test/launch/npm',
+  'test/api/billing/slowReaders',
+  'test/stores/jobs',
+  'test/check/',
+]
+
+/** Vitest's own order (what took longest the last time, else the largest file), after those. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) => longest.some((path) => moduleId.includes(`/${path}`))
+    const sorted = await super.sort(files)
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+  }
+}
