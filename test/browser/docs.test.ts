@@ -43,7 +43,7 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
         expect(await sticksOut(page)).toEqual([])
       })
     },
-    120_000,
+    240_000,
   )
 })
 

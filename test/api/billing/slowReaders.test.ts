@@ -71,13 +71,13 @@ test.each(stallingWays)(
     api.setFate('impatient')
     const givenUp = api.pagesGivenUp()
     const { socket, isClosed } = await stall(accept, encoding)
-    await waitFor('ClickHouse to give up', () => api.pagesGivenUp() > givenUp, 60_000)
+    await waitFor('ClickHouse to give up', () => api.pagesGivenUp() > givenUp, 120_000)
     await delay(readerPatienceMs + 500)
     socket.resume()
-    await waitFor('the broken end', isClosed, 30_000)
+    await waitFor('the broken end', isClosed, 60_000)
     expect(await gained()).toEqual({ entries: 1, records: rowsStored })
   },
-  120_000,
+  240_000,
 )
 
 test.each([
@@ -92,11 +92,11 @@ test.each([
     const connections = () =>
       new Promise<number>((resolve) => api.server.getConnections((_, count) => resolve(count)))
     const open = await connections()
-    await waitFor('the connection to be given up', async () => (await connections()) < open, 60_000)
+    await waitFor('the connection to be given up', async () => (await connections()) < open, 120_000)
     expect(await gained()).toEqual({ entries: 1, records: rowsStored })
     socket.destroy()
   },
-  90_000,
+  240_000,
 )
 
 /** All that came of an answer that breaks off. */
