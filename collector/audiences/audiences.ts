@@ -11,7 +11,7 @@ import { canonicalJson } from './definition/canonical.ts'
 import type { Definition, Parsed } from './definition/definition.ts'
 import { invalidAt } from './definition/invalid.ts'
 import { parseDefinition } from './definition/parse.ts'
-import { checkReferences, noteReferences } from './definition/references.ts'
+import { checkReferences, forgetReferences, noteReferences } from './definition/references.ts'
 import type { AudiencesDeps } from './deps.ts'
 import type { AudienceChange, Audience as AudienceSchema, NewAudience } from './schemas.ts'
 
@@ -117,7 +117,7 @@ async function changeReferences(client: Queryable, audience: Audience, definitio
     throw invalidAt('/definition/entity', `cannot change: this audience is of ${audience.entity}`)
   }
   await checkReferences(client, { projectId: audience.project_id, audienceId: audience.id }, parsed)
-  await client.query('DELETE FROM audience_uses WHERE audience_id = $1', [audience.id])
+  await forgetReferences(client, audience.id)
   await noteReferences(client, audience.id, parsed)
 }
 
@@ -131,6 +131,14 @@ export async function deleteAudience(client: Queryable, audienceId: string): Pro
   if (rows.length > 0) {
     const names = rows.map(({ name }) => `"${name}"`).join(', ')
     throw conflict(`Another audience uses it: ${names}. Change or delete that first.`, { used_by: rows })
+  }
+  const { rows: campaigns } = await client.query<{ campaign_id: string; name: string }>(
+    'SELECT campaign_id, name FROM campaigns WHERE audience_id = $1 ORDER BY created_at',
+    [audienceId],
+  )
+  if (campaigns.length > 0) {
+    const names = campaigns.map(({ name }) => `"${name}"`).join(', ')
+    throw conflict(`A campaign is shown to it: ${names}. Change that first.`, { used_by: campaigns })
   }
   await client.query('DELETE FROM audiences WHERE audience_id = $1', [audienceId])
 }

@@ -4,6 +4,7 @@ import type { Audience } from './audiences.ts'
 import { leavesOf } from './build/membersQuery.ts'
 import { leafIdsOf } from './build/plan.ts'
 import { readUsedBuilds } from './build/usedBuilds.ts'
+import { readUsedLists } from './build/usedLists.ts'
 import type { Parsed, Tree } from './definition/definition.ts'
 import { type ExplainPlan, type ExplainRow, explainEventsQuery, explainQuery } from './explainQuery.ts'
 import { erasedHems } from './hiddenPeople.ts'
@@ -41,6 +42,7 @@ export async function explain(
     leafIds: leafIdsOf(projectId, parsed),
     ...{ today: dayOf(nowMs), asOfMs: nowMs },
     usedBuilds: await readUsedBuilds(postgres, parsed),
+    usedLists: await readUsedLists(postgres, parsed),
     erased: await erasedHems(postgres, organizationId),
   }
   const [found] = await reader.rows<ExplainRow>(explainQuery(plan))

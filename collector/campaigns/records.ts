@@ -80,7 +80,7 @@ export async function readEvery(
   return rows
 }
 
-/** Makes a campaign. Throws 400 for a flight that ends before it starts. */
+/** Makes a campaign. Throws 400 for a flight that ends before it starts, and an audience of another project. */
 export async function createCampaign(
   postgres: Queryable,
   projectId: string,
@@ -88,6 +88,7 @@ export async function createCampaign(
 ): Promise<Campaign> {
   const { status = 'draft', budget = null, end_date = null, audience_id = null } = given
   requireOrder(start_date, end_date)
+  await requireAudience(postgres, projectId, audience_id)
   const { rows } = await postgres.query<Row>(
     `INSERT INTO campaigns (campaign_id, project_id, name, status, budget, start_date, end_date, audience_id)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${columns}`,
@@ -105,6 +106,7 @@ export async function changeCampaign(
   requireVersion('campaign', campaign, version)
   const { name, status, budget, start_date, end_date, audience_id } = { ...campaign, ...change }
   requireOrder(start_date, end_date)
+  if (audience_id !== campaign.audience_id) await requireAudience(postgres, campaign.project_id, audience_id)
   const { rows } = await postgres.query<Row>(
     `UPDATE campaigns SET name = $2, status = $3, budget = $4, start_date = $5, end_date = $6, audience_id = $7,
        version = version + 1, updated_at = now()
@@ -112,6 +114,20 @@ export async function changeCampaign(
     [campaign.campaign_id, name, status, budget, start_date, end_date, audience_id],
   )
   return campaignOf(rows[0]!)
+}
+
+/** Throws 400 for an audience that is not of the project. One that is stays until the transaction ends. */
+async function requireAudience(
+  client: Queryable,
+  projectId: string,
+  audienceId: string | null,
+): Promise<void> {
+  if (audienceId === null) return
+  const { rowCount } = await client.query(
+    'SELECT FROM audiences WHERE audience_id = $1 AND project_id = $2 FOR KEY SHARE',
+    [audienceId, projectId],
+  )
+  if (rowCount === 0) throw invalidParameter('audience_id', 'no audience of this project has this id')
 }
 
 function requireOrder(startDate: string, endDate: string | null): void {

@@ -21,7 +21,9 @@ const settings = {
   end_date: Nullable(
     Type.String({ format: 'date', description: 'Last day of the flight, UTC; null: it runs on.' }),
   ),
-  audience_id: Nullable(Type.String({ format: 'uuid', description: 'Whom it is shown to.' })),
+  audience_id: Nullable(
+    Type.String({ format: 'uuid', description: 'The audience that it is shown to, of the same project.' }),
+  ),
 }
 
 export const Campaign = Type.Object(

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { isUuid } from '../../schemas/uuid.ts'
 import { notFound } from '../http/errors.ts'
+import { emit } from '../outbox/outbox.ts'
 import { wakeQueue } from '../platform/jobs/queue.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import type { RowCounts } from './import/countRows.ts'
@@ -92,7 +93,7 @@ export async function noteProgress(
 /** Ends an import whose rows are all there: they are members from then on. Call it with the list locked. */
 export async function completeImport(
   client: Queryable,
-  { importId, listId }: PendingImport,
+  { importId, listId, organizationId }: PendingImport,
   { total, matched, unmatched, duplicate, rejected }: RowCounts,
 ): Promise<void> {
   await client.query(
@@ -101,10 +102,19 @@ export async function completeImport(
      WHERE import_id = $1`,
     [importId, total, matched, unmatched, duplicate, rejected],
   )
-  await client.query('UPDATE lists SET count = count + $2, updated_at = now() WHERE list_id = $1', [
-    listId,
-    matched + unmatched,
-  ])
+  const { rows } = await client.query<{ project_id: string; name: string }>(
+    'UPDATE lists SET count = count + $2, updated_at = now() WHERE list_id = $1 RETURNING project_id, name',
+    [listId, matched + unmatched],
+  )
+  const { project_id, name } = rows[0]!
+  await emit(client, {
+    ...{ organizationId, projectId: project_id, type: 'list.imported' },
+    data: {
+      ...{ list_id: listId, name, project_id, import_id: importId },
+      ...{ rows_total: total, rows_matched: matched, rows_unmatched: unmatched },
+      ...{ rows_duplicate: duplicate, rows_rejected: rejected },
+    },
+  })
 }
 
 /** Ends an import that cannot be: none of its rows are members. `reason` is for people. */

@@ -12,6 +12,7 @@ import { hemCondition, leavesOf, type MembersPlan, membersSelect } from './membe
 import { leafIdsOf } from './plan.ts'
 import { type BuildDeps, stepSettings } from './steps.ts'
 import { readUsedBuilds } from './usedBuilds.ts'
+import { readUsedLists } from './usedLists.ts'
 
 /**
  * Step 2 of a build: finds who meets the definition and stores them under the build's id, in the order of their keys.
@@ -38,6 +39,7 @@ export async function insertMembers(
   const { bind, params } = bindings()
   const plan: MembersPlan = {
     ...{ organizationId, parsed, leafIds, today, below: null, usedBuilds },
+    usedLists: await readUsedLists(postgres, parsed),
     erased: await erasedHems(postgres, organizationId),
     eventCounts: (bind) => countedRows(counted, bind),
   }

@@ -4,6 +4,7 @@ import type { EventLeaf, Leaf, Parsed, Tree } from '../definition/definition.ts'
 import { hiddenPeople } from '../hiddenPeople.ts'
 import { companyHits } from './companyHits.ts'
 import { peopleHits } from './peopleHits.ts'
+import type { UsedLists } from './usedLists.ts'
 
 /** Who is looked for: whoever meets a definition, of an organization's project. */
 export interface MembersPlan {
@@ -17,6 +18,8 @@ export interface MembersPlan {
   readonly today: number
   /** Which build of each audience that a leaf names. */
   readonly usedBuilds: ReadonlyMap<string, string>
+  /** The lists that leaves name. */
+  readonly usedLists: UsedLists
   /** Hems of people who are to be erased. */
   readonly erased: readonly string[]
   /** The only person who is looked at; absent for all. */

@@ -2,7 +2,7 @@ import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { Parsed } from '../definition/definition.ts'
 import { leavesOf } from './membersQuery.ts'
 
-/** An audience that a leaf names has no build yet: try again when it has one. */
+/** What a leaf names is not there: an audience without a build yet, or a list that was deleted. */
 export class AudienceNotBuilt extends Error {}
 
 /** The builds that are served now of the audiences that leaves name. Throws AudienceNotBuilt. */

@@ -35,7 +35,7 @@ export type Tree =
   | { readonly not: Tree }
   | { readonly leaf: number }
 
-export type Leaf = ProfileLeaf | EventLeaf | AudienceLeaf
+export type Leaf = ProfileLeaf | EventLeaf | ListLeaf | AudienceLeaf
 
 /** Where a leaf stands in the request's body, as a JSON pointer. */
 interface Placed {
@@ -60,6 +60,12 @@ export interface EventLeaf extends Placed {
   readonly withinDays: number
   /** What it counts, whatever the number and the days: leaves for which this is the same text share their counts. */
   readonly counted: string
+}
+
+/** Whoever a list names: people themselves, by their browsers, or those who work at its companies. */
+export interface ListLeaf extends Placed {
+  readonly kind: 'list'
+  readonly listId: string
 }
 
 /** Whoever is in another audience's build. */

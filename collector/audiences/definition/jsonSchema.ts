@@ -37,6 +37,7 @@ export const definitionSchema = {
         exactly({ not: ref('node') }),
         exactly({ profile: ref('profile') }),
         exactly({ event: ref('event') }),
+        exactly({ list: exactly({ list_id: uuid }) }),
         exactly({ audience: exactly({ audience_id: uuid }) }),
       ],
     },

@@ -8,6 +8,7 @@ import {
   type AudienceLeaf,
   type EventLeaf,
   type Leaf,
+  type ListLeaf,
   type ProfileCondition,
   type ProfileLeaf,
   withinDaysMax,
@@ -34,9 +35,9 @@ export function readLeaf(name: string, given: unknown, pointer: string): Leaf {
     case 'intent':
       throw invalidAt(place, 'there is no intent data yet; it comes with a later release')
     case 'list':
-      throw invalidAt(place, 'there are no lists yet; they come with a later release')
+      return readListLeaf(given, place)
     default:
-      throw invalidAt(pointer, 'must have exactly one of all, any, not, profile, event, audience')
+      throw invalidAt(pointer, 'must have exactly one of all, any, not, profile, event, list, audience')
   }
 }
 
@@ -121,6 +122,13 @@ function readEventLeaf(given: unknown, pointer: string): EventLeaf {
     // Only campaigns have impressions.
     source: eventType === 'impression' ? null : source,
   }
+}
+
+function readListLeaf(given: unknown, pointer: string): ListLeaf {
+  const members = new Members(given, pointer, ['list_id'])
+  const listId = members.text('list_id', 100).toLowerCase()
+  if (!isUuid(listId)) throw members.invalid('list_id', 'must be a uuid')
+  return { kind: 'list', pointer, listId }
 }
 
 function readAudienceLeaf(given: unknown, pointer: string): AudienceLeaf {

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts'
-import type { AudienceLeaf, EventLeaf, Parsed } from './definition.ts'
+import type { AudienceLeaf, EventLeaf, ListLeaf, Parsed } from './definition.ts'
 import { invalidAt } from './invalid.ts'
 
 /** Whose definition it is: of no audience yet, or of one that could come to use itself. */
@@ -9,7 +9,7 @@ interface Owner {
 }
 
 /**
- * Looks up what a definition names: pixels and audiences of its project, these of the same entity. Throws 400 with the
+ * Looks up what a definition names: pixels, lists and audiences of its project, these of the same entity. Throws 400 with the
  * JSON pointer of what does not exist, or would make an audience use itself. What it finds may change until the
  * transaction ends, unless the project's audiences are locked.
  */
@@ -22,6 +22,11 @@ export async function checkReferences(
   const known = await pixelsOf(client, owner.projectId, pixels)
   const unknown = pixels.find(({ pixelId }) => pixelId !== null && !known.has(pixelId))
   if (unknown) throw invalidAt(`${unknown.pointer}/pixel_id`, 'no pixel of this project has this id')
+
+  const lists = leaves.filter((leaf): leaf is ListLeaf => leaf.kind === 'list')
+  const knownLists = await listsOf(client, owner.projectId, lists)
+  const unknownList = lists.find(({ listId }) => !knownLists.has(listId))
+  if (unknownList) throw invalidAt(`${unknownList.pointer}/list_id`, 'no list of this project has this id')
 
   const audiences = leaves.filter((leaf): leaf is AudienceLeaf => leaf.kind === 'audience')
   if (audiences.length === 0) return
@@ -49,6 +54,20 @@ async function pixelsOf(
   return new Set(rows.map(({ pixel_id }) => pixel_id))
 }
 
+/** Locked, so that none is deleted before the definition that names it is stored. */
+async function listsOf(
+  client: Queryable,
+  projectId: string,
+  leaves: readonly ListLeaf[],
+): Promise<ReadonlySet<string>> {
+  if (leaves.length === 0) return new Set()
+  const { rows } = await client.query<{ list_id: string }>(
+    'SELECT list_id FROM lists WHERE project_id = $1 AND list_id = ANY($2) FOR KEY SHARE',
+    [projectId, leaves.map(({ listId }) => listId)],
+  )
+  return new Set(rows.map(({ list_id }) => list_id))
+}
+
 /** The audiences that leaves name, and whether they are or use, through however many others, the owner. */
 async function audiencesOf(
   client: Queryable,
@@ -68,7 +87,7 @@ async function audiencesOf(
   return new Map(rows.map((row) => [row.audience_id, row]))
 }
 
-/** Records which audiences a definition uses, so that they cannot be deleted. */
+/** Records which audiences and lists a definition uses, so that they cannot be deleted. */
 export async function noteReferences(
   client: Queryable,
   audienceId: string,
@@ -79,4 +98,15 @@ export async function noteReferences(
     'INSERT INTO audience_uses (audience_id, used_id) SELECT $1, id FROM unnest($2::uuid[]) AS id ON CONFLICT DO NOTHING',
     [audienceId, used],
   )
+  const lists = leaves.filter((leaf) => leaf.kind === 'list').map((leaf) => leaf.listId)
+  await client.query(
+    'INSERT INTO audience_lists (audience_id, list_id) SELECT $1, id FROM unnest($2::uuid[]) AS id ON CONFLICT DO NOTHING',
+    [audienceId, lists],
+  )
+}
+
+/** Forgets which audiences and lists a definition used. */
+export async function forgetReferences(client: Queryable, audienceId: string): Promise<void> {
+  await client.query('DELETE FROM audience_uses WHERE audience_id = $1', [audienceId])
+  await client.query('DELETE FROM audience_lists WHERE audience_id = $1', [audienceId])
 }

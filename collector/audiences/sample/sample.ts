@@ -5,6 +5,7 @@ import { profileCount } from '../../people/identity/profileSql.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { leafIdsOf } from '../build/plan.ts'
 import { readUsedBuilds } from '../build/usedBuilds.ts'
+import { readUsedLists } from '../build/usedLists.ts'
 import type { Entity, Parsed } from '../definition/definition.ts'
 import { erasedHems } from '../hiddenPeople.ts'
 import { type Estimate, estimateOf, sharesAll } from './estimate.ts'
@@ -38,6 +39,7 @@ export async function takeSample(
       leafIds: leafIdsOf(projectId, parsed),
       ...{ today: dayOf(nowMs), asOfMs: nowMs },
       usedBuilds: await readUsedBuilds(postgres, parsed),
+      usedLists: await readUsedLists(postgres, parsed),
       erased: await erasedHems(postgres, organizationId),
     }),
   )

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createAudience } from '../../../collector/audiences/audiences.ts'
+import { inTransaction } from '../../../collector/platform/postgres/transaction.ts'
 import { type Headers, openTenants, type Tenants } from '../../harness/tenants.ts'
 
 let tenants: Tenants
@@ -25,6 +27,15 @@ const create = async (json: Record<string, unknown> = {}, key?: Headers) => {
   return body.campaign
 }
 
+/** An audience of a project. */
+const newAudience = (projectId: string): Promise<string> =>
+  inTransaction(tenants.postgres, (client) =>
+    createAudience(client, projectId, {
+      name: 'Visitors',
+      definition: { entity: 'people', include: { event: { within_days: 7 } } },
+    }),
+  )
+
 describe('POST /api/v1/campaigns', () => {
   test('makes a draft without budget and end, and it can be read back', async () => {
     const campaign = await create()
@@ -40,9 +51,37 @@ describe('POST /api/v1/campaigns', () => {
   test('keeps everything that is given', async () => {
     const given = {
       ...{ name: 'Été', status: 'active', budget: 1234.56789, end_date: '2026-03-01' },
-      audience_id: randomUUID(),
+      audience_id: await newAudience(tenants.first.projectId),
     }
     expect(await create(given)).toMatchObject(given)
+  })
+
+  test('is shown to an audience of its own project alone, which stays as long', async () => {
+    const foreign = await newAudience(tenants.foreign.projectId)
+    for (const audience_id of [randomUUID(), foreign]) {
+      const json = { project_id: tenants.first.projectId, name: 'X', start_date: '2026-03-01', audience_id }
+      expect(await send('POST', '', json)).toMatchObject({
+        status: 400,
+        body: { error: 'invalid_parameter', parameter: 'audience_id' },
+      })
+    }
+    const audience_id = await newAudience(tenants.first.projectId)
+    const campaign = await create({ name: 'Shown' })
+    const changed = await send('PUT', `/${campaign.campaign_id}`, { audience_id })
+    expect(changed.body.campaign).toMatchObject({ audience_id })
+    expect((await send('PUT', `/${campaign.campaign_id}`, { audience_id: foreign })).status).toBe(400)
+    const deletion = () =>
+      fetch(`${tenants.service.url}/api/v1/audiences/${audience_id}`, {
+        method: 'DELETE',
+        headers: tenants.keys.organization,
+      })
+    const refused = await deletion()
+    expect([refused.status, await refused.json()]).toMatchObject([
+      409,
+      { used_by: [{ campaign_id: campaign.campaign_id, name: 'Shown' }] },
+    ])
+    await send('PUT', `/${campaign.campaign_id}`, { audience_id: null })
+    expect((await deletion()).status).toBe(204)
   })
 
   test.each([
@@ -160,13 +199,14 @@ test('who made and changed a campaign stands in the audit log, what was refused 
 })
 
 describe('GET /api/v1/campaigns', () => {
-  const audience = randomUUID()
+  let audience: string
   /** Made in this order, in two projects. */
   let made: { first: string[]; second: string[] }
   const ids = (campaigns: { campaign_id: string }[]) => campaigns.map(({ campaign_id }) => campaign_id)
 
   beforeAll(async () => {
     await tenants.postgres.query('DELETE FROM campaigns')
+    audience = await newAudience(tenants.first.projectId)
     made = { first: [], second: [] }
     for (const index of [0, 1, 2, 3, 4]) {
       const status = index < 2 ? 'active' : 'paused'

@@ -26,23 +26,14 @@ export interface FileOptions {
   listId?: string
 }
 
-/** Stores and a directory of uploads, without a service: what a test imports, it runs itself. */
-export async function openLists() {
-  const database = randomName()
-  await migrateClickHouse(inject('clickhouseUrl'), database)
-  const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
-  const postgres = openPostgres(await newPostgresDatabase(), () => {})
+/** Imports files into lists of a project, in the stores that a test has. */
+export function importInto(
+  { postgres, clickhouse }: Pick<ImportDeps, 'postgres' | 'clickhouse'>,
+  projectId: string,
+) {
   const dataDir = mkdtempSync(join(tmpdir(), 'footfall-test-lists-'))
   const uploads = openUploads(dataDir)
-  const deps: ImportDeps = { postgres, clickhouse: { live: clickhouse, test: clickhouse }, uploads }
-  const [organizationId, projectId] = [randomUUID(), randomUUID()]
-  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Lists')", [
-    organizationId,
-  ])
-  await postgres.query("INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Lists')", [
-    projectId,
-    organizationId,
-  ])
+  const deps: ImportDeps = { postgres, clickhouse, uploads }
 
   /** Stores a file as an upload: its import waits. */
   const upload = async (
@@ -58,16 +49,40 @@ export async function openLists() {
     return { listId: list, importId }
   }
   const rejectedOf = (listId: string, importId: string) =>
-    readRejected(clickhouse, { listId, importId, after: 0, limit: 10_000_000 })
+    readRejected(clickhouse.live, { listId, importId, after: 0, limit: 10_000_000 })
 
   return {
-    ...{ postgres, clickhouse, uploads, deps, dataDir, organizationId, projectId, upload, rejectedOf },
+    ...{ uploads, deps, upload, rejectedOf },
     /** Stores a file and imports it: what became of its rows, and the lines that were rejected. */
     async importFile(bytes: Buffer | string, options: FileOptions = {}) {
       const { listId, importId } = await upload(bytes, options)
       const counts = (await runImport(deps, importId)) as RowCounts
       return { listId, importId, counts, rejected: await rejectedOf(listId, importId) }
     },
+    removeFiles: () => rmSync(dataDir, { recursive: true, force: true }),
+  }
+}
+
+/** Stores and a directory of uploads, without a service: what a test imports, it runs itself. */
+export async function openLists() {
+  const database = randomName()
+  await migrateClickHouse(inject('clickhouseUrl'), database)
+  const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
+  const postgres = openPostgres(await newPostgresDatabase(), () => {})
+  const [organizationId, projectId] = [randomUUID(), randomUUID()]
+  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Lists')", [
+    organizationId,
+  ])
+  await postgres.query("INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Lists')", [
+    projectId,
+    organizationId,
+  ])
+  const { removeFiles, ...importing } = importInto(
+    { postgres, clickhouse: { live: clickhouse, test: clickhouse } },
+    projectId,
+  )
+  return {
+    ...{ postgres, clickhouse, organizationId, ...importing },
     /** The members of a list, as texts, in the order of ClickHouse. */
     async membersOf(listId: string): Promise<string[]> {
       const rows = await clickhouse.rows<{ member: string }>({
@@ -81,7 +96,7 @@ export async function openLists() {
     async close() {
       await clickhouse.close()
       await postgres.end()
-      rmSync(dataDir, { recursive: true, force: true })
+      removeFiles()
     },
   }
 }

@@ -137,7 +137,7 @@ describe('what is wrong is answered with the place where it stands', () => {
       '/include/any/1/intent',
       /later release/,
     ],
-    ['a list', people({ list: { list_id: 'a' } }), '/include/list', /later release/],
+    ['a list of no id', people({ list: { list_id: 'a' } }), '/include/list/list_id', /uuid/],
   ])('%s', (_, definition, pointer, message) => {
     const error = faultOf(definition)
     expect(error).toMatchObject({ status: 400, code: 'invalid_parameter' })
@@ -270,6 +270,12 @@ test('whatever is sent is a definition, whose queries can be written, or 400 wit
           leaf.kind === 'audience' ? [[leaf.audienceId, 'build'] as const] : [],
         ),
       )
+      const usedLists = {
+        kinds: new Map(
+          parsed.leaves.flatMap((leaf) => (leaf.kind === 'list' ? [[leaf.listId, 'emails'] as const] : [])),
+        ),
+        notCompleted: [],
+      }
       membersSelect(
         {
           ...{
@@ -277,6 +283,7 @@ test('whatever is sent is a definition, whose queries can be written, or 400 wit
             parsed,
             leafIds,
             usedBuilds,
+            usedLists,
             erased: [],
             today: 20_000,
             below: null,
