@@ -2423,7 +2423,7 @@ export interface components {
         };
         /**
          * AudienceDefinition
-         * @description Whom the audience is of. A node is `{ "all": [Node] }`, `{ "any": [Node] }`, `{ "not": Node }` or a leaf: `{ "profile": { field, op, value } }`, `{ "event": { event_type?, filter?, at_least?, within_days, pixel_id? } }`, `{ "audience": { audience_id } }`. At most 8 deep and 64 leaves; what is wrong is answered 400 with its `pointer`. `GET /api/v1/audiences/schema` has all of it as JSON Schema.
+         * @description Whom the audience is of. A node is `{ "all": [Node] }`, `{ "any": [Node] }`, `{ "not": Node }` or a leaf: `{ "profile": { field, op, value } }`, `{ "event": { event_type?, filter?, at_least?, within_days, pixel_id? } }`, `{ "list": { list_id } }` (whose items it names, their people or their companies), `{ "audience": { audience_id } }`. At most 8 deep and 64 leaves; what is wrong is answered 400 with its `pointer`. `GET /api/v1/audiences/schema` has all of it as JSON Schema.
          */
         AudienceDefinition: {
             entity: "people" | "companies";
@@ -4963,10 +4963,10 @@ export interface operations {
                  * @example {
                  *       "events": [
                  *         {
-                 *           "event_id": "c264d44f-fed8-4a6c-b726-3b754428cbe4",
+                 *           "event_id": "e7709861-6dd1-4279-b85c-789b3ad486fc",
                  *           "event_type": "click",
-                 *           "campaign_id": "cb8fb622-b194-47de-a919-5c2a04c96d90",
-                 *           "ts": "2026-11-22T05:30:18.930Z",
+                 *           "campaign_id": "f6591d5d-24f4-4080-b8eb-6ae92d940c24",
+                 *           "ts": "2026-11-22T05:49:30.291Z",
                  *           "spend": 0.42
                  *         }
                  *       ]
@@ -5152,13 +5152,13 @@ export interface operations {
                      *         "meter": "events",
                      *         "records": 2,
                      *         "charged": 0,
-                     *         "start_ms": 1795239018949,
-                     *         "end_ms": 1795325418949,
+                     *         "start_ms": 1795240170354,
+                     *         "end_ms": 1795326570354,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-22T05:30:18.950Z",
+                     *         "complete_until": "2026-11-22T05:49:30.354Z",
                      *         "has_more": true,
-                     *         "next_cursor": "yDVDlgVX0RSnZT85UnjaEXsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzMDI5MDEyMzIsImV2ZW50SWQiOiIyYWUzNjQ2MC04MTRiLTQ4YzQtYmNkMy04ZTBjMWUzNjVjNjEifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyMzkwMTg5NDksImVuZE1zIjoxNzk1MzI1NDE4OTQ5fX0",
-                     *         "request_id": "cbb94884-0784-4e38-a894-5cc0b7633c3b"
+                     *         "next_cursor": "prdUT2IToo532SjfsazkDnsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzMDI5MDEyMzIsImV2ZW50SWQiOiIyYWUzNjQ2MC04MTRiLTQ4YzQtYmNkMy04ZTBjMWUzNjVjNjEifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyNDAxNzAzNTQsImVuZE1zIjoxNzk1MzI2NTcwMzU0fX0",
+                     *         "request_id": "63e114f4-dd0c-42f8-b801-14a42e35e1c9"
                      *       }
                      *     }
                      */
@@ -5400,13 +5400,13 @@ export interface operations {
                      *         "meter": "resolution_hem",
                      *         "records": 1,
                      *         "charged": 0,
-                     *         "start_ms": 1795239019000,
-                     *         "end_ms": 1795325419000,
+                     *         "start_ms": 1795240170530,
+                     *         "end_ms": 1795326570530,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-22T05:30:19.000Z",
+                     *         "complete_until": "2026-11-22T05:49:30.531Z",
                      *         "has_more": true,
-                     *         "next_cursor": "2fHv80KmRCoB4ikH0vSjpXsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzMDE5NDgwNjMsImV2ZW50SWQiOiIxY2YzNGFkNC1iMjc0LTQ4YjctYmRhNS01ZTRlOWI3ZDYyZmEifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyMzkwMTkwMDAsImVuZE1zIjoxNzk1MzI1NDE5MDAwfX0",
-                     *         "request_id": "59f1d982-4687-4f89-98dc-0d48f0627d43"
+                     *         "next_cursor": "5qSeHcpRiZsXeNM0NbYqyXsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzMDE5NDgwNjMsImV2ZW50SWQiOiIxY2YzNGFkNC1iMjc0LTQ4YjctYmRhNS01ZTRlOWI3ZDYyZmEifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyNDAxNzA1MzAsImVuZE1zIjoxNzk1MzI2NTcwNTMwfX0",
+                     *         "request_id": "e59b2ce2-24d6-4768-ada7-54a0fe5564b7"
                      *       }
                      *     }
                      */
@@ -5649,13 +5649,13 @@ export interface operations {
                      *         "meter": "resolution_hem_pte",
                      *         "records": 1,
                      *         "charged": 0,
-                     *         "start_ms": 1795239019037,
-                     *         "end_ms": 1795325419037,
+                     *         "start_ms": 1795240170766,
+                     *         "end_ms": 1795326570766,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-22T05:30:19.037Z",
+                     *         "complete_until": "2026-11-22T05:49:30.766Z",
                      *         "has_more": true,
-                     *         "next_cursor": "hvrF36cgbe9uXIJXOXUA0Hsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzMDE5NDgwNjMsImV2ZW50SWQiOiIxY2YzNGFkNC1iMjc0LTQ4YjctYmRhNS01ZTRlOWI3ZDYyZmEifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyMzkwMTkwMzcsImVuZE1zIjoxNzk1MzI1NDE5MDM3fX0",
-                     *         "request_id": "59249ee1-44bc-458b-afb0-b56a86f6722d"
+                     *         "next_cursor": "lu_szcQlD9WfJ82wRetZdXsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzMDE5NDgwNjMsImV2ZW50SWQiOiIxY2YzNGFkNC1iMjc0LTQ4YjctYmRhNS01ZTRlOWI3ZDYyZmEifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyNDAxNzA3NjYsImVuZE1zIjoxNzk1MzI2NTcwNzY2fX0",
+                     *         "request_id": "ba039837-eb59-4bbc-8b7a-87b50f337443"
                      *       }
                      *     }
                      */
@@ -5908,13 +5908,13 @@ export interface operations {
                      *         "meter": "resolution_full_profile",
                      *         "records": 2,
                      *         "charged": 0,
-                     *         "start_ms": 1795239019075,
-                     *         "end_ms": 1795325419075,
+                     *         "start_ms": 1795240170806,
+                     *         "end_ms": 1795326570806,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-22T05:30:19.075Z",
+                     *         "complete_until": "2026-11-22T05:49:30.806Z",
                      *         "has_more": true,
-                     *         "next_cursor": "lpwLIRcpolxxt3F35cudynsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzMDE5MzAwNjYsImV2ZW50SWQiOiIzODgxNTFiZC01MmJhLTQzYzQtYWIzZC0wNmY0OGVkZTliMWEifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyMzkwMTkwNzUsImVuZE1zIjoxNzk1MzI1NDE5MDc1fX0",
-                     *         "request_id": "4373baa5-225e-4e72-bd46-41c3632835b7"
+                     *         "next_cursor": "Hk8By6UwC79Kv3eW9JmyDXsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzMDE5MzAwNjYsImV2ZW50SWQiOiIzODgxNTFiZC01MmJhLTQzYzQtYWIzZC0wNmY0OGVkZTliMWEifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyNDAxNzA4MDYsImVuZE1zIjoxNzk1MzI2NTcwODA2fX0",
+                     *         "request_id": "ae5ec9d4-899a-4818-9a4a-56ade918374d"
                      *       }
                      *     }
                      */
@@ -6257,10 +6257,10 @@ export interface operations {
                      *       ],
                      *       "total": 354,
                      *       "meta": {
-                     *         "start_ms": 1795239019106,
-                     *         "end_ms": 1795325419106,
+                     *         "start_ms": 1795240170892,
+                     *         "end_ms": 1795326570892,
                      *         "has_more": false,
-                     *         "request_id": "415f5cac-f7a4-4ba0-80c5-d3b180b4f65f"
+                     *         "request_id": "a996993b-7e52-42f0-9f24-15036ae4efd1"
                      *       }
                      *     }
                      */
@@ -6858,7 +6858,7 @@ export interface operations {
                      *         "offset": 0,
                      *         "limit": 1,
                      *         "has_more": true,
-                     *         "request_id": "5cc1a860-96a4-4d68-b32a-7774484fa5d3"
+                     *         "request_id": "29a43597-0e70-4e18-a039-5c4be6ef4ed8"
                      *       }
                      *     }
                      */
@@ -7013,7 +7013,7 @@ export interface operations {
                      *         "offset": 0,
                      *         "limit": 1,
                      *         "has_more": true,
-                     *         "request_id": "58a6506c-e9cb-4949-a6b7-030b3794179b"
+                     *         "request_id": "235a2329-4ff0-46f1-9e06-cee9111b8815"
                      *       }
                      *     }
                      */
@@ -7154,7 +7154,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795219200000,
                      *         "end_ms": 1795305600000,
-                     *         "request_id": "68a4d896-85af-4ff3-8417-f0bf7834449c"
+                     *         "request_id": "e43c7a95-29eb-4c81-879e-b9c903b79f89"
                      *       }
                      *     }
                      */
@@ -7299,7 +7299,7 @@ export interface operations {
                      *         "start_ms": 1795219200000,
                      *         "end_ms": 1795305600000,
                      *         "has_more": false,
-                     *         "request_id": "4eeada95-33a2-42f3-b4e2-796400962098"
+                     *         "request_id": "5bbf25bf-e491-474b-a3bb-8d46fcb3d787"
                      *       }
                      *     }
                      */
@@ -8239,10 +8239,10 @@ export interface operations {
                      *         "visitor_rate": 0.2857142857142857
                      *       },
                      *       "meta": {
-                     *         "start_ms": 1792733420320,
-                     *         "end_ms": 1795325420320,
+                     *         "start_ms": 1792734572493,
+                     *         "end_ms": 1795326572493,
                      *         "has_more": false,
-                     *         "request_id": "43fad63e-d74f-473b-994a-9522fb463a33"
+                     *         "request_id": "ac2b719f-bbc4-4246-922a-2778964c0fec"
                      *       }
                      *     }
                      */
@@ -8491,7 +8491,7 @@ export interface operations {
             query?: {
                 /**
                  * @description The project; or the header X-Project-Id.
-                 * @example 4c6ae921-30c4-42bb-9d40-e9b32f972f33
+                 * @example 4308e0c4-c7c5-46fb-bb1d-3eeca36dc859
                  */
                 project_id?: string;
             };
@@ -8521,7 +8521,7 @@ export interface operations {
                      */
                     project_id?: string;
                     name: string;
-                    /** @description `{ "entity": "people" | "companies", "include": Node, "exclude"?: Node, "limit"?: integer }`. Whom the audience is of. A node is `{ "all": [Node] }`, `{ "any": [Node] }`, `{ "not": Node }` or a leaf: `{ "profile": { field, op, value } }`, `{ "event": { event_type?, filter?, at_least?, within_days, pixel_id? } }`, `{ "audience": { audience_id } }`. At most 8 deep and 64 leaves; what is wrong is answered 400 with its `pointer`. `GET /api/v1/audiences/schema` has all of it as JSON Schema. */
+                    /** @description `{ "entity": "people" | "companies", "include": Node, "exclude"?: Node, "limit"?: integer }`. Whom the audience is of. A node is `{ "all": [Node] }`, `{ "any": [Node] }`, `{ "not": Node }` or a leaf: `{ "profile": { field, op, value } }`, `{ "event": { event_type?, filter?, at_least?, within_days, pixel_id? } }`, `{ "list": { list_id } }` (whose items it names, their people or their companies), `{ "audience": { audience_id } }`. At most 8 deep and 64 leaves; what is wrong is answered 400 with its `pointer`. `GET /api/v1/audiences/schema` has all of it as JSON Schema. */
                     definition: unknown;
                     /**
                      * @description Days of intent history that count.
@@ -8546,8 +8546,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "audience": {
-                     *         "id": "01a201bb-e3ba-74d0-b833-873e4049710b",
-                     *         "project_id": "4c6ae921-30c4-42bb-9d40-e9b32f972f33",
+                     *         "id": "01a201cd-790d-7098-afdd-e7ade3539c3b",
+                     *         "project_id": "4308e0c4-c7c5-46fb-bb1d-3eeca36dc859",
                      *         "name": "Another",
                      *         "entity": "people",
                      *         "definition": {
@@ -8571,8 +8571,8 @@ export interface operations {
                      *         "build_id": null,
                      *         "built_at": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T05:30:20.469Z",
-                     *         "updated_at": "2026-11-22T05:30:20.469Z"
+                     *         "created_at": "2026-11-22T05:49:32.805Z",
+                     *         "updated_at": "2026-11-22T05:49:32.805Z"
                      *       }
                      *     }
                      */
@@ -8800,13 +8800,13 @@ export interface operations {
             query?: {
                 /**
                  * @description The project; or the header X-Project-Id.
-                 * @example 4c6ae921-30c4-42bb-9d40-e9b32f972f33
+                 * @example 4308e0c4-c7c5-46fb-bb1d-3eeca36dc859
                  */
                 project_id?: string;
             };
             header?: never;
             path: {
-                /** @example 0d574285-4e53-4c75-982c-85c057eb77ee */
+                /** @example c75dd966-31c0-4404-8273-bccf748f5896 */
                 audience_id: string;
             };
             cookie?: never;
@@ -8820,7 +8820,7 @@ export interface operations {
                  */
                 "application/json": {
                     name?: string;
-                    /** @description `{ "entity": "people" | "companies", "include": Node, "exclude"?: Node, "limit"?: integer }`. Whom the audience is of. A node is `{ "all": [Node] }`, `{ "any": [Node] }`, `{ "not": Node }` or a leaf: `{ "profile": { field, op, value } }`, `{ "event": { event_type?, filter?, at_least?, within_days, pixel_id? } }`, `{ "audience": { audience_id } }`. At most 8 deep and 64 leaves; what is wrong is answered 400 with its `pointer`. `GET /api/v1/audiences/schema` has all of it as JSON Schema. */
+                    /** @description `{ "entity": "people" | "companies", "include": Node, "exclude"?: Node, "limit"?: integer }`. Whom the audience is of. A node is `{ "all": [Node] }`, `{ "any": [Node] }`, `{ "not": Node }` or a leaf: `{ "profile": { field, op, value } }`, `{ "event": { event_type?, filter?, at_least?, within_days, pixel_id? } }`, `{ "list": { list_id } }` (whose items it names, their people or their companies), `{ "audience": { audience_id } }`. At most 8 deep and 64 leaves; what is wrong is answered 400 with its `pointer`. `GET /api/v1/audiences/schema` has all of it as JSON Schema. */
                     definition?: unknown;
                     /**
                      * @description Days of intent history that count.
@@ -8847,8 +8847,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "audience": {
-                     *         "id": "0d574285-4e53-4c75-982c-85c057eb77ee",
-                     *         "project_id": "4c6ae921-30c4-42bb-9d40-e9b32f972f33",
+                     *         "id": "c75dd966-31c0-4404-8273-bccf748f5896",
+                     *         "project_id": "4308e0c4-c7c5-46fb-bb1d-3eeca36dc859",
                      *         "name": "Renamed",
                      *         "entity": "people",
                      *         "definition": {
@@ -8869,11 +8869,11 @@ export interface operations {
                      *         },
                      *         "count": 0,
                      *         "meter": "audience",
-                     *         "build_id": "126c595b-57c7-4fe4-96e0-14e87311318c",
-                     *         "built_at": "2026-11-22T05:30:16.553Z",
+                     *         "build_id": "0cd36e8c-ac2b-43ca-ad4d-29107fd5d822",
+                     *         "built_at": "2026-11-22T05:49:23.454Z",
                      *         "version": 2,
-                     *         "created_at": "2026-11-22T05:30:16.219Z",
-                     *         "updated_at": "2026-11-22T05:30:20.675Z"
+                     *         "created_at": "2026-11-22T05:49:23.445Z",
+                     *         "updated_at": "2026-11-22T05:49:33.041Z"
                      *       }
                      *     }
                      */
@@ -9035,7 +9035,7 @@ export interface operations {
             query?: {
                 /**
                  * @description The project; or the header X-Project-Id.
-                 * @example 4c6ae921-30c4-42bb-9d40-e9b32f972f33
+                 * @example 4308e0c4-c7c5-46fb-bb1d-3eeca36dc859
                  */
                 project_id?: string;
             };
@@ -9063,7 +9063,7 @@ export interface operations {
                      * @description The project; or the header X-Project-Id.
                      */
                     project_id?: string;
-                    /** @description `{ "entity": "people" | "companies", "include": Node, "exclude"?: Node, "limit"?: integer }`. Whom the audience is of. A node is `{ "all": [Node] }`, `{ "any": [Node] }`, `{ "not": Node }` or a leaf: `{ "profile": { field, op, value } }`, `{ "event": { event_type?, filter?, at_least?, within_days, pixel_id? } }`, `{ "audience": { audience_id } }`. At most 8 deep and 64 leaves; what is wrong is answered 400 with its `pointer`. `GET /api/v1/audiences/schema` has all of it as JSON Schema. */
+                    /** @description `{ "entity": "people" | "companies", "include": Node, "exclude"?: Node, "limit"?: integer }`. Whom the audience is of. A node is `{ "all": [Node] }`, `{ "any": [Node] }`, `{ "not": Node }` or a leaf: `{ "profile": { field, op, value } }`, `{ "event": { event_type?, filter?, at_least?, within_days, pixel_id? } }`, `{ "list": { list_id } }` (whose items it names, their people or their companies), `{ "audience": { audience_id } }`. At most 8 deep and 64 leaves; what is wrong is answered 400 with its `pointer`. `GET /api/v1/audiences/schema` has all of it as JSON Schema. */
                     definition: unknown;
                     /**
                      * @description Days of intent history that count.
@@ -11142,8 +11142,8 @@ export interface operations {
                      *         "name": "Sample organization",
                      *         "secret_required": true,
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T05:30:13.155Z",
-                     *         "updated_at": "2026-11-22T05:30:13.155Z"
+                     *         "created_at": "2026-11-22T05:49:21.960Z",
+                     *         "updated_at": "2026-11-22T05:49:21.960Z"
                      *       }
                      *     }
                      */
@@ -11240,12 +11240,12 @@ export interface operations {
                     /**
                      * @example {
                      *       "organization": {
-                     *         "organization_id": "66dbd66d-345e-4267-95ac-2255df20baba",
+                     *         "organization_id": "b506e11d-9951-425e-b33f-a95b1c3666e5",
                      *         "name": "Renamed",
                      *         "secret_required": true,
                      *         "version": 2,
-                     *         "created_at": "2026-11-22T05:30:16.031Z",
-                     *         "updated_at": "2026-11-22T05:30:21.324Z"
+                     *         "created_at": "2026-11-22T05:49:23.411Z",
+                     *         "updated_at": "2026-11-22T05:49:33.671Z"
                      *       }
                      *     }
                      */
@@ -11409,7 +11409,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "email": "6a90f716-55d0-475b-8f57-6ce4920ffbd4@new.example",
+                 *       "email": "3705b306-69a5-4ad6-bd3a-c08aa7602134@new.example",
                  *       "role": "member"
                  *     }
                  */
@@ -11436,17 +11436,17 @@ export interface operations {
                     /**
                      * @example {
                      *       "member": {
-                     *         "member_id": "fad19d98-905c-43eb-bc92-9e9a0f402764",
-                     *         "email": "6a90f716-55d0-475b-8f57-6ce4920ffbd4@new.example",
+                     *         "member_id": "52e718e5-7191-4f40-833f-70fc72a36045",
+                     *         "email": "3705b306-69a5-4ad6-bd3a-c08aa7602134@new.example",
                      *         "name": null,
                      *         "role": "member",
                      *         "status": "invited",
                      *         "projects": [],
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T05:30:21.375Z",
-                     *         "updated_at": "2026-11-22T05:30:21.375Z"
+                     *         "created_at": "2026-11-22T05:49:33.708Z",
+                     *         "updated_at": "2026-11-22T05:49:33.708Z"
                      *       },
-                     *       "invitation_url": "http://127.0.0.1:8787/invitation/T_h_LqsusDHjymC5GnWCWDLAbrwlfHdGbxLHmmdxIYY"
+                     *       "invitation_url": "http://127.0.0.1:8787/invitation/qLeJWBqEPA5aaTnjY9w7_eLV8fAOa8i1j9sLHh1Dp8I"
                      *     }
                      */
                     "application/json": {
@@ -11542,8 +11542,8 @@ export interface operations {
                      *           "status": "active",
                      *           "projects": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-22T05:30:13.199Z",
-                     *           "updated_at": "2026-11-22T05:30:13.199Z"
+                     *           "created_at": "2026-11-22T05:49:22.018Z",
+                     *           "updated_at": "2026-11-22T05:49:22.018Z"
                      *         },
                      *         {
                      *           "member_id": "5a3b1e00-0000-4000-8000-0000000000a2",
@@ -11553,8 +11553,8 @@ export interface operations {
                      *           "status": "active",
                      *           "projects": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-22T05:30:13.233Z",
-                     *           "updated_at": "2026-11-22T05:30:13.233Z"
+                     *           "created_at": "2026-11-22T05:49:22.041Z",
+                     *           "updated_at": "2026-11-22T05:49:22.041Z"
                      *         },
                      *         {
                      *           "member_id": "5a3b1e00-0000-4000-8000-0000000000a3",
@@ -11569,8 +11569,8 @@ export interface operations {
                      *             }
                      *           ],
                      *           "version": 1,
-                     *           "created_at": "2026-11-22T05:30:13.245Z",
-                     *           "updated_at": "2026-11-22T05:30:13.245Z"
+                     *           "created_at": "2026-11-22T05:49:22.058Z",
+                     *           "updated_at": "2026-11-22T05:49:22.058Z"
                      *         }
                      *       ]
                      *     }
@@ -11727,7 +11727,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "member_id": "b42fe205-ab0c-4158-88d3-d5326c8e7556",
+                 *       "member_id": "db197dc5-bafe-4f61-89cb-cd10034be436",
                  *       "name": "Renamed"
                  *     }
                  */
@@ -11755,15 +11755,15 @@ export interface operations {
                     /**
                      * @example {
                      *       "member": {
-                     *         "member_id": "b42fe205-ab0c-4158-88d3-d5326c8e7556",
+                     *         "member_id": "db197dc5-bafe-4f61-89cb-cd10034be436",
                      *         "email": "member@alder.example",
                      *         "name": "Renamed",
                      *         "role": "member",
                      *         "status": "active",
                      *         "projects": [],
                      *         "version": 2,
-                     *         "created_at": "2026-11-22T05:30:16.736Z",
-                     *         "updated_at": "2026-11-22T05:30:21.587Z"
+                     *         "created_at": "2026-11-22T05:49:23.641Z",
+                     *         "updated_at": "2026-11-22T05:49:33.860Z"
                      *       }
                      *     }
                      */
@@ -11841,7 +11841,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "member_id": "b42fe205-ab0c-4158-88d3-d5326c8e7556"
+                 *       "member_id": "db197dc5-bafe-4f61-89cb-cd10034be436"
                  *     }
                  */
                 "application/json": {
@@ -11955,12 +11955,12 @@ export interface operations {
                     /**
                      * @example {
                      *       "project": {
-                     *         "project_id": "14a13266-3ce4-4535-9cbe-c11595bcce94",
-                     *         "organization_id": "66dbd66d-345e-4267-95ac-2255df20baba",
+                     *         "project_id": "0fe6cd6e-ab8e-48e5-b34a-52a063ad89be",
+                     *         "organization_id": "b506e11d-9951-425e-b33f-a95b1c3666e5",
                      *         "name": "Another",
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T05:30:21.737Z",
-                     *         "updated_at": "2026-11-22T05:30:21.737Z"
+                     *         "created_at": "2026-11-22T05:49:34.009Z",
+                     *         "updated_at": "2026-11-22T05:49:34.009Z"
                      *       }
                      *     }
                      */
@@ -12052,8 +12052,8 @@ export interface operations {
                      *           "organization_id": "5a3b1e00-0000-4000-8000-000000000001",
                      *           "name": "Sample shop",
                      *           "version": 1,
-                     *           "created_at": "2026-11-22T05:30:13.163Z",
-                     *           "updated_at": "2026-11-22T05:30:13.163Z"
+                     *           "created_at": "2026-11-22T05:49:21.977Z",
+                     *           "updated_at": "2026-11-22T05:49:21.977Z"
                      *         }
                      *       ]
                      *     }
@@ -12146,8 +12146,8 @@ export interface operations {
                      *         "organization_id": "5a3b1e00-0000-4000-8000-000000000001",
                      *         "name": "Sample shop",
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T05:30:13.163Z",
-                     *         "updated_at": "2026-11-22T05:30:13.163Z"
+                     *         "created_at": "2026-11-22T05:49:21.977Z",
+                     *         "updated_at": "2026-11-22T05:49:21.977Z"
                      *       }
                      *     }
                      */
@@ -12223,7 +12223,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "project_id": "4c6ae921-30c4-42bb-9d40-e9b32f972f33",
+                 *       "project_id": "4308e0c4-c7c5-46fb-bb1d-3eeca36dc859",
                  *       "name": "Renamed"
                  *     }
                  */
@@ -12246,12 +12246,12 @@ export interface operations {
                     /**
                      * @example {
                      *       "project": {
-                     *         "project_id": "4c6ae921-30c4-42bb-9d40-e9b32f972f33",
-                     *         "organization_id": "66dbd66d-345e-4267-95ac-2255df20baba",
+                     *         "project_id": "4308e0c4-c7c5-46fb-bb1d-3eeca36dc859",
+                     *         "organization_id": "b506e11d-9951-425e-b33f-a95b1c3666e5",
                      *         "name": "Renamed",
                      *         "version": 2,
-                     *         "created_at": "2026-11-22T05:30:16.133Z",
-                     *         "updated_at": "2026-11-22T05:30:21.792Z"
+                     *         "created_at": "2026-11-22T05:49:23.415Z",
+                     *         "updated_at": "2026-11-22T05:49:34.082Z"
                      *       }
                      *     }
                      */
@@ -12327,7 +12327,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "project_id": "4c6ae921-30c4-42bb-9d40-e9b32f972f33",
+                 *       "project_id": "4308e0c4-c7c5-46fb-bb1d-3eeca36dc859",
                  *       "events": "keep"
                  *     }
                  */
@@ -13014,8 +13014,8 @@ export interface operations {
                      *           "script_url": "http://127.0.0.1:8787/p/5a3b1e00-0000-4000-8000-000000000003.js",
                      *           "snippet": "<script>!function(w){w.footfall=w.footfall||function(){(w.footfall.q=w.footfall.q||[]).push(arguments)}}(window)</script>\n<script async src=\"http://127.0.0.1:8787/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *           "version": 1,
-                     *           "created_at": "2026-11-22T05:30:13.172Z",
-                     *           "updated_at": "2026-11-22T05:30:13.172Z"
+                     *           "created_at": "2026-11-22T05:49:21.987Z",
+                     *           "updated_at": "2026-11-22T05:49:21.987Z"
                      *         }
                      *       ]
                      *     }
@@ -13164,8 +13164,8 @@ export interface operations {
                      *         "script_url": "http://127.0.0.1:8787/p/5a3b1e00-0000-4000-8000-000000000003.js",
                      *         "snippet": "<script>!function(w){w.footfall=w.footfall||function(){(w.footfall.q=w.footfall.q||[]).push(arguments)}}(window)</script>\n<script async src=\"http://127.0.0.1:8787/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T05:30:13.172Z",
-                     *         "updated_at": "2026-11-22T05:30:13.172Z"
+                     *         "created_at": "2026-11-22T05:49:21.987Z",
+                     *         "updated_at": "2026-11-22T05:49:21.987Z"
                      *       }
                      *     }
                      */
@@ -13785,7 +13785,7 @@ export interface operations {
                      *       },
                      *       "caller": {
                      *         "kind": "key",
-                     *         "key_id": "0d03629e-08f5-4040-8f95-131e5caae3a1",
+                     *         "key_id": "75cedfb9-25b8-4891-b0f7-324500ced72e",
                      *         "scope": "organization",
                      *         "mode": "test"
                      *       },
@@ -13947,7 +13947,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "cb41b210-32cf-4c5a-9b75-184f7f7bd12f",
+                 *       "cookie_id": "8ca66403-63ae-4dbb-a2ef-63e11ede59d4",
                  *       "opt_out": false
                  *     }
                  */
@@ -13976,9 +13976,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "erasure": {
-                     *         "erasure_id": "c7fc3280-01d4-47a3-8332-8ded1e4c0f2e",
+                     *         "erasure_id": "9896da8e-7f3f-4609-9881-f18798065b70",
                      *         "status": "pending",
-                     *         "requested_at": "2026-11-22T05:30:22.121Z",
+                     *         "requested_at": "2026-11-22T05:49:34.396Z",
                      *         "completed_at": null
                      *       }
                      *     }
@@ -14297,7 +14297,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "a0f4869a-d328-49ec-8ba8-14d678b6c818"
+                 *       "cookie_id": "6366a726-6eb5-4a09-a2a3-8552e25733d5"
                  *     }
                  */
                 "application/json": {
@@ -14323,10 +14323,10 @@ export interface operations {
                     /**
                      * @example {
                      *       "opt_out": {
-                     *         "opt_out_id": "7f6949d0-0561-4e27-beda-4bb1df1fcfff",
+                     *         "opt_out_id": "1b5134aa-fd77-4e47-8065-672b69e8d1c1",
                      *         "hem": null,
-                     *         "cookie_id": "a0f4869a-d328-49ec-8ba8-14d678b6c818",
-                     *         "created_at": "2026-11-22T05:30:22.213Z"
+                     *         "cookie_id": "6366a726-6eb5-4a09-a2a3-8552e25733d5",
+                     *         "created_at": "2026-11-22T05:49:34.526Z"
                      *       }
                      *     }
                      */
@@ -14402,7 +14402,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "c158fafc-70c3-4571-9fd4-efd37ff66558"
+                 *       "cookie_id": "5b078457-f163-43f2-be33-05023340cd5f"
                  *     }
                  */
                 "application/json": {
@@ -16295,7 +16295,7 @@ export interface operations {
                      *           "updated_at": "2026-01-01T00:00:00.000Z"
                      *         }
                      *       ],
-                     *       "next_cursor": "MdvUBD1u8Egcz5rhooEi3FsiNWEzYjFlMDAtMDAwMC00MDAwLTgwMDAtMDAwMDAwMDAwMDBkIl0"
+                     *       "next_cursor": "_nJ1uqyb2HiUDncwRq7jelsiNWEzYjFlMDAtMDAwMC00MDAwLTgwMDAtMDAwMDAwMDAwMDBkIl0"
                      *     }
                      */
                     "application/json": {

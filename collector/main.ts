@@ -48,6 +48,7 @@ import { StartError } from './platform/startError.ts'
 import { sandboxQueues } from './sandbox/jobs.ts'
 import { fillSampleDatabase } from './sandbox/sample.ts'
 import { ensureSampleAudiences } from './sandbox/sampleAudiences.ts'
+import { ensureSampleLists } from './sandbox/sampleLists.ts'
 import { ensureSampleOrganization } from './sandbox/sampleOrganization.ts'
 import { createDeliverer } from './webhooks/deliverer.ts'
 import { webhookQueues } from './webhooks/jobs.ts'
@@ -108,6 +109,8 @@ async function main(): Promise<void> {
   }
   if (config.role !== 'ingest') await ensureSampleOrganization(stores.postgres.pool)
   if (hasSample) await ensureSampleAudiences(stores.postgres.pool)
+  const uploads = openUploads(config.dataDir)
+  if (hasSample) await ensureSampleLists(stores.postgres.pool, uploads)
   const demo = config.demo ? await ensureDemo(stores.postgres.pool, config.dataDir, config.publicUrl) : null
   const hasVisitors = demo !== null && hasSample
   // Beside the start of the workers, who need not wait for it.
@@ -130,7 +133,6 @@ async function main(): Promise<void> {
     outbound: openOutbound({ allow: config.outboundAllow }),
   })
   const sendMail = config.smtpUrl ? openMail(config.smtpUrl, config.smtpFrom) : null
-  const uploads = openUploads(config.dataDir)
   const queues: Queue[] = [
     ...adminQueues(deletionDeps),
     ...privacyQueues(deletionDeps),

@@ -6,6 +6,7 @@ import { audiences } from './audiences.ts'
 import { delivery } from './delivery.ts'
 import { identity } from './identity.ts'
 import { ack, ackPinned, batch, latency } from './ingest.ts'
+import { lists } from './lists.ts'
 import { lookup } from './lookup.ts'
 import { charges, metering } from './metering.ts'
 import { neighbours } from './neighbours.ts'
@@ -39,6 +40,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   pixel: async (bench) => [await pixelSize(), ...(await trackersSideBySide(bench))],
   delivery,
   audiences,
+  lists,
   webhooks,
 }
 

@@ -86,6 +86,7 @@ export async function openTenants() {
     bytesMax: 1e9,
     onSealed: () => {},
   })
+  const uploads = openUploads(directory)
   const openReader = createOpenReader(stores, readLimitsOf(config))
   const cursors = openCursors(randomBytes(32))
   const app = await createApp({
@@ -101,7 +102,7 @@ export async function openTenants() {
       billing: createBilling({ postgres, log, now: Date.now }),
     },
     lists: {
-      ...{ postgres, cursors, clickhouse: stores, uploads: openUploads(directory) },
+      ...{ postgres, cursors, clickhouse: stores, uploads },
       recordScopeOf: createRecordScopeOf(postgres),
     },
     campaigns: {
@@ -153,7 +154,7 @@ export async function openTenants() {
   await reloadIdentity(clickhouse)
 
   return {
-    ...{ app, postgres, clickhouse, stores, tokens, ask, withSession, ours, theirs },
+    ...{ app, postgres, clickhouse, stores, uploads, tokens, ask, withSession, ours, theirs },
     async close() {
       await app.close()
       await spool.close()

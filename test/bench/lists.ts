@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runImport } from '../../collector/lists/import/runImport.ts'
+import { storeImport } from '../../collector/lists/imports.ts'
+import { createList } from '../../collector/lists/lists.ts'
+import { dropRows } from '../../collector/lists/members.ts'
+import { saveUpload } from '../../collector/lists/upload/saveUpload.ts'
+import { openUploads } from '../../collector/lists/upload/uploads.ts'
+import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
+import { migrateClickHouse } from '../../collector/platform/clickhouse/migrate.ts'
+import { startLocalPostgres } from '../../collector/platform/postgres/local.ts'
+import { migratePostgres } from '../../collector/platform/postgres/migrate.ts'
+import { openPostgres } from '../../collector/platform/postgres/pool.ts'
+import { makePeople } from './people.ts'
+import type { Bench, Row } from './rows.ts'
+import { median } from './stats.ts'
+
+const lines = 1_000_000
+const largeBytes = 1024 ** 3
+const partBytes = 256 * 1024
+const brokenEvery = 1_000
+
+/** A file of e-mail addresses, line by line; every thousandth is broken, every tenth was there before. */
+const lineOf = (index: number): string =>
+  index % brokenEvery === 7
+    ? `broken ${index}\n`
+    : `person.number${index - (index % 10 === 9 ? 1 : 0)}@company${index % 5_000}.example\n`
+
+/** So many bytes of such a file, in pieces. */
+async function* pieces(bytesMax: number): AsyncGenerator<Buffer> {
+  let bytes = 0
+  for (let index = 0; bytes < bytesMax; ) {
+    let piece = index === 0 ? 'email\n' : ''
+    while (piece.length < partBytes) piece += lineOf(index++)
+    const part = Buffer.from(piece)
+    if (bytes + part.length > bytesMax) return
+    bytes += part.length
+    yield part
+  }
+}
+
+/**
+ * An import of a million lines ÷ ClickHouse inserting the same file as it is, into a table that is ordered by the
+ * addresses; and how much more memory this process takes while it saves and imports 1 GiB.
+ */
+export async function lists(bench: Bench): Promise<Row[]> {
+  const directory = mkdtempSync(join(tmpdir(), 'footfall-bench-lists-'))
+  const onRestart = (reason: string) => bench.log(reason)
+  const [clickhouseServer, postgresServer] = await Promise.all([
+    startLocalClickHouse(join(directory, 'clickhouse'), onRestart),
+    startLocalPostgres(join(directory, 'postgres'), onRestart),
+  ])
+  const store = { url: clickhouseServer.url, database: 'bench', postgresUrl: postgresServer.url }
+  await migrateClickHouse(store.url, store.database)
+  const clickhouse = openClickHouse(store.url, store.database)
+  const postgres = openPostgres(store.postgresUrl, () => {})
+  try {
+    await migratePostgres(postgres)
+    const [organizationId, projectId] = [randomUUID(), randomUUID()]
+    await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Bench')", [
+      organizationId,
+    ])
+    await postgres.query(
+      "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Bench')",
+      [projectId, organizationId],
+    )
+    const demo = { organization_id: organizationId, project_id: projectId, pixel_id: randomUUID() }
+    await makePeople(store, demo as Parameters<typeof makePeople>[1], bench.sizes)
+    const uploads = openUploads(directory)
+    const deps = { postgres, clickhouse: { live: clickhouse, test: clickhouse }, uploads }
+
+    const importFile = async (bytes: AsyncIterable<Buffer>) => {
+      const [listId, importId] = [randomUUID(), randomUUID()]
+      const startedAt = performance.now()
+      const saved = await saveUpload(uploads, importId, {
+        format: 'csv',
+        kind: 'emails',
+        column: undefined,
+        bytes,
+      })
+      const savedAt = performance.now()
+      await createList(postgres, { listId, projectId, name: 'Bench', kind: 'emails' })
+      await storeImport(postgres, { importId, listId, ...saved })
+      const counts = await runImport(deps, importId)
+      const endedAt = performance.now()
+      await dropRows(clickhouse, listId)
+      return { saveMs: savedAt - startedAt, importMs: endedAt - savedAt, counts: counts! }
+    }
+
+    await clickhouse.command({
+      sql: `CREATE TABLE raw_lines (email String) ENGINE = MergeTree ORDER BY email
+            SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
+      params: {},
+    })
+    const file = Buffer.from(`email\n${Array.from({ length: lines }, (_, index) => lineOf(index)).join('')}`)
+    const insertRaw = async (): Promise<number> => {
+      const startedAt = performance.now()
+      await clickhouse.feed({ sql: 'INSERT INTO raw_lines (email) FORMAT CSV', params: {} }, file)
+      const ms = performance.now() - startedAt
+      await clickhouse.command({ sql: 'TRUNCATE TABLE raw_lines', params: {} })
+      return ms
+    }
+    const whole = async function* () {
+      yield file
+    }
+    const times: Record<'raw' | 'save' | 'import', number[]> = { raw: [], save: [], import: [] }
+    let counts = { total: 0, matched: 0, unmatched: 0, duplicate: 0, rejected: 0 }
+    await insertRaw()
+    await importFile(whole())
+    for (let repeat = 0; repeat < bench.repeats; repeat++) {
+      times.raw.push(await insertRaw())
+      const imported = await importFile(whole())
+      times.save.push(imported.saveMs)
+      times.import.push(imported.importMs)
+      counts = imported.counts
+    }
+    const [raw, save, imported] = [median(times.raw), median(times.save), median(times.import)]
+
+    bench.log('importing 1 GiB')
+    global.gc?.()
+    const before = process.memoryUsage().rss
+    let most = before
+    const timer = setInterval(() => {
+      most = Math.max(most, process.memoryUsage().rss)
+    }, 20)
+    const large = await importFile(pieces(largeBytes)).finally(() => clearInterval(timer))
+    const { total, matched, unmatched, duplicate, rejected } = counts
+    const isExact =
+      total === lines &&
+      total === matched + unmatched + duplicate + rejected &&
+      rejected === lines / brokenEvery
+    return [
+      {
+        what: 'raw insert ÷ list import (speed of the import)',
+        value: (raw / imported).toFixed(2),
+        target: '≥ 0.8',
+        detail: `raw ${raw.toFixed(0)} ms, import ${imported.toFixed(0)} ms, saving the upload ${save.toFixed(0)} ms; ${lines} lines, ${bench.sizes.profiles} profiles`,
+      },
+      {
+        what: 'its four counters add up to the lines of the file',
+        value: isExact ? 'yes' : 'no',
+        target: 'yes',
+        detail: JSON.stringify(counts),
+      },
+      {
+        what: 'memory of Node while 1 GiB is saved and imported',
+        value: `${((most - before) / 1024 ** 2).toFixed(0)} MB more`,
+        target: '≤ 64 MB',
+        detail: `${large.counts.total} lines: saved in ${(large.saveMs / 1000).toFixed(0)} s, imported in ${(large.importMs / 1000).toFixed(0)} s`,
+      },
+    ]
+  } finally {
+    await clickhouse.close()
+    await postgres.end()
+    await Promise.all([clickhouseServer.stop(), postgresServer.stop()])
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
