@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { isUuid } from '../../schemas/uuid.ts'
 import type { RecordScope } from '../access/recordScope.ts'
-import { conflict, notFound } from '../http/errors.ts'
+import { busy, conflict, notFound } from '../http/errors.ts'
 import { requireVersion } from '../http/optimisticLock.ts'
 import { readPage } from '../http/pagination.ts'
 import { wakeQueue } from '../platform/jobs/queue.ts'
@@ -36,7 +36,15 @@ const parametersOf = ({ scope, audience_id, campaign_id }: Choice) => [
   ...[scope.organizationId, scope.projectIds, audience_id ?? null, campaign_id ?? null],
 ]
 
-/** The list of that id. Throws 404 "list not found", also for one outside the scope. */
+/** How soon a list is free again that somebody else changes. */
+const retrySeconds = 2
+const lockNotAvailable = '55P03'
+
+/**
+ * The list of that id. Throws 404 "list not found", also for one outside the scope. One that is to be locked is not
+ * waited for, but answered 503 "busy": the import that counts its rows may take minutes, and whoever waits holds one of
+ * the few connections that all requests share.
+ */
 export async function readList(
   client: Queryable,
   scope: RecordScope,
@@ -44,10 +52,16 @@ export async function readList(
   lock = false,
 ): Promise<List> {
   if (!isUuid(listId)) throw notFound.list()
-  const { rows } = await client.query<Row>(
-    `SELECT ${columns} ${chosen} AND list_id = $5 ${lock ? 'FOR NO KEY UPDATE OF lists' : ''}`,
-    [...parametersOf({ scope }), listId],
-  )
+  const { rows } = await client
+    .query<Row>(
+      `SELECT ${columns} ${chosen} AND list_id = $5 ${lock ? 'FOR NO KEY UPDATE OF lists NOWAIT' : ''}`,
+      [...parametersOf({ scope }), listId],
+    )
+    .catch((error: { code?: string }) => {
+      throw error.code === lockNotAvailable
+        ? busy('The list is being changed, or an import of it ends now.', retrySeconds)
+        : error
+    })
   if (!rows[0]) throw notFound.list()
   return listOf(rows[0])
 }

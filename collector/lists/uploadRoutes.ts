@@ -141,10 +141,9 @@ export const uploadRoutes =
           const importId = uuidV7()
           const saved = await save(request, importId, { format, kind, column, bytes })
           const list = await inTransaction(postgres, async (client) => {
-            const locked = await readList(client, scope, id, true)
             await storeImport(client, { importId, listId: id, ...saved })
             await audit(client, principal, 'list.add_items', { kind: 'list', id }, { import_id: importId })
-            return locked
+            return readList(client, scope, id)
           })
           return { list, import: { id: importId, status: 'pending' as const } }
         })

@@ -49,9 +49,24 @@ async function readForm(request: FastifyRequest, told: Told): Promise<Body> {
       fields[part.fieldname] = String(part.value)
       continue
     }
-    return { format: formatOf(part.mimetype, part.filename), told: { ...told, ...fields }, bytes: part.file }
+    return {
+      format: formatOf(part.mimetype, part.filename),
+      told: { ...told, ...fields },
+      bytes: untilBroken(part.file),
+    }
   }
   throw malformed('The form has no file.')
+}
+
+/** The bytes of a form's file. Throws 400 where the form ends before the file does. */
+async function* untilBroken(file: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* file
+  } catch (error) {
+    throw /^Unexpected end of /.test((error as Error).message)
+      ? malformed('The form ends before its file does.')
+      : error
+  }
 }
 
 const endings: Readonly<Record<string, ImportFile['format']>> = {

@@ -179,6 +179,14 @@ describe('POST /api/v1/lists', () => {
     expect(await ask(path, { method: 'POST', ...asked })).toMatchObject({ status, body })
   })
 
+  test('says that a form breaks off, and keeps nothing of it', async () => {
+    const body = '--x\r\nContent-Disposition: form-data; name="f"; filename="f.csv"\r\n\r\nemail\na@b.exam'
+    const answer = await ask(`${lists}?${queryOf()}`, {
+      ...{ method: 'POST', type: 'multipart/form-data; boundary=x', body },
+    })
+    expect(answer).toMatchObject({ status: 400, body: { error: 'malformed' } })
+  })
+
   test('says that a column is not there before the upload is read on', async () => {
     const answer = await new Promise<{ status: number; text: string }>((resolve, reject) => {
       const request = httpRequest(`${tenants.service.url}${lists}?${queryOf({ column: 'email' })}`, {
@@ -245,6 +253,29 @@ describe('a list', () => {
       },
     )
     expect((await ask(path)).body.list.count).toBe(3)
+  })
+
+  test('that an import holds takes more files, is not waited for otherwise, and keeps nobody else waiting', async () => {
+    const { body } = await newList(['a@held.example'])
+    const path = `${lists}/${body.list.id}`
+    await imported({ status: 202, body })
+    const holder = await tenants.postgres.connect()
+    try {
+      await holder.query('BEGIN')
+      await holder.query('SELECT FROM lists WHERE list_id = $1 FOR NO KEY UPDATE', [body.list.id])
+      const adds = (n: number) => n % 10 === 0
+      const held = Array.from({ length: 30 }, (_, n) =>
+        adds(n)
+          ? send('POST', `${path}/items`, { items: [`${n}@held.example`] })
+          : send('DELETE', `${path}/items`, { items: ['a@held.example'] }),
+      )
+      expect((await ask('/api/v1/campaigns')).status).toBe(200)
+      const statuses = (await Promise.all(held)).map(({ status }) => status)
+      expect(statuses).toEqual(Array.from(held, (_, n) => (adds(n) ? 202 : 503)))
+    } finally {
+      await holder.query('ROLLBACK')
+      holder.release()
+    }
   })
 
   test('is renamed by who saw its newest version, listed page by page, and written to the log', async () => {
