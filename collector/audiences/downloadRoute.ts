@@ -57,7 +57,7 @@ export const downloadRoute =
           ...{ tags, operationId: 'downloadAudience', summary: 'Download an audience as files' },
           description:
             'Starts what is not there, builds anew what has expired; call it again until it is `ready`. Files have at ' +
-            'most 250,000 rows each. A build is charged once, when it is ready first.',
+            'most 50,000 rows each. A build is charged once, when it is ready first.',
           params: ById,
           querystring: exactly({ ...ProjectQuery.properties, format: Type.Optional(Format) }),
           response: { 200: Download },

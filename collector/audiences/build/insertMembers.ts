@@ -8,7 +8,7 @@ import { cookiesWhere } from './currentCounts.ts'
 import { type Inputs, inputsOf, readIdentityState, readStanding, type Standing } from './inputs.ts'
 import { dateOf, type LeafDay, readLeafDays } from './leafDays.ts'
 import { dropMembers } from './members.ts'
-import { hemCondition, leavesOf, type MembersPlan, membersSelect } from './membersQuery.ts'
+import { hemCondition, leavesOf, type MembersPlan, membersSelect, orderOf } from './membersQuery.ts'
 import { leafIdsOf } from './plan.ts'
 import { type BuildDeps, stepSettings } from './steps.ts'
 import { readUsedBuilds } from './usedBuilds.ts'
@@ -65,7 +65,7 @@ ${stepSettings}, log_comment = ${bind('String', buildId)}`,
   return inputs
 }
 
-/** SQL: `member` of a build before, in ascending order, and of those whose events have changed whoever meets the definition now. */
+/** SQL: `member` of a build before, in the order of a build, and of those whose events have changed whoever meets the definition now. */
 function standingSelect(
   plan: MembersPlan,
   { buildId, changed }: Standing,
@@ -81,7 +81,7 @@ WHERE build_id = ${bind('UUID', buildId)} AND hem_number NOT IN (${changed(bind)
 UNION ALL
 ${membersSelect({ ...among, eventCounts }, bind)}
 )
-ORDER BY member`
+ORDER BY ${orderOf(plan)}`
 }
 
 /** SQL: the rows that count of these days of leaves. */

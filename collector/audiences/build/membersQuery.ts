@@ -69,14 +69,18 @@ export function meetingSelect(plan: MembersPlan, bind: Bind): string {
 HAVING ${having.join(' AND ')}`
 }
 
-/** SQL: everybody who meets the definition, as one column `member` in ascending order. */
+/** SQL: everybody who meets the definition, as one column `member` in the order of a build. */
 export function membersSelect(plan: MembersPlan, bind: Bind): string {
   const { limit } = plan.parsed
   const members = meetingSelect(plan, bind)
   // Which of more than the limit is decided by a hash: the same ones at every build.
   const cut = limit === null ? '' : `\nORDER BY sipHash64(member), member LIMIT ${bind('UInt64', limit)}`
-  return `SELECT member FROM (\n${members}${cut}\n)\nORDER BY member`
+  return `SELECT member FROM (\n${members}${cut}\n)\nORDER BY ${orderOf(plan)}`
 }
+
+/** SQL: the order of a build, which for people is that of their hems' text: so neighbours in it are neighbours among the profiles. */
+export const orderOf = ({ parsed }: Pick<MembersPlan, 'parsed'>): string =>
+  parsed.entity === 'people' ? 'reinterpretAsFixedString(member)' : 'member'
 
 function memberConditions(
   { parsed, organizationId, erased, below, hem, among }: MembersPlan,

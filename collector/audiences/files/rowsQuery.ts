@@ -51,9 +51,9 @@ ANY LEFT JOIN (
 SELECT ${names(companyFields).join(', ')} FROM companies FINAL WHERE company_domain IN (${shown('company_domain')})
 ) AS known ON known.company_domain = members.company_domain
 ORDER BY members.key`
-  // Snappy is what every reader of Parquet knows.
+  // Snappy is what every reader of Parquet knows; a block of wide rows is formatted in memory, several at a time.
   return {
-    sql: `${sql}\nSETTINGS join_use_nulls = 1, output_format_parquet_compression_method = 'snappy'`,
+    sql: `${sql}\nSETTINGS join_use_nulls = 1, output_format_parquet_compression_method = 'snappy', max_block_size = 8192`,
     params,
   }
 }

@@ -18,8 +18,8 @@ export interface WriteDeps extends AudienceStores {
   readonly partRows?: number
 }
 
-/** How many rows a part has. */
-const partRowsMax = 250_000
+/** How many rows a part has: of two thousand bytes each, ClickHouse writes it with half of the memory that it may take. */
+const partRowsMax = 50_000
 /** How long a file may be downloaded. */
 const keptDays = 7
 
