@@ -100,51 +100,55 @@ const servedBuild = async (audienceId: string) =>
     )
   ).rows[0]!.current_build_id
 
-describe.each(['before', 'after'] as const)('killed %s each statement in turn', (when) => {
-  test('a build is served only when it is done again, and then has everybody once', async () => {
-    const audienceId = await it.create(definition)
-    let kills = 0
-    for (let nth = 1; ; nth++) {
-      await it.postgres.query('DELETE FROM audience_leaf_days')
-      const before = await servedBuild(audienceId)
-      const buildId = await requestBuild(it.postgres, audienceId)
-      const ended = await buildNow(dyingAt(nth, when), buildId).catch((error: unknown) => error)
-      if (!(ended instanceof Killed)) {
-        expect(ended).toBe(people)
-        break
-      }
-      kills++
-      // Committed, though nobody was told: the last statement.
-      const isDone = (await servedBuild(audienceId)) === buildId
-      if (!isDone) {
-        expect(await servedBuild(audienceId)).toBe(before)
-        expect(await oncePossible(() => buildNow(it, buildId))).toBe(people)
-      }
-      expect(await servedBuild(audienceId)).toBe(buildId)
-      expect([...(await it.membersOf(buildId))].sort()).toEqual([...hems].sort())
-    }
-    expect(kills).toBeGreaterThan(15)
-  })
-
-  test('a file is given out only when it is done again, whole, and nothing else lies about', async () => {
-    const { buildId } = await built()
-    let kills = 0
-    for (let nth = 1; ; nth++) {
-      const fileId = await askFile(buildId)
-      const ended = await writeFile(depsOf(dyingAt(nth, when)), fileId, signal()).catch(
-        (error: unknown) => error,
-      )
-      if (ended instanceof Killed) {
+describe.each(['before', 'after'] as const)(
+  'killed %s each statement in turn',
+  { timeout: 240_000 },
+  (when) => {
+    test('a build is served only when it is done again, and then has everybody once', async () => {
+      const audienceId = await it.create(definition)
+      let kills = 0
+      for (let nth = 1; ; nth++) {
+        await it.postgres.query('DELETE FROM audience_leaf_days')
+        const before = await servedBuild(audienceId)
+        const buildId = await requestBuild(it.postgres, audienceId)
+        const ended = await buildNow(dyingAt(nth, when), buildId).catch((error: unknown) => error)
+        if (!(ended instanceof Killed)) {
+          expect(ended).toBe(people)
+          break
+        }
         kills++
-        if ((await fileOf(fileId)).status !== 'ready')
-          await oncePossible(() => writeFile(depsOf(), fileId, signal()))
+        // Committed, though nobody was told: the last statement.
+        const isDone = (await servedBuild(audienceId)) === buildId
+        if (!isDone) {
+          expect(await servedBuild(audienceId)).toBe(before)
+          expect(await oncePossible(() => buildNow(it, buildId))).toBe(people)
+        }
+        expect(await servedBuild(audienceId)).toBe(buildId)
+        expect([...(await it.membersOf(buildId))].sort()).toEqual([...hems].sort())
       }
-      await expectWhole(fileId)
-      if (!(ended instanceof Killed)) break
-    }
-    expect(kills).toBeGreaterThan(8)
-  })
-})
+      expect(kills).toBeGreaterThan(15)
+    })
+
+    test('a file is given out only when it is done again, whole, and nothing else lies about', async () => {
+      const { buildId } = await built()
+      let kills = 0
+      for (let nth = 1; ; nth++) {
+        const fileId = await askFile(buildId)
+        const ended = await writeFile(depsOf(dyingAt(nth, when)), fileId, signal()).catch(
+          (error: unknown) => error,
+        )
+        if (ended instanceof Killed) {
+          kills++
+          if ((await fileOf(fileId)).status !== 'ready')
+            await oncePossible(() => writeFile(depsOf(), fileId, signal()))
+        }
+        await expectWhole(fileId)
+        if (!(ended instanceof Killed)) break
+      }
+      expect(kills).toBeGreaterThan(8)
+    })
+  },
+)
 
 test('a file that two jobs write at once is written by one of them', async () => {
   const { buildId } = await built()
