@@ -25,7 +25,7 @@ export interface RowCounts {
 }
 
 /** So many rows are looked at in one statement, so that its memory has a limit. */
-const rowsAtOnce = 4_000_000
+const rowsAtOnce = 1_000_000
 
 /** What became of the rows of an import, all of which are inserted. */
 export async function countRows(clickhouse: ClickHouse, counted: Counted): Promise<RowCounts> {
