@@ -24,6 +24,7 @@ import { validatorCompiler } from './http/validation.ts'
 import { pathOf } from './http/versionPaths.ts'
 import type { IngestDeps } from './ingest/beacon/intake.ts'
 import { ingestRoutes } from './ingest/beacon/routes.ts'
+import { intentRoutes } from './intent/routes.ts'
 import type { ListsDeps } from './lists/deps.ts'
 import { listsRoutes } from './lists/routes.ts'
 import { companyLookupRoute } from './lookup/company.ts'
@@ -139,9 +140,10 @@ export async function createApp({
     await app.register(statisticsRoutes(read))
     await app.register(rejectedRoutes(read))
     await app.register(audiencesRoutes({ ...read, ...(await openFiles(config, read.cursors)) }))
+    await app.register(intentRoutes(read))
     await app.register(billingRoutes(read))
     await app.register(fieldCatalogRoutes)
-    await app.register(taxonomyRoutes)
+    await app.register(taxonomyRoutes(read))
   }
   if (accounts) {
     await app.register(administrationRoutes(accounts))

@@ -217,6 +217,19 @@ async function buildProgram(): Promise<Command> {
         await runIdentityCommand(openStore, name, args)
       })
   }
+
+  const { loadUsage: loadIntentUsage } = await import('./signals/load/usage.ts')
+  program
+    .command('intent')
+    .description('load what people and companies are interested in')
+    .command('load [arguments...]')
+    .description('load signals, or the topics that they are about')
+    .allowUnknownOption()
+    .addHelpText('after', `\n${loadIntentUsage}`)
+    .action(async (args) => {
+      const { loadIntent } = await import('./signals/commands.ts')
+      await loadIntent(openStore, args)
+    })
   return program
 }
 

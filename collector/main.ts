@@ -50,6 +50,7 @@ import { fillSampleDatabase } from './sandbox/sample.ts'
 import { ensureSampleAudiences } from './sandbox/sampleAudiences.ts'
 import { ensureSampleLists } from './sandbox/sampleLists.ts'
 import { ensureSampleOrganization } from './sandbox/sampleOrganization.ts'
+import { signalQueues } from './signals/jobs.ts'
 import { createDeliverer } from './webhooks/deliverer.ts'
 import { webhookQueues } from './webhooks/jobs.ts'
 import { startWorkers } from './workers.ts'
@@ -141,6 +142,7 @@ async function main(): Promise<void> {
     ...fileQueues({
       ...{ postgres: stores.postgres.pool, clickhouse: { live, test }, store: files, temporaryDirectory },
     }),
+    ...signalQueues({ postgres: stores.postgres.pool, clickhouse: { live, test } }),
     ...webhookQueues(stores.postgres.pool, deliverer),
     ...mailQueues({ postgres: stores.postgres.pool, sendMail }),
     ...listQueues({ postgres: stores.postgres.pool, clickhouse: { live, test }, uploads, log }),

@@ -1,5 +1,6 @@
 import type { Reader } from '../access/reader.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
+import { erasedHems } from '../query/hiddenPeople.ts'
 import type { Audience } from './audiences.ts'
 import { leavesOf } from './build/membersQuery.ts'
 import { leafIdsOf } from './build/plan.ts'
@@ -7,7 +8,6 @@ import { readUsedBuilds } from './build/usedBuilds.ts'
 import { readUsedLists } from './build/usedLists.ts'
 import type { Parsed, Tree } from './definition/definition.ts'
 import { type ExplainPlan, type ExplainRow, explainEventsQuery, explainQuery } from './explainQuery.ts'
-import { erasedHems } from './hiddenPeople.ts'
 import { dayOf } from './sample/sampleQuery.ts'
 
 /** What an audience makes of one person, as of now. */

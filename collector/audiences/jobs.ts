@@ -1,14 +1,14 @@
 import { isUnavailable } from '../platform/isUnavailable.ts'
 import { type Job, type Queue, wakeQueue } from '../platform/jobs/queue.ts'
+import type { EventStores } from '../query/eventStores.ts'
 import { buildNow } from './build/buildNow.ts'
 import { dropMembers, readStoredBuilds } from './build/members.ts'
 import { AudienceNotBuilt } from './build/usedBuilds.ts'
 import { audienceBuilds, failBuild } from './builds.ts'
 import { requestDueBuilds } from './refresh.ts'
-import type { AudienceStores } from './stores.ts'
 import { keepsMembers, readDroppableBuilds, readUnfinishedBuilds } from './unfinishedBuilds.ts'
 
-export interface AudienceJobsDeps extends AudienceStores {
+export interface AudienceJobsDeps extends EventStores {
   log: { warn(message: string): void }
 }
 
@@ -58,7 +58,7 @@ async function build({ postgres, clickhouse, log }: AudienceJobsDeps, job: Job):
 }
 
 /** Drops the members of builds that are served no more, or were deleted with their audience. */
-export async function dropBuilds({ postgres, clickhouse }: AudienceStores): Promise<void> {
+export async function dropBuilds({ postgres, clickhouse }: EventStores): Promise<void> {
   await postgres.query('UPDATE audience_builds SET members_kept = false WHERE build_id = ANY($1)', [
     await readDroppableBuilds(postgres),
   ])

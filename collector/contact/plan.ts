@@ -1,8 +1,8 @@
 import type { Static } from 'typebox'
 import type { Field } from '../../schemas/fields.ts'
-import { invalidParameter } from '../http/errors.ts'
 import { personFields, readPersonFields } from '../people/identity/people.ts'
-import { type Filter, readFilterOf, readFilters } from '../query/filter.ts'
+import type { Filter } from '../query/filter.ts'
+import { readProfileFilters } from '../query/profileFilter.ts'
 import { contactLimit, type QueryBody } from './schemas.ts'
 
 /** People who meet all filters, one by one in the order of their key. */
@@ -15,9 +15,6 @@ export interface ContactPlan {
   readonly after: string | null
 }
 
-/** All that is known of people is for whoever pays for contacts. */
-const tier = 'resolution_full_profile'
-
 /**
  * Reads the body of a contact query; `readCursor` gives the key that a cursor holds. Throws 400 that names the member.
  */
@@ -26,22 +23,9 @@ export function readContactBody(
   readCursor: (cursor: string) => string,
 ): ContactPlan {
   return {
-    filters: readPersonFilters(filter),
+    filters: readProfileFilters(filter, personFields, 'person'),
     fields: readPersonFields(select),
     limit: limit ?? contactLimit.default,
     after: cursor === undefined ? null : readCursor(cursor),
   }
-}
-
-function readPersonFilters(given: Static<typeof QueryBody>['filter']): readonly Filter[] {
-  const filters =
-    typeof given === 'string'
-      ? readFilters(given, tier)
-      : given.map((parts) => readFilterOf({ ...parts, value: String(parts.value) }, tier))
-  const other = filters.find(({ field }) => !field || !personFields.includes(field))
-  if (other) {
-    const name = other.field?.name ?? 'event_data'
-    throw invalidParameter('filter', `${name} is a field of events, not of a person`)
-  }
-  return filters
 }

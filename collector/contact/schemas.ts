@@ -2,31 +2,15 @@ import { Type } from 'typebox'
 import { NextCursor } from '../http/pagination.ts'
 import { Bytes, exactly } from '../http/schemas.ts'
 import { Person, SelectOfPerson } from '../people/identity/personSchemas.ts'
-import { filtersMax, operators } from '../query/filter.ts'
+import { ProfileFilter } from '../query/profileFilter.ts'
 
 export const contactLimit = { default: 100, max: 1000 } as const
 
-/** More than any field holds. ClickHouse takes 128 KiB of one value, in which each character may be escaped. */
-const valueCharsMax = 8192
-const filterCharsMax = 32_768
-
-const Condition = exactly({
-  field: Type.String({ description: 'A field of a person: hem, or any of a profile.' }),
-  op: Type.String({ description: operators.join(', ') }),
-  value: Type.Union([Type.String({ maxLength: valueCharsMax }), Type.Number(), Type.Boolean()]),
-})
+/** Longest cursor: the key of a person. */
+const cursorCharsMax = 8192
 
 export const QueryBody = exactly({
-  filter: Type.Union(
-    [
-      Type.String({
-        ...{ minLength: 1, maxLength: filterCharsMax },
-        description: 'field:op:value, joined by commas, as for events.',
-      }),
-      Type.Array(Condition, { minItems: 1, maxItems: filtersMax }),
-    ],
-    { description: 'All of them must hold.' },
-  ),
+  filter: ProfileFilter,
   select: Type.Optional(SelectOfPerson),
   limit: Type.Optional(
     Type.Integer({
@@ -36,7 +20,7 @@ export const QueryBody = exactly({
   ),
   cursor: Type.Optional(
     Type.String({
-      maxLength: valueCharsMax,
+      maxLength: cursorCharsMax,
       description: 'next_cursor of the page before, with the same filter.',
     }),
   ),

@@ -53,6 +53,10 @@ const tags = [
     name: 'Lists',
     description: 'People, companies and browsers that you name: uploaded, imported in the background.',
   },
+  {
+    name: 'Intent',
+    description: 'What people and companies are interested in, by topic, person or company.',
+  },
   { name: 'Billing', description: 'What was charged, and how much may be.' },
   { name: 'Campaigns', description: 'DSP campaigns, what they did, and what is left of their budgets.' },
   {

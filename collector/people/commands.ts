@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util'
-import { type ClickHouse, ClickHouseRefused } from '../platform/clickhouse/client.ts'
+import type { ClickHouse } from '../platform/clickhouse/client.ts'
 import { StartError } from '../platform/startError.ts'
 import { writeGraph } from './generate/files.ts'
-import { load } from './load/load.ts'
+import { loadFiles } from './load/loadFiles.ts'
 import { readLoadRequest } from './load/options.ts'
-import { openProgressBar } from './load/progressBar.ts'
+import { targets } from './load/targets.ts'
 
 /** `npx footfall identity …`. Throws StartError, which says in one line what is wrong. */
 export async function runIdentityCommand(
@@ -12,32 +12,8 @@ export async function runIdentityCommand(
   name: 'load' | 'generate',
   args: readonly string[],
 ): Promise<void> {
-  if (name === 'load') await loadFiles(openStore, args)
+  if (name === 'load') await loadFiles(openStore, await readLoadRequest(args, targets, 'profiles'))
   else await generate(args)
-}
-
-async function loadFiles(openStore: () => Promise<ClickHouse>, args: readonly string[]): Promise<void> {
-  const request = await readLoadRequest(args)
-  const sizes = request.sources.map(({ bytes }) => bytes)
-  const totalBytes = sizes.includes(null) ? null : sizes.reduce<number>((sum, bytes) => sum + bytes!, 0)
-  const clickhouse = await openStore()
-  const bar = openProgressBar(process.stderr, totalBytes)
-  const startedAtMs = Date.now()
-  try {
-    const { rows, rejected, isResumed } = await load(clickhouse, request, bar.show).finally(bar.clear)
-    const seconds = (Date.now() - startedAtMs) / 1_000
-    console.log(
-      `${rows.toLocaleString('en')} rows loaded into ${request.target.table}${isResumed ? ', part of them before' : ''}, in ${seconds.toFixed(1)} s`,
-    )
-    if (rejected > 0) {
-      console.log(`${rejected.toLocaleString('en')} rows rejected, see ${request.rejectedPath}`)
-    }
-  } catch (error) {
-    if (!(error instanceof ClickHouseRefused)) throw error
-    throw new StartError(`ClickHouse refuses it: ${error.message.split('\n')[0]}`)
-  } finally {
-    await clickhouse.close()
-  }
 }
 
 async function generate(args: readonly string[]): Promise<void> {

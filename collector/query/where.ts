@@ -158,6 +158,6 @@ const typeOf = ({ as }: Value) => boundTypes[as]
 const asOperand = ({ as, field }: Filter, bound: string): string =>
   as === 'time' && field?.name !== 'timestamp' ? `fromUnixTimestamp64Milli(${bound}, 'UTC')` : bound
 
-/** A backslash escapes %, _ and itself; any other stands for itself, which ClickHouse would refuse at the end. */
-const likePattern = (pattern: string): string =>
+/** A pattern of LIKE: a backslash escapes %, _ and itself; any other stands for itself, which ClickHouse would refuse at the end. */
+export const likePattern = (pattern: string): string =>
   pattern.replace(/\\[%_\\]|\\/g, (part) => (part === '\\' ? '\\\\' : part))

@@ -1,8 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { type Taxonomy, taxonomies } from '../../schemas/taxonomies.ts'
 import { notFound } from '../http/errors.ts'
 import { exactly } from '../http/schemas.ts'
+import { untilClosed } from '../http/streaming.ts'
+import type { ReadDeps } from '../query/deps.ts'
+import { readTopics } from '../signals/topics.ts'
 
 const summary = {
   name: Type.String(),
@@ -27,48 +31,69 @@ const config = {
 } as const
 const tags = ['Taxonomy']
 
-/** GET /api/v1/taxonomy and …/{name}: the lists of values that fields choose from. Never billed. */
-export const taxonomyRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  app.get(
-    '/api/v1/taxonomy',
-    {
-      config,
-      schema: {
-        ...{ tags, operationId: 'listTaxonomies', summary: 'List taxonomies', querystring: exactly({}) },
-        description: 'The lists of values that fields choose from.',
-        response: {
-          200: Type.Object({ taxonomies: Type.Array(Type.Object(summary, { title: 'Taxonomy' })) }),
-        },
-      },
-    },
-    async () => ({ taxonomies: taxonomies.map(summaryOf) }),
-  )
-
-  app.get(
-    '/api/v1/taxonomy/:name',
-    {
-      config,
-      schema: {
+/** GET /api/v1/taxonomy and …/{name}: the lists of values that fields choose from, and topics. Never billed. */
+export const taxonomyRoutes =
+  ({ openReader }: Pick<ReadDeps, 'openReader'>): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const readTopicsOf = async ({ principal }: FastifyRequest, reply: FastifyReply): Promise<Taxonomy> => {
+      const reader = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
+      const topics = await readTopics(reader)
+      return {
         ...{
-          tags,
-          operationId: 'getTaxonomy',
-          summary: 'Get a taxonomy with its values',
-          querystring: exactly({}),
+          name: 'topics',
+          fields: [],
+          description: 'What intent is about; parent is the topic that one is a part of.',
         },
-        description: 'In their natural order.',
-        params: Type.Object({ name: Type.String() }),
-        response: {
-          200: Type.Object({ ...summary, values: Type.Array(Term) }, { title: 'TaxonomyWithValues' }),
+        terms: topics.map(({ topic, label, parent }) => ({ value: topic, label, ...(parent && { parent }) })),
+      }
+    }
+
+    app.get(
+      '/api/v1/taxonomy',
+      {
+        config,
+        schema: {
+          ...{ tags, operationId: 'listTaxonomies', summary: 'List taxonomies', querystring: exactly({}) },
+          description: 'The lists of values that fields choose from, and the topics of intent.',
+          response: {
+            200: Type.Object({ taxonomies: Type.Array(Type.Object(summary, { title: 'Taxonomy' })) }),
+          },
         },
       },
-    },
-    async ({ params: { name } }) => {
-      const taxonomy = taxonomies.find((candidate) => candidate.name === name)
-      if (!taxonomy) throw notFound.taxonomy(name)
-      return { ...summaryOf(taxonomy), values: [...taxonomy.terms] }
-    },
-  )
-}
+      async (request, reply) => ({
+        taxonomies: [...taxonomies, await readTopicsOf(request, reply)].map(summaryOf),
+      }),
+    )
+
+    app.get(
+      '/api/v1/taxonomy/:name',
+      {
+        config,
+        schema: {
+          ...{
+            tags,
+            operationId: 'getTaxonomy',
+            summary: 'Get a taxonomy with its values',
+            querystring: exactly({}),
+          },
+          description: 'In their natural order.',
+          params: Type.Object({ name: Type.String() }),
+          response: {
+            200: Type.Object({ ...summary, values: Type.Array(Term) }, { title: 'TaxonomyWithValues' }),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { name } = request.params
+        const taxonomy =
+          name === 'topics'
+            ? await readTopicsOf(request, reply)
+            : taxonomies.find((candidate) => candidate.name === name)
+        if (!taxonomy) throw notFound.taxonomy(name)
+        return { ...summaryOf(taxonomy), values: [...taxonomy.terms] }
+      },
+    )
+  }
 
 const summaryOf = ({ name, description, fields, terms }: Taxonomy) => ({
   ...{ name, description, fields: [...fields], count: terms.length },

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { entities } from '../../collector/audiences/definition/definition.ts'
 import { visitorTiers } from '../../collector/visitors/plan.ts'
 import { tiers } from '../../schemas/fields.ts'
 import type { Tenant } from './tenants.ts'
@@ -26,6 +27,9 @@ const byImport: Sample = {
   params: ({ lists, imports }) => ({ list_id: lists[0], import_id: imports[0] }),
 }
 const byProject: Sample = { query: ({ projects }) => ({ project_id: projects[0] }) }
+
+const byTopic: Sample = { body: () => ({ topic: 'golf' }) }
+const byTopics: Sample = { body: () => ({ topics: ['golf', 'wine'] }) }
 
 /** How each route is asked about a tenant. Deletions come last: what they take away is asked about before. */
 export const samples: Record<string, Sample> = {
@@ -125,6 +129,26 @@ export const samples: Record<string, Sample> = {
   },
   'GET /api/v1/lookup/company': { query: () => ({ domain: 'nowhere.example' }) },
   'POST /api/v1/contact/query': { body: () => ({ filter: 'first_name:eq:Somebody' }) },
+  'POST /api/v1/intent/batch': {
+    body: () => ({
+      items: [
+        { id: 'a', email: 'somebody@known.example' },
+        { id: 'b', email: 'not one' },
+      ],
+    }),
+  },
+  ...Object.fromEntries(
+    entities.flatMap((entity) => [
+      [`POST /api/v1/intent/${entity}`, byTopic],
+      [`POST /api/v1/intent/${entity}/multi`, byTopics],
+      [`POST /api/v1/intent/${entity}/preview`, byTopic],
+      [`POST /api/v1/intent/${entity}/multi/preview`, byTopics],
+    ]),
+  ),
+  'GET /api/v1/intent/rules': {},
+  'PUT /api/v1/intent/rules': { body: () => ({ rules: [{ topic: 'golf', path: '/golf%' }] }) },
+  'GET /api/v1/stats/tables/intent-daily-stats': {},
+  'GET /api/v1/stats/tables/intent-daily-per-topic-stats': { query: () => ({ topic: 'golf' }) },
   'GET /api/v1/resolution/statistics': byProject,
   'GET /api/v1/rejected_events': byProject,
   'GET /api/v1/privacy/subject': { query: () => ({ cookie_id: randomUUID() }) },

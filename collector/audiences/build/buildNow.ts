@@ -1,8 +1,8 @@
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
+import { clickhouseOf, type EventStores } from '../../query/eventStores.ts'
 import { requireAlone, UnderWayElsewhere } from '../alone.ts'
 import { beginBuild, completeBuild, noteProgress } from '../builds.ts'
 import { parseDefinition } from '../definition/parse.ts'
-import { type AudienceStores, clickhouseOf } from '../stores.ts'
 import { countEvents } from './countEvents.ts'
 import { insertMembers } from './insertMembers.ts'
 import { countMembers } from './members.ts'
@@ -15,7 +15,7 @@ const countingShare = 0.7
  * many members it has; undefined where there is nothing to build, because it is done, failed, or was deleted.
  */
 export async function buildNow(
-  stores: AudienceStores,
+  stores: EventStores,
   buildId: string,
   nowMs = Date.now(),
 ): Promise<number | undefined> {

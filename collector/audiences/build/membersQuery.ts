@@ -1,7 +1,7 @@
 import { hemAsNumber, numberAsHem } from '../../../schemas/fields.ts'
+import { hiddenPeople } from '../../query/hiddenPeople.ts'
 import type { Bind } from '../../query/where.ts'
 import type { EventLeaf, Leaf, Parsed, Tree } from '../definition/definition.ts'
-import { hiddenPeople } from '../hiddenPeople.ts'
 import { companyHits } from './companyHits.ts'
 import { peopleHits } from './peopleHits.ts'
 import type { UsedLists } from './usedLists.ts'

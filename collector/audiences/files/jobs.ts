@@ -1,8 +1,8 @@
 import { hiddenPeopleChanged } from '../../people/privacy/optOuts.ts'
 import { isUnavailable } from '../../platform/isUnavailable.ts'
 import type { Job, Queue } from '../../platform/jobs/queue.ts'
-import { erasedHems } from '../hiddenPeople.ts'
-import { type AudienceStores, clickhouseOf } from '../stores.ts'
+import { clickhouseOf, type EventStores } from '../../query/eventStores.ts'
+import { erasedHems } from '../../query/hiddenPeople.ts'
 import { audienceFiles, expireFile } from './files.ts'
 import { readShown, type WriteDeps, writeFile } from './writeFile.ts'
 
@@ -41,7 +41,7 @@ async function write(deps: WriteDeps, { key, isLastTry, signal }: Job): Promise<
 }
 
 /** Looks whether files hold somebody who is hidden since they were verified: those expire at once. */
-export async function verifyFiles({ postgres, clickhouse }: AudienceStores): Promise<void> {
+export async function verifyFiles({ postgres, clickhouse }: EventStores): Promise<void> {
   const { rows } = await postgres.query<{
     file_id: string
     build_id: string

@@ -3,14 +3,14 @@ import { mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ClickHouse, NamedFormat } from '../../platform/clickhouse/client.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
+import { clickhouseOf, type EventStores } from '../../query/eventStores.ts'
+import { erasedHems } from '../../query/hiddenPeople.ts'
 import { requireAlone } from '../alone.ts'
-import { erasedHems } from '../hiddenPeople.ts'
-import { type AudienceStores, clickhouseOf } from '../stores.ts'
 import type { FileFormat, Part } from './files.ts'
 import { partQuery, type ShownMembers, shownQuery } from './rowsQuery.ts'
 import type { FileStore } from './store.ts'
 
-export interface WriteDeps extends AudienceStores {
+export interface WriteDeps extends EventStores {
   readonly store: FileStore
   /** Where parts lie while they are written. */
   readonly temporaryDirectory: string

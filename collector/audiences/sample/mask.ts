@@ -10,14 +10,25 @@ const isMasked = (name: string): boolean => isIdentifying({ name }) || maskedFie
 
 const shown = '***'
 
-/** A row with what is masked in it: of texts the first character stays. */
+/**
+ * A row with what is masked in it: of texts the first character stays. Of other texts, such as descriptions, each word
+ * that holds an address goes.
+ */
 export const maskRow = (row: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
       name,
-      value === null || !isMasked(name) ? value : maskValue(value),
+      value === null ? null : isMasked(name) ? maskValue(value) : maskAddresses(value),
     ]),
   )
 
 const maskValue = (value: unknown): string =>
   typeof value === 'string' ? `${[...value][0] ?? ''}${shown}` : shown
+
+const maskAddresses = (value: unknown): unknown =>
+  typeof value !== 'string'
+    ? value
+    : value
+        .split(/(\s+)/)
+        .map((word) => (/@|linkedin\.com/i.test(word) ? shown : word))
+        .join('')

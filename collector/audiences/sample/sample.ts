@@ -1,13 +1,13 @@
-import { companyFields } from '../../../schemas/fields.ts'
 import type { Reader } from '../../access/reader.ts'
+import { readCompanies } from '../../people/identity/companies.ts'
 import { personFields, readPeople } from '../../people/identity/people.ts'
 import { profileCount } from '../../people/identity/profileSql.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { erasedHems } from '../../query/hiddenPeople.ts'
 import { leafIdsOf } from '../build/plan.ts'
 import { readUsedBuilds } from '../build/usedBuilds.ts'
 import { readUsedLists } from '../build/usedLists.ts'
 import type { Entity, Parsed } from '../definition/definition.ts'
-import { erasedHems } from '../hiddenPeople.ts'
 import { type Estimate, estimateOf, sharesAll } from './estimate.ts'
 import { maskRow } from './mask.ts'
 import { dayOf, sampleQuery } from './sampleQuery.ts'
@@ -48,7 +48,7 @@ export async function takeSample(
   const rows =
     parsed.entity === 'people'
       ? await peopleRows(reader, organizationId, shown)
-      : await companyRows(reader, shown)
+      : await readCompanies(reader, shown)
   return { sample: rows.map(maskRow), estimate: estimateOf(count, below, parsed.limit) }
 }
 
@@ -75,15 +75,4 @@ async function peopleRows(reader: Reader, organizationId: string, hems: readonly
     const known = people.get(hem)
     return known ? (JSON.parse(known.toString()) as Row) : { ...nothing, hem }
   })
-}
-
-async function companyRows(reader: Reader, domains: readonly string[]): Promise<Row[]> {
-  const names = companyFields.map(({ name }) => name)
-  const rows = await reader.rows<Row>({
-    sql: `SELECT ${names.join(', ')} FROM companies FINAL WHERE company_domain IN {domains:Array(String)}`,
-    params: { domains },
-  })
-  const known = new Map(rows.map((row) => [row.company_domain, row]))
-  const nothing = Object.fromEntries(names.map((name) => [name, null]))
-  return domains.map((company_domain) => known.get(company_domain) ?? { ...nothing, company_domain })
 }

@@ -15,8 +15,17 @@ export type CompanyKey = { readonly domain: string } | { readonly address: strin
 export function companyQuery(key: CompanyKey): Query {
   // In brackets of its own it is known before the table is read, so the primary key finds it.
   const domain = 'domain' in key ? '{domain:String}' : `(SELECT ${companyOfAddress('{address:String}')})`
-  return {
-    sql: `SELECT ${companyFields.map(({ name }) => name).join(', ')} FROM companies FINAL WHERE company_domain = ${domain}`,
-    params: { ...key },
-  }
+  return { sql: `${companies} WHERE company_domain = ${domain}`, params: { ...key } }
 }
+
+/** The companies at these domains. */
+export const companiesQuery = (domains: readonly string[]): Query => ({
+  sql: `${companies} WHERE company_domain IN {domains:Array(String)}`,
+  params: { domains },
+})
+
+/** SQL of the companies that meet a condition: their domains. */
+export const companiesWhere = (conditions: readonly string[]): string =>
+  `SELECT company_domain FROM companies FINAL WHERE ${conditions.join(' AND ')}`
+
+const companies = `SELECT ${companyFields.map(({ name }) => name).join(', ')} FROM companies FINAL`

@@ -12,6 +12,7 @@ export async function reloadIdentity(clickhouse: ClickHouse): Promise<void> {
     'identity_by_cookie',
     'identity_by_cookie_lately',
     'profile_by_hem',
+    'person_by_hem',
     'company_by_network',
   ])
     await reload(clickhouse, dictionary)

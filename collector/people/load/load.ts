@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { StartError } from '../../platform/startError.ts'
-import { reloadIdentity } from '../identity/refresh.ts'
 import { openChunkReader } from './chunkReader.ts'
 import { inferColumns } from './inferColumns.ts'
 import { insertChunk } from './insertChunk.ts'
@@ -43,7 +42,7 @@ export interface Loaded {
 }
 
 /**
- * Loads files into the identity store. Readers see nothing of it until all is there, and then all of it. The same
+ * Loads files into a table. Readers see nothing of it until all is there, and then all of it. The same
  * request goes on where an earlier one was broken off, and does it once more where that was finished: rows take the
  * places of the same rows. Throws StartError for files that cannot be loaded; what is there stays as it is.
  */
@@ -70,7 +69,7 @@ export async function load(
     await saveState(clickhouse, state)
   }
   await publish(clickhouse, loadId, request)
-  await reloadIdentity(clickhouse)
+  await request.target.reload?.(clickhouse)
   await finish(clickhouse, state)
   return { rows: state.rows, rejected: state.rejected, isResumed: unfinished !== null }
 }

@@ -4,14 +4,22 @@ import { StartError } from '../../platform/startError.ts'
 import type { LoadRequest } from './load.ts'
 import { readMapping } from './mapping.ts'
 import { type Format, formats, openFile, openStdin } from './source.ts'
-import { targets } from './targets.ts'
+import type { Targets } from './targets.ts'
 
 const everybody = '00000000-0000-0000-0000-000000000000'
 
-/** Reads the arguments of `footfall identity load`. Throws StartError, which says in one line what is wrong. */
-export async function readLoadRequest(args: readonly string[]): Promise<LoadRequest> {
+/**
+ * Reads the arguments of a command that loads, into `usual` where they do not say. Throws StartError, which says in one
+ * line what is wrong.
+ */
+export async function readLoadRequest(
+  args: readonly string[],
+  targets: Targets,
+  usual: string,
+): Promise<LoadRequest> {
   const { values, positionals } = parse(args)
-  const target = targets[values.into]
+  const { into = usual } = values
+  const target = targets[into]
   if (!target) throw new StartError(`--into is one of ${Object.keys(targets).join(', ')}`)
   const format = (values.format ?? null) as Format | null
   if (format !== null && !formats.includes(format)) {
@@ -20,7 +28,7 @@ export async function readLoadRequest(args: readonly string[]): Promise<LoadRequ
   const { organization } = values
   if (organization !== undefined && !isUuid(organization)) throw new StartError('--organization is a uuid')
   if (organization !== undefined && !target.isScoped) {
-    throw new StartError(`--organization is for links: everybody sees ${values.into}`)
+    throw new StartError(`--organization is for links: everybody sees ${into}`)
   }
   const [first] = positionals
   if (first === undefined) throw new StartError('which FILE? - for standard input')
@@ -43,7 +51,7 @@ function parse(args: readonly string[]) {
       args: [...args],
       allowPositionals: true,
       options: {
-        into: { type: 'string', default: 'profiles' },
+        into: { type: 'string' },
         format: { type: 'string' },
         map: { type: 'string' },
         'ignore-unknown': { type: 'boolean', default: false },

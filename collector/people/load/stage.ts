@@ -1,8 +1,6 @@
 /** The tables in which a load waits until all of it is there. */
 
-import { companyFields } from '../../../schemas/fields.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import { profileRowsOf } from '../../platform/clickhouse/profileRows.ts'
 import type { Target } from './targets.ts'
 
 export interface Stage {
@@ -20,7 +18,11 @@ const run = (clickhouse: ClickHouse, sql: string, params: Record<string, string>
 const nameOf = (loadId: string): string => `load_${loadId}`
 
 /** Makes the tables, or finds those of a load that was broken off. */
-export async function openStage(clickhouse: ClickHouse, loadId: string, { table }: Target): Promise<Stage> {
+export async function openStage(
+  clickhouse: ClickHouse,
+  loadId: string,
+  { table, copy }: Target,
+): Promise<Stage> {
   const name = nameOf(loadId)
   const rejected = `${name}_rejected`
   await run(
@@ -28,11 +30,11 @@ export async function openStage(clickhouse: ClickHouse, loadId: string, { table 
     `CREATE TABLE IF NOT EXISTS ${rejected} (row UInt64, reason String, record String) ENGINE = Memory`,
   )
   await run(clickhouse, `CREATE TABLE IF NOT EXISTS ${name} AS ${table}`)
-  if (table !== 'profiles') return { table: name, rejected, countedAs: 1 }
-  await run(clickhouse, `CREATE TABLE IF NOT EXISTS ${name}_rows AS profile_rows`)
+  if (!copy) return { table: name, rejected, countedAs: 1 }
+  await run(clickhouse, `CREATE TABLE IF NOT EXISTS ${name}_rows AS ${copy.table}`)
   await run(
     clickhouse,
-    `CREATE MATERIALIZED VIEW IF NOT EXISTS ${name}_view TO ${name}_rows AS ${profileRowsOf(name)}`,
+    `CREATE MATERIALIZED VIEW IF NOT EXISTS ${name}_view TO ${name}_rows AS ${copy.select(name)}`,
   )
   return { table: name, rejected, countedAs: 2 }
 }
@@ -55,13 +57,10 @@ export async function publish(
   { target, organization, replace }: { target: Target; organization: string; replace: boolean },
 ): Promise<void> {
   const name = nameOf(loadId)
-  const { table, isScoped } = target
-  if (table === 'profiles') await fillCompanies(clickhouse, name)
+  const { table, isScoped, copy } = target
+  await target.complete?.(clickhouse, name)
   const partition = isScoped ? '{organization:String}' : 'tuple()'
-  const copies = [
-    ...(table === 'profiles' ? [{ from: `${name}_rows`, to: 'profile_rows' }] : []),
-    { from: name, to: table },
-  ]
+  const copies = [...(copy ? [{ from: `${name}_rows`, to: copy.table }] : []), { from: name, to: table }]
   for (const { from, to } of copies) {
     await run(
       clickhouse,
@@ -69,24 +68,4 @@ export async function publish(
       isScoped ? { organization } : {},
     )
   }
-}
-
-/**
- * Gives profiles that tell nothing of a company those fields of the company at the domain of their business e-mail.
- * A millisecond newer than the rows that they take the place of.
- */
-async function fillCompanies(clickhouse: ClickHouse, table: string): Promise<void> {
-  const names = companyFields.map(({ name }) => name)
-  const domain = "lower(substringIndex(business_email, '@', -1))"
-  await run(
-    clickhouse,
-    `INSERT INTO ${table}
-     SELECT person.* REPLACE (${names.map((name) => `company.${name} AS ${name}`).join(', ')}, person.updated_at + INTERVAL 1 MILLISECOND AS updated_at)
-     FROM (
-       SELECT * FROM ${table} FINAL
-       WHERE ${names.map((name) => `${name} IS NULL`).join(' AND ')}
-         AND ${domain} IN (SELECT company_domain FROM companies)
-     ) AS person
-     JOIN companies AS company FINAL ON company.company_domain = ${domain}`,
-  )
 }

@@ -1,4 +1,8 @@
 import { companyFields, profileFields } from '../../../schemas/fields.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { profileRowsOf } from '../../platform/clickhouse/profileRows.ts'
+import { reloadIdentity } from '../identity/refresh.ts'
+import { fillCompanies } from './fillCompanies.ts'
 import { domainValue, fieldValue, hemValue, networkValue, reasonOf, time, type Value } from './values.ts'
 
 /** SQL of the text that a file gives for a field; null for a field that it does not have. */
@@ -7,7 +11,7 @@ export type RawOf = (field: string) => string | null
 /** What files can be loaded into. */
 export interface Target {
   /** Its table, and what rows of it are called. */
-  readonly table: 'profiles' | 'identity_links' | 'companies' | 'company_networks'
+  readonly table: string
   /** What a file may give. */
   readonly fields: readonly string[]
   /** Fields without which no row can be taken: one of each list. */
@@ -16,10 +20,18 @@ export interface Target {
   readonly isScoped: boolean
   /** The columns of the table. `{started:DateTime64(3)}` is when the load began, `{organization:UUID}` whose it is. */
   values(rawOf: RawOf): Value[]
+  /** A table that has each row once more in another form, and SQL of the rows that those of a table make, one each. */
+  readonly copy?: { readonly table: string; select(from: string): string }
+  /** Completes the rows that wait in `table` before readers see them. */
+  complete?(clickhouse: ClickHouse, table: string): Promise<void>
+  /** Has readers know what the tables have now. */
+  reload?(clickhouse: ClickHouse): Promise<void>
 }
 
-const started = "toDateTime64({started:String}, 3, 'UTC')"
-const updatedAt: Value = { column: 'updated_at', sql: started }
+/** SQL: when the load began. */
+export const started = "toDateTime64({started:String}, 3, 'UTC')"
+/** The version of rows that replace each other. */
+export const updatedAt: Value = { column: 'updated_at', sql: started }
 const nothing = "''"
 
 const given = (fields: typeof profileFields, rawOf: RawOf): Value[] =>
@@ -28,18 +40,24 @@ const given = (fields: typeof profileFields, rawOf: RawOf): Value[] =>
     return raw === null ? [] : fieldValue(field, raw)
   })
 
+const identity = { reload: reloadIdentity }
+
 const hemOrEmail = ['hem', 'email'] as const
 const hemOf = (rawOf: RawOf): Value => hemValue(rawOf('hem') ?? nothing, rawOf('email') ?? nothing)
 
 const profiles: Target = {
+  ...identity,
   table: 'profiles',
   fields: ['hem', ...profileFields.map(({ name }) => name)],
   required: [hemOrEmail],
   isScoped: false,
   values: (rawOf) => [hemOf(rawOf), ...given(profileFields, rawOf), updatedAt],
+  copy: { table: 'profile_rows', select: profileRowsOf },
+  complete: fillCompanies,
 }
 
 const links: Target = {
+  ...identity,
   table: 'identity_links',
   fields: ['cookie_id', 'hem', 'email', 'confidence', 'observed_at'],
   required: [['cookie_id'], hemOrEmail],
@@ -81,6 +99,7 @@ const observedValue = (raw: string): Value => ({
 })
 
 const companies: Target = {
+  ...identity,
   table: 'companies',
   fields: companyFields.map(({ name }) => name),
   required: [['company_domain']],
@@ -96,6 +115,7 @@ const companies: Target = {
 }
 
 const networks: Target = {
+  ...identity,
   table: 'company_networks',
   fields: ['network', 'company_domain'],
   required: [['network'], ['company_domain']],
@@ -108,4 +128,7 @@ const networks: Target = {
 }
 
 /** By the name that chooses them. */
-export const targets: Readonly<Record<string, Target>> = { profiles, links, companies, networks }
+export type Targets = Readonly<Record<string, Target>>
+
+/** What the identity store takes. */
+export const targets: Targets = { profiles, links, companies, networks }

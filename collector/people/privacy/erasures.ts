@@ -9,6 +9,7 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { profileTables } from '../identity/profileSql.ts'
 import { reloadIdentity } from '../identity/refresh.ts'
+import { eraseSignals } from './eraseSignals.ts'
 import { cookiesOfPerson, hiddenPeopleChanged, privacyRequests } from './optOuts.ts'
 import type { Subject } from './subject.ts'
 
@@ -92,6 +93,8 @@ export async function carryOutErasures({ postgres, clickhouse }: ErasureDeps): P
     deleteRows(clickhouse, 'events', ofCookies(erasures)),
     deleteRows(clickhouse, 'rejected_events', ofCookies(erasures)),
     deleteRows(clickhouse, 'audience_leaf_days', ofCookies(erasures)),
+    deleteRows(clickhouse, 'intent_event_days', ofCookies(erasures)),
+    eraseSignals(clickhouse, hemsEverywhere(erasures)),
     deleteRows(clickhouse, 'audience_members', ofMembers(erasures)),
     deleteRows(clickhouse, 'list_members', ofListMembers(erasures)),
     ...profileTables.map(({ table, hem }) => deleteRows(clickhouse, table, ofProfiles(erasures, hem))),
@@ -215,12 +218,7 @@ function ofLinks(erasures: readonly Unfinished[]): Query {
 /** Rows of the people who are to be erased everywhere: profiles are the operator's. */
 const ofProfiles = (erasures: readonly Unfinished[], hem: string): Query => ({
   sql: `${hem} IN {hems:Array(String)}`,
-  params: {
-    hems: erasures
-      .filter(({ organization_id }) => organization_id === null)
-      .map(({ hem }) => hem)
-      .filter(Boolean),
-  },
+  params: { hems: hemsEverywhere(erasures) },
 })
 
 /** Members of lists that are to go: the people, and their browsers. */
@@ -236,6 +234,12 @@ function ofListMembers(erasures: readonly Unfinished[]): Query {
     },
   }
 }
+
+const hemsEverywhere = (erasures: readonly Unfinished[]): string[] =>
+  erasures
+    .filter(({ organization_id }) => organization_id === null)
+    .map(({ hem }) => hem)
+    .filter((hem) => hem !== null)
 
 /** Members of audiences that are to go: of the organization's, or of all. */
 function ofMembers(erasures: readonly Unfinished[]): Query {

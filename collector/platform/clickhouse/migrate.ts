@@ -10,6 +10,7 @@ import { reloadFailedDictionaries, syncDefinitions } from './definitions.ts'
 import { saveDictionaryLogin } from './login.ts'
 import { syncProfileRows } from './profileRows.ts'
 import { readStatements, schemaDirectory } from './statements.ts'
+import { syncTopics } from './topics.ts'
 
 const triesMax = 5
 const retryMs = 200
@@ -49,6 +50,7 @@ async function migrate(clickhouse: ClickHouse, url: string): Promise<void> {
   await reloadFailedDictionaries(clickhouse)
   await syncColumns(clickhouse)
   await syncProfileRows(clickhouse)
+  await syncTopics(clickhouse)
 }
 
 async function runMigrations(clickhouse: ClickHouse): Promise<void> {

@@ -14,12 +14,30 @@ const valuesOf = async (name: string) => ((await get(`/${name}`)).json() as { va
 
 test('every list is named, with its fields and the number of its values', async () => {
   const { taxonomies: shown } = (await get()).json()
-  expect(shown).toEqual(
+  expect(shown.slice(0, -1)).toEqual(
     taxonomies.map(({ name, description, fields, terms }) => ({
       ...{ name, description, fields, count: terms.length },
     })),
   )
   expect(new Set(shown.map(({ name }: { name: string }) => name)).size).toBe(shown.length)
+})
+
+test('topics are several hundred in a tree', async () => {
+  const { taxonomies: shown } = (await get()).json()
+  const topics = await valuesOf('topics')
+  expect(shown.at(-1)).toMatchObject({ name: 'topics', fields: [], count: topics.length })
+  expect(topics.length).toBeGreaterThan(400)
+  const parentOf = new Map(topics.map(({ value, parent }) => [value, parent]))
+  expect(parentOf.size).toBe(topics.length)
+  for (const { value, label } of topics) {
+    expect(value).toMatch(/^[a-z0-9_]+$/)
+    expect(label).toMatch(/^[A-Z0-9]/)
+    let depth = 0
+    for (let at = parentOf.get(value); at !== undefined; at = parentOf.get(at)) {
+      expect([value, at, parentOf.has(at)]).toEqual([value, at, true])
+      expect(++depth).toBeLessThan(5)
+    }
+  }
 })
 
 test.each(taxonomies.map(({ name }) => name))('%s has its values, each once, with labels', async (name) => {

@@ -72,3 +72,18 @@ WHERE (organization_id, cookie_id) IN (SELECT organization_id, cookie_id FROM la
           AND cookie_id IN (SELECT cookie_id FROM late)))
 ORDER BY organization_id, cookie_id, is_vouched DESC, confidence DESC, observed_at DESC, hem
 LIMIT 1 BY organization_id, cookie_id;
+
+-- People who are known by several addresses: each of their hems, the one that stands for the person (that of the profile
+-- loaded last), and all of them.
+CREATE VIEW {database}.shared_people AS
+SELECT arrayJoin(hems) AS hem_number, person_number, hems
+FROM (
+    SELECT arraySort(groupArray(number)) AS hems,
+        argMin(number, (-toUnixTimestamp64Milli(updated_at), number)) AS person_number
+    FROM (
+        SELECT pte_person_id, reinterpretAsUInt256(unhex(hem)) AS number, updated_at
+        FROM {database}.profiles FINAL
+        WHERE pte_person_id IS NOT NULL)
+    GROUP BY pte_person_id
+    HAVING count() > 1
+);

@@ -2,13 +2,13 @@ import { sampleIdentity } from '../access/sampleView.ts'
 import type { ClickHouse } from '../platform/clickhouse/client.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 
-/** The stores of audiences: those of the sample organization are built and written among its own events. */
-export interface AudienceStores {
+/** Where events and all that is made of them are: of the sample organization in a database of its own. */
+export interface EventStores {
   readonly postgres: Postgres
   readonly clickhouse: Readonly<Record<'live' | 'test', ClickHouse>>
 }
 
 export const clickhouseOf = (
-  { clickhouse }: Pick<AudienceStores, 'clickhouse'>,
+  { clickhouse }: Pick<EventStores, 'clickhouse'>,
   organizationId: string,
 ): ClickHouse => clickhouse[organizationId === sampleIdentity.organizationId ? 'test' : 'live']

@@ -1,8 +1,8 @@
 import { hemAsNumber } from '../../schemas/fields.ts'
 import { optedOutHems } from '../people/identity/profileSql.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
-import type { Bind } from '../query/where.ts'
 import { chunked } from './chunked.ts'
+import type { Bind } from './where.ts'
 
 /**
  * SQL that selects the hem numbers of people who are not to be shown to an organization, whatever builds say: they have
@@ -13,7 +13,7 @@ export function hiddenPeople(organizationId: string, erased: readonly string[], 
     optedOutHems(bind('UUID', organizationId)),
     ...chunked(erased).map((some) => `SELECT arrayJoin(${bind('Array(String)', some)}) AS hem`),
   ]
-  return `SELECT ${hemAsNumber('hem')} FROM (${hems.join(' UNION ALL ')})`
+  return `SELECT ${hemAsNumber('hem')} AS hem_number FROM (${hems.join(' UNION ALL ')})`
 }
 
 /** Hems of the people who are to be erased, by the organization or everywhere, and of whom something may be left. */

@@ -1,0 +1,26 @@
+import { hemAsNumber } from '../../schemas/fields.ts'
+import type { ListQuery } from '../platform/clickhouse/client.ts'
+import { bindings } from '../query/where.ts'
+import { hemsOfPerson, peopleInterest, personOf } from '../signals/interestQuery.ts'
+import type { InterestPlan } from '../signals/plan.ts'
+import { topicTuples } from './topicQuery.ts'
+
+/** The hems that are asked for, as a table. */
+const askedHems = 'asked_hems'
+
+/** For each of `hems` whose person is interested in something: `hem`, and `topics`, the strongest first, as JSON. */
+export function batchQuery(plan: InterestPlan, hems: readonly string[]): ListQuery {
+  const { bind, params } = bindings()
+  const asked = `SELECT value AS hem, ${hemAsNumber('value')} AS hem_number FROM ${askedHems}`
+  const held = `SELECT arrayJoin(${hemsOfPerson('hem_number')}) AS hem_number FROM (${asked})`
+  const sql = `SELECT hem, topics
+FROM (SELECT hem, ${personOf('hem_number')} AS member FROM (${asked})) AS asked
+INNER JOIN (
+SELECT member, ${topicTuples} AS topics
+FROM (
+${peopleInterest(plan, bind, held)}
+)
+GROUP BY member
+) AS found ON asked.member = found.member`
+  return { sql, params, lists: { [askedHems]: hems } }
+}

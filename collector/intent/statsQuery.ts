@@ -1,0 +1,33 @@
+import type { Query } from '../platform/clickhouse/client.ts'
+import { hiddenPeople } from '../query/hiddenPeople.ts'
+import { bindings } from '../query/where.ts'
+import { personOf } from '../signals/interestQuery.ts'
+import { loadedSignals, ownSignals, type SignalSpan } from '../signals/signalsQuery.ts'
+
+/** Signals of each day, or of each day and topic. */
+export interface StatsPlan extends SignalSpan {
+  readonly isPerTopic: boolean
+  /** Hems of people who are to be erased. */
+  readonly erased: readonly string[]
+}
+
+/** How many signals of how many people and companies each day has, the earliest first; of people who are hidden none. */
+export function statsQuery(plan: StatsPlan): Query {
+  const { bind, params } = bindings()
+  const columns = plan.isPerTopic ? ['date', 'topic'] : ['date']
+  const hidden = hiddenPeople(plan.organizationId, plan.erased, bind)
+  const sql = `SELECT ${columns.map((name) => `toString(${name}) AS ${name}`).join(', ')}, sum(times) AS signals,
+  uniqExactIf(member, hem_number != 0) AS people, uniqExactIf(company_domain, company_domain != '') AS companies${plan.isPerTopic ? '' : ', uniqExact(topic) AS topics'}
+FROM (
+SELECT ${personOf('hem_number')} AS member, hem_number, company_domain, topic, date, times
+FROM (
+${loadedSignals(plan, bind)}
+UNION ALL
+${ownSignals(plan, bind)}
+)
+WHERE (hem_number != 0 OR company_domain != '') AND member NOT IN (SELECT ${personOf('hem_number')} FROM (${hidden}))
+)
+GROUP BY ${columns.join(', ')}
+ORDER BY ${columns.join(', ')}`
+  return { sql, params }
+}

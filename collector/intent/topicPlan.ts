@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto'
+import { companyFields } from '../../schemas/fields.ts'
+import { readAudience } from '../audiences/audiences.ts'
+import { canonicalJson } from '../audiences/definition/canonical.ts'
+import type { Entity } from '../audiences/definition/definition.ts'
+import { isIdentifying } from '../audiences/definition/identifyingFields.ts'
+import { cursorStale } from '../audiences/recordsRoute.ts'
+import { readServedBuild } from '../audiences/servedBuild.ts'
+import type { ListCursors } from '../http/cursors.ts'
+import { invalidParameter } from '../http/errors.ts'
+import { personFields } from '../people/identity/people.ts'
+import type { ClickHouse } from '../platform/clickhouse/client.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
+import type { Filter } from '../query/filter.ts'
+import { erasedHems } from '../query/hiddenPeople.ts'
+import { readProfileFilters } from '../query/profileFilter.ts'
+import { dayMs } from '../query/window.ts'
+import { type InterestPlan, windowDaysDefault } from '../signals/plan.ts'
+import { requireTopics } from '../signals/topics.ts'
+import { limitOf } from './schemas.ts'
+
+/** Who is interested in some topics: one page of them. */
+export interface TopicPlan extends InterestPlan {
+  readonly entity: Entity
+  readonly topics: readonly string[]
+  readonly match: 'any' | 'all'
+  readonly minScore: number
+  readonly filters: readonly Filter[]
+  /** Only members of this build of an audience; null: anybody. */
+  readonly buildId: string | null
+  readonly limit: number
+  /** The last record of the page before; null on the first. */
+  readonly after: { readonly score: number; readonly member: string } | null
+}
+
+/** Where the next page begins: after this record of this request, as it was on this day. */
+export interface TopicPlace {
+  /** Of the request. */
+  readonly q: string
+  readonly day: number
+  readonly build: string | null
+  readonly score: number
+  readonly member: string
+}
+
+/** What the bodies of all topic routes have. */
+export interface TopicBody {
+  topic?: string
+  topics?: string[]
+  match?: 'any' | 'all'
+  min_score?: number
+  intent_window_days?: number
+  filter?: Parameters<typeof readProfileFilters>[0]
+  audience_id?: string
+  limit?: number
+  cursor?: string
+}
+
+interface TopicDeps {
+  readonly postgres: Postgres
+  readonly clickhouse: ClickHouse
+  readonly cursors: ListCursors<TopicPlace>
+  readonly nowMs: number
+}
+
+/**
+ * Reads what a topic route is asked. Throws 400 for topics that are none, filters that would tell of somebody chosen, an
+ * audience of another entity and a cursor of another request; 404 for an audience that is not the organization's, and
+ * 409 for one that is not built, or was built anew since the cursor.
+ */
+export async function readTopicPlan(
+  { postgres, clickhouse, cursors, nowMs }: TopicDeps,
+  organizationId: string,
+  entity: Entity,
+  body: TopicBody,
+): Promise<TopicPlan> {
+  const {
+    match = 'any',
+    min_score = 0,
+    intent_window_days = windowDaysDefault,
+    limit = limitOf.default,
+  } = body
+  const topics = body.topics ?? [body.topic!]
+  await requireTopics(clickhouse, body.topics ? 'topics' : 'topic', topics)
+  const filters = body.filter === undefined ? [] : readFilters(body.filter, entity)
+  const buildId =
+    body.audience_id === undefined
+      ? null
+      : await readAudienceBuild(postgres, organizationId, body.audience_id, entity)
+  const place = body.cursor === undefined ? null : cursors.read(organizationId, body.cursor)
+  if (place && place.q !== questionOf(entity, body)) {
+    throw invalidParameter('cursor', 'belongs to another request: only limit and select may change')
+  }
+  if (place && place.build !== buildId) throw cursorStale()
+  return {
+    ...{ organizationId, entity, topics, match, filters, buildId, limit },
+    minScore: min_score,
+    windowDays: intent_window_days,
+    today: place?.day ?? Math.floor(nowMs / dayMs),
+    erased: await erasedHems(postgres, organizationId),
+    after: place && { score: place.score, member: place.member },
+  }
+}
+
+/** Where the page after a record begins. */
+export const placeAfter = (
+  { entity, today, buildId }: TopicPlan,
+  body: TopicBody,
+  { score, member }: { score: number; member: string },
+): TopicPlace => ({ q: questionOf(entity, body), day: today, build: buildId, score, member })
+
+/** What tells a request from others, but for the size of its pages and the fields it shows. */
+function questionOf(entity: Entity, body: TopicBody): string {
+  const { topic, topics, match, min_score, intent_window_days, filter, audience_id } = body
+  const text = canonicalJson([
+    entity,
+    topic,
+    topics,
+    match,
+    min_score,
+    intent_window_days,
+    filter,
+    audience_id,
+  ])
+  return createHash('sha256').update(text).digest('base64url').slice(0, 16)
+}
+
+/** What is counted is free, so a filter may not name what one person is known by. */
+function readFilters(given: NonNullable<TopicBody['filter']>, entity: Entity): readonly Filter[] {
+  const filters =
+    entity === 'people'
+      ? readProfileFilters(given, personFields, 'person')
+      : readProfileFilters(given, companyFields, 'company')
+  const identifying = filters.find(({ field }) => field && isIdentifying(field))
+  if (identifying?.field) {
+    throw invalidParameter(
+      'filter',
+      `${identifying.field.name} identifies single people; intent is of groups`,
+    )
+  }
+  return filters
+}
+
+async function readAudienceBuild(
+  postgres: Postgres,
+  organizationId: string,
+  audienceId: string,
+  entity: Entity,
+): Promise<string> {
+  const audience = await readAudience(postgres, { organizationId, projectId: null }, audienceId.toLowerCase())
+  if (audience.entity !== entity) {
+    throw invalidParameter('audience_id', `is an audience of ${audience.entity}, not of ${entity}`)
+  }
+  return (await readServedBuild(postgres, audience)).buildId
+}

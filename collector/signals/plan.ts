@@ -1,0 +1,15 @@
+/** How far a window may reach back, and how far it does where nobody says. */
+export const windowDaysMax = 365
+export const windowDaysDefault = 30
+
+/** Interest that is looked for: of whom an organization may see, in some topics, within a window. */
+export interface InterestPlan {
+  readonly organizationId: string
+  /** Null: in all of the vocabulary. */
+  readonly topics: readonly string[] | null
+  /** The last day of the window, since 1970 (UTC). */
+  readonly today: number
+  readonly windowDays: number
+  /** Hems of people who are to be erased. */
+  readonly erased: readonly string[]
+}
