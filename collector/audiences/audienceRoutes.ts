@@ -1,7 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { audit } from '../access/audit.ts'
+import type { Principal } from '../access/principal.ts'
 import { changesOf } from '../http/optimisticLock.ts'
+import { untilClosed } from '../http/streaming.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import { access, projectOf, requireLive, requireProject, scopeOf, writeAccess } from './access.ts'
 import {
@@ -12,6 +15,8 @@ import {
   lockAudiencesOf,
   readAudience,
 } from './audiences.ts'
+import { checkTopics } from './definition/leafTopics.ts'
+import { parseDefinition } from './definition/parse.ts'
 import type { AudiencesDeps } from './deps.ts'
 import {
   AudienceChange,
@@ -30,8 +35,13 @@ const onePath = `${path}/:audience_id`
 
 /** Audiences as records: create, list, read, change, delete, clone. */
 export const audienceRoutes =
-  ({ postgres, cursors }: AudiencesDeps): FastifyPluginAsyncTypebox =>
+  ({ postgres, cursors, openReader }: AudiencesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const requireTopicsOf = async (definition: unknown, principal: Principal, reply: FastifyReply) => {
+      const { clickhouse } = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
+      await checkTopics(clickhouse, parseDefinition(definition))
+    }
+
     app.post(
       path,
       {
@@ -52,6 +62,7 @@ export const audienceRoutes =
         const { principal, body } = request
         requireLive(principal)
         const projectId = await projectOf(postgres, request, 'write')
+        await requireTopicsOf(body.definition, principal, reply)
         const audience = await inTransaction(postgres, async (client) => {
           await lockAudiencesOf(client, projectId)
           const id = await createAudience(client, projectId, body)
@@ -122,13 +133,14 @@ export const audienceRoutes =
           response: { 200: One },
         },
       },
-      async (request) => {
+      async (request, reply) => {
         const { principal, params, body } = request
         requireLive(principal)
         const scope = await scopeOf(postgres, request)
         // Before the transaction: who holds a connection must not wait for another.
         const { id, project_id } = await readAudience(postgres, scope, params.audience_id)
         await requireProject(postgres, principal, project_id, 'write')
+        if (body.definition !== undefined) await requireTopicsOf(body.definition, principal, reply)
         return inTransaction(postgres, async (client) => {
           await lockAudiencesOf(client, project_id)
           const before = await readAudience(client, scope, id, true)

@@ -27,9 +27,15 @@ const chosen = `FROM audiences
   ) AS newest
   WHERE organization_id = $1 AND ($2::uuid IS NULL OR audiences.project_id = $2)`
 
+/** What is served decides the meter; before the first build, what is to be built. */
+const isPredictive = `coalesce(served.is_predictive, jsonb_path_exists(audiences.definition, '$.**.intent') OR EXISTS (
+    SELECT FROM audience_uses JOIN audiences AS used ON used.audience_id = used_id
+      JOIN audience_builds AS used_build ON used_build.build_id = used.current_build_id
+    WHERE audience_uses.audience_id = audiences.audience_id AND used_build.is_predictive))`
+
 const columns = `audiences.audience_id, audiences.project_id, audiences.name, audiences.entity,
   audiences.definition, audiences.intent_window_days, audiences.refresh, newest.status, served.bucket_counts,
-  served.count::float8 AS count, audiences.current_build_id, served.completed_at, audiences.version,
+  served.count::float8 AS count, ${isPredictive} AS is_predictive, audiences.current_build_id, served.completed_at, audiences.version,
   audiences.created_at, audiences.updated_at`
 
 /** The audience of that id. Throws 404 "audience not found", also for one outside the scope. */
@@ -159,6 +165,7 @@ interface Row {
   status: Audience['status']
   bucket_counts: Audience['bucket_counts'] | null
   count: number | null
+  is_predictive: boolean
   current_build_id: string | null
   completed_at: Date | null
   version: number
@@ -177,8 +184,7 @@ const audienceOf = (row: Row): Audience => ({
   status: row.status,
   bucket_counts: row.bucket_counts ?? { low: 0, medium: 0, high: 0 },
   count: row.count,
-  // No leaf asks for intent yet.
-  meter: 'audience',
+  meter: row.is_predictive ? 'audience_predictive' : 'audience',
   build_id: row.current_build_id,
   built_at: row.completed_at?.toISOString() ?? null,
   version: row.version,

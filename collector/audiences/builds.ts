@@ -2,6 +2,7 @@ import { emit } from '../outbox/outbox.ts'
 import { wakeQueue } from '../platform/jobs/queue.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
+import type { BucketCounts } from './build/bucketCounts.ts'
 
 /** The queue that finds builds which wait. */
 export const audienceBuilds = 'audiences.builds'
@@ -97,22 +98,27 @@ export async function failBuild(client: Queryable, buildId: string, reason: stri
   )
 }
 
-/**
- * Ends a build whose members are all there, and has it served, unless a later one is already. `inputs` is what it was
- * made from. Call it in a transaction.
- */
+/** What is known of a build once it is done. */
+interface Completed {
+  readonly count: number
+  readonly bucketCounts: BucketCounts
+  readonly isPredictive: boolean
+  /** What it was made from. */
+  readonly inputs: object | null
+}
+
+/** Ends a build whose members are all there, and has it served, unless a later one is already. Call it in a transaction. */
 export async function completeBuild(
   client: Queryable,
   buildId: string,
-  count: number,
-  inputs: object | null,
+  { count, bucketCounts, isPredictive, inputs }: Completed,
 ): Promise<void> {
   const { rowCount } = await client.query(
     `UPDATE audience_builds
-     SET status = 'completed', progress = 1, count = $2, bucket_counts = '{"low":0,"medium":0,"high":0}',
-       completed_at = now(), updated_at = now(), inputs = $3
+     SET status = 'completed', progress = 1, count = $2, bucket_counts = $3, is_predictive = $4,
+       inputs = $5, completed_at = now(), updated_at = now()
      WHERE build_id = $1 AND status = 'unloading'`,
-    [buildId, count, inputs],
+    [buildId, count, JSON.stringify(bucketCounts), isPredictive, inputs],
   )
   if (rowCount === 0) return
   const { rows } = await client.query<{

@@ -40,7 +40,7 @@ export async function explain(
   const plan: ExplainPlan = {
     ...{ organizationId, projectId, parsed, hem, below: null, buildId: audience.build_id },
     leafIds: leafIdsOf(projectId, parsed),
-    ...{ today: dayOf(nowMs), asOfMs: nowMs },
+    ...{ today: dayOf(nowMs), asOfMs: nowMs, intentWindowDays: audience.intent_window_days },
     usedBuilds: await readUsedBuilds(postgres, parsed),
     usedLists: await readUsedLists(postgres, parsed),
     erased: await erasedHems(postgres, organizationId),

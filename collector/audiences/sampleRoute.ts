@@ -1,8 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { conflict } from '../http/errors.ts'
 import { untilClosed } from '../http/streaming.ts'
+import { windowDaysDefault } from '../signals/plan.ts'
 import { access, projectOf } from './access.ts'
 import { AudienceNotBuilt } from './build/usedBuilds.ts'
+import { checkTopics } from './definition/leafTopics.ts'
 import { parseDefinition } from './definition/parse.ts'
 import { checkReferences } from './definition/references.ts'
 import type { AudiencesDeps } from './deps.ts'
@@ -38,13 +40,15 @@ export const sampleRoute =
         const parsed = parseDefinition(body.definition)
         await checkReferences(postgres, { projectId, audienceId: null }, parsed)
         const reader = openReader(principal, { effort: 'scan', signal: untilClosed(reply) })
+        await checkTopics(reader.clickhouse, parsed)
         try {
-          const { sample, estimate } = await takeSample(
+          const { sample, estimate, meter } = await takeSample(
             { reader, postgres, nowMs: now() },
             { organizationId, projectId, mode },
             parsed,
+            body.intent_window_days ?? windowDaysDefault,
           )
-          return { sample, estimate, records_to_charge: estimate.count, meter: 'audience' as const }
+          return { sample, estimate, records_to_charge: estimate.count, meter }
         } catch (error) {
           throw error instanceof AudienceNotBuilt ? conflict(error.message) : error
         }

@@ -8,7 +8,7 @@ export const tags = ['Audiences']
 const definitionText =
   'Whom the audience is of. A node is `{ "all": [Node] }`, `{ "any": [Node] }`, `{ "not": Node }` or a leaf: ' +
   '`{ "profile": { field, op, value } }`, `{ "event": { event_type?, filter?, at_least?, within_days, pixel_id? } }`, ' +
-  `\`{ "list": { list_id } }\` (whose items it names, their people or their companies), \`{ "audience": { audience_id } }\`. At most ${depthMax} deep and ${leavesMax} leaves; what is wrong is answered ` +
+  `\`{ "intent": { topics, match?, min_score? } }\`, \`{ "list": { list_id } }\` (whose items it names, their people or their companies), \`{ "audience": { audience_id } }\`. At most ${depthMax} deep and ${leavesMax} leaves; what is wrong is answered ` +
   '400 with its `pointer`. `GET /api/v1/audiences/schema` has all of it as JSON Schema.'
 
 /** A definition as it is sent: checked by parse.ts, which says where what is wrong stands. */
@@ -57,7 +57,8 @@ export const BucketCounts = Type.Object(
   { low: Type.Integer(), medium: Type.Integer(), high: Type.Integer() },
   {
     description:
-      'Members by the strength of their intent within the window; none where no leaf asks for intent.',
+      'Members by the greatest score, within the window, of the topics of intent leaves: low below 50, medium below 75, ' +
+      'high. None where no leaf asks for intent.',
   },
 )
 

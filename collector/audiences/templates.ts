@@ -15,6 +15,7 @@ const pageView = (path: string, withinDays: number, more: object = {}) => ({
 const eventOf = (event_type: string, within_days: number, more: object = {}) => ({
   event: { event_type, within_days, ...more },
 })
+const intent = (topics: readonly string[], min_score: number) => ({ intent: { topics, min_score } })
 const profile = (field: string, op: string, value: unknown) => ({ profile: { field, op, value } })
 type Node = Record<string, unknown>
 const people = (include: Node, exclude?: Node): Template['definition'] => ({
@@ -121,6 +122,24 @@ export const templates: readonly Template[] = [
     definition: people({
       all: [anyVisit(30), profile('business_email', 'is_set', true), profile('email_status', 'eq', 'valid')],
     }),
+  },
+  {
+    template_id: 'topic_surge',
+    name: 'Surge on a topic',
+    description: 'Far more interested in tableware than in the twelve weeks before the window.',
+    definition: people(intent(['tableware', 'ceramics_and_pottery'], 60)),
+  },
+  {
+    template_id: 'interested_without_visit',
+    name: 'Interested, but not here',
+    description: 'Interested in what the shop sells, and no page viewed in 30 days.',
+    definition: people(intent(['tableware', 'home_decoration', 'handmade_gifts'], 30), anyVisit(30)),
+  },
+  {
+    template_id: 'companies_surging',
+    name: 'Companies with a surge on a topic',
+    description: 'Corporate gifts, by signals of the company and of the people who work there.',
+    definition: companies(intent(['corporate_gifts'], 50)),
   },
   {
     template_id: 'visiting_companies',

@@ -14,6 +14,8 @@ import {
   sampleProfiles,
   sampleRows,
 } from '../sandbox/sample.ts'
+import { sampleRules, sampleSignals, signalDays } from '../sandbox/sampleSignals.ts'
+import { readRules, replaceRules } from '../signals/rules.ts'
 import type { Demo } from './demo.ts'
 
 /** Other people than those whom test keys see. */
@@ -32,8 +34,8 @@ const demoTemplates = [
 export const demoAudienceId = ({ project_id }: Demo): string => uuidOf(`${project_id} ${demoTemplates[0]}`)
 
 /**
- * Gives the demo's project a second pixel with a month of visits, by people of whom profiles tell, and three audiences
- * made from templates: once, when the demo is new. Done again where it was broken off.
+ * Gives the demo's project a second pixel with a month of visits, by people of whom profiles tell, what they and companies
+ * are interested in, and three audiences made from templates: once, when the demo is new. Done again where it was broken off.
  */
 export async function ensureSampleVisitors(
   { postgres, clickhouse }: { postgres: Postgres; clickhouse: ClickHouse },
@@ -49,6 +51,8 @@ export async function ensureSampleVisitors(
     await client.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
       ...[pixelId, projectId, 'Sample visitors'],
     ])
+    const { version } = await readRules(client, organizationId)
+    if (version === 0) await replaceRules(client, organizationId, sampleRules)
     for (const templateId of demoTemplates) {
       const { name, definition } = templates.find(({ template_id }) => template_id === templateId)!
       const audienceId = uuidOf(`${projectId} ${templateId}`)
@@ -74,6 +78,13 @@ async function fillVisits(
   await insertSample(clickhouse, 'profiles', sampleProfiles(graph), 'demo-profiles')
   await reloadIdentity(clickhouse)
   const today = Math.floor(now.getTime() / dayMs)
+  const signals = Array.from({ length: signalDays + 1 }, (_, index) => today - signalDays + index)
+  await insertSample(
+    clickhouse,
+    'intent_signals',
+    signals.flatMap((day) => sampleSignals(day, graph)),
+    `demo-signals-${projectId}`,
+  )
   const midnights = Array.from(
     { length: days.first - days.last + 1 },
     (_, index) => new Date((today - days.first + index) * dayMs),

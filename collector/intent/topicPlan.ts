@@ -3,8 +3,8 @@ import { companyFields } from '../../schemas/fields.ts'
 import { readAudience } from '../audiences/audiences.ts'
 import { canonicalJson } from '../audiences/definition/canonical.ts'
 import type { Entity } from '../audiences/definition/definition.ts'
-import { isIdentifying } from '../audiences/definition/identifyingFields.ts'
 import { cursorStale } from '../audiences/recordsRoute.ts'
+import { isMasked } from '../audiences/sample/mask.ts'
 import { readServedBuild } from '../audiences/servedBuild.ts'
 import type { ListCursors } from '../http/cursors.ts'
 import { invalidParameter } from '../http/errors.ts'
@@ -125,17 +125,17 @@ function questionOf(entity: Entity, body: TopicBody): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 16)
 }
 
-/** What is counted is free, so a filter may not name what one person is known by. */
+/** What is counted is free, so what previews mask cannot be asked for either. */
 function readFilters(given: NonNullable<TopicBody['filter']>, entity: Entity): readonly Filter[] {
   const filters =
     entity === 'people'
       ? readProfileFilters(given, personFields, 'person')
       : readProfileFilters(given, companyFields, 'company')
-  const identifying = filters.find(({ field }) => field && isIdentifying(field))
+  const identifying = filters.find(({ field }) => field && isMasked(field.name))
   if (identifying?.field) {
     throw invalidParameter(
       'filter',
-      `${identifying.field.name} identifies single people; intent is of groups`,
+      `${identifying.field.name} is masked in previews, so no filter may name it`,
     )
   }
   return filters

@@ -8,6 +8,7 @@ import { profileCount } from '../people/identity/profileSql.ts'
 import { reloadIdentity } from '../people/identity/refresh.ts'
 import type { ClickHouse } from '../platform/clickhouse/client.ts'
 import { sampleDeliveries } from './sampleCampaigns.ts'
+import { sampleSignals, signalDays } from './sampleSignals.ts'
 import { planDay, type SampleEvent } from './sampleTraffic.ts'
 import { sampleVisitors } from './sampleVisitors.ts'
 
@@ -94,13 +95,22 @@ export async function fillSampleDatabase(
 ): Promise<void> {
   const today = Math.floor(now.getTime() / dayMs)
   const firstDay = today - daysBefore
-  const { days, profiles } = await present(clickhouse, firstDay)
+  const { days, signals, profiles } = await present(clickhouse, firstDay)
   if (profiles === 0) {
     // Observed now: they count more than what a release before said of the same cookies. A second copy replaces them.
     await insertSample(clickhouse, 'identity_links', sampleLinks(now), `sample-links-${now.getTime()}`)
     await insertSample(clickhouse, 'companies', sampleCompanies(), 'sample-companies')
     await insertSample(clickhouse, 'profiles', sampleProfiles(), 'sample-profiles')
     await reloadIdentity(clickhouse)
+  }
+  const withoutSignals = Array.from(
+    { length: signalDays + daysAfter + 1 },
+    (_, index) => today - signalDays + index,
+  )
+    .filter((day) => !signals.includes(day))
+    .flatMap((day) => sampleSignals(day, graph))
+  if (withoutSignals.length > 0) {
+    await insertSample(clickhouse, 'intent_signals', withoutSignals, `sample-signals-${today}`)
   }
   const missing = Array.from({ length: daysBefore + daysAfter + 1 }, (_, index) => firstDay + index)
     .filter((day) => !days.includes(day))
@@ -129,15 +139,16 @@ export async function insertDays(
 
 const nameOf = (midnight: Date): string => midnight.toISOString().slice(0, 10)
 
-/** Which days from `firstDay` on the database has, and how many profiles. */
+/** Which days from `firstDay` on the database has, of which it has signals, and how many profiles. */
 async function present(
   clickhouse: ClickHouse,
   firstDay: number,
-): Promise<{ days: number[]; profiles: number }> {
-  const [found] = await clickhouse.rows<{ days: number[]; profiles: number }>({
+): Promise<{ days: number[]; signals: number[]; profiles: number }> {
+  const [found] = await clickhouse.rows<{ days: number[]; signals: number[]; profiles: number }>({
     sql: `SELECT
             (SELECT groupUniqArray(intDiv(ts_millis, {dayMs:Int64})) FROM events
              WHERE project_id = {projectId:UUID} AND ts_millis >= {fromMs:Int64}) AS days,
+            (SELECT groupUniqArray(toUInt16(date)) FROM intent_signals) AS signals,
             (${profileCount}) AS profiles`,
     params: { dayMs, projectId: sampleIdentity.projectId, fromMs: firstDay * dayMs },
   })

@@ -1,7 +1,9 @@
 import { sampleIdentity } from '../access/sampleView.ts'
 import { storeMember } from '../admin/members/newMember.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
+import { readRules, replaceRules } from '../signals/rules.ts'
 import { sampleCampaigns } from './sampleCampaigns.ts'
+import { sampleRules } from './sampleSignals.ts'
 
 /** Who belongs to the sample organization; nobody can sign in as them. */
 const sampleMembers = [
@@ -29,6 +31,8 @@ export async function ensureSampleOrganization(postgres: Postgres): Promise<void
      ON CONFLICT DO NOTHING`,
     [pixelId, projectId, 'Sample shop', ['https://pottery.example']],
   )
+  const { version } = await readRules(postgres, organizationId)
+  if (version === 0) await replaceRules(postgres, organizationId, sampleRules)
   for (const { memberId, name, role } of sampleMembers) {
     const email = `${memberId}@sample.invalid`
     await storeMember(postgres, { memberId, organizationId, email, name, role, passwordHash: noPassword })

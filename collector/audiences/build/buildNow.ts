@@ -1,11 +1,16 @@
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { clickhouseOf, type EventStores } from '../../query/eventStores.ts'
+import { erasedHems } from '../../query/hiddenPeople.ts'
+import { dayMs } from '../../query/window.ts'
 import { requireAlone, UnderWayElsewhere } from '../alone.ts'
 import { beginBuild, completeBuild, noteProgress } from '../builds.ts'
 import { parseDefinition } from '../definition/parse.ts'
+import { countBuckets, noBuckets } from './bucketCounts.ts'
 import { countEvents } from './countEvents.ts'
 import { insertMembers } from './insertMembers.ts'
+import { interestPlanOf } from './intentHits.ts'
 import { countMembers } from './members.ts'
+import { isPredictive } from './usedBuilds.ts'
 
 /** The share of a build that counting events is taken for. */
 const countingShare = 0.7
@@ -30,9 +35,17 @@ export async function buildNow(
     // Two that stored members at once would store them twice.
     await requireAlone(client, buildId)
     await requireUnfinished(client, buildId)
-    const inputs = await insertMembers(deps, build, parsed)
+    const { inputs, usedBuilds } = await insertMembers(deps, build, parsed)
     const count = await countMembers(clickhouse, buildId)
-    await completeBuild(client, buildId, count, inputs)
+    const interest = interestPlanOf({
+      ...{ ...build, parsed, today: Math.floor(build.asOfMs / dayMs) },
+      erased: await erasedHems(postgres, build.organizationId),
+    })
+    await completeBuild(client, buildId, {
+      ...{ count, inputs },
+      bucketCounts: interest ? await countBuckets(clickhouse, parsed.entity, buildId, interest) : noBuckets,
+      isPredictive: await isPredictive(client, parsed, usedBuilds),
+    })
     return count
   })
 }

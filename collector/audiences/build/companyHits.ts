@@ -2,6 +2,7 @@ import { companyFields } from '../../../schemas/fields.ts'
 import { companyDomains, peopleWhere } from '../../people/identity/profileSql.ts'
 import type { Bind } from '../../query/where.ts'
 import { eventSums } from './eventHits.ts'
+import { interestedCompanies } from './intentHits.ts'
 import { listHits } from './listHits.ts'
 import { bitOf, leavesOf, type MembersPlan } from './membersQuery.ts'
 import { profileCondition } from './profileCondition.ts'
@@ -27,6 +28,7 @@ HAVING bits != 0`,
         ]
       : []),
     ...profileHits(plan, bind),
+    ...interestedCompanies(plan, bind),
     ...usedMembers(plan, 'company_domain', bind),
     ...listHits(plan, bind),
   ]

@@ -17,15 +17,15 @@ import { readUsedLists } from './usedLists.ts'
 /**
  * Step 2 of a build: finds who meets the definition and stores them under the build's id, in the order of their keys.
  * Where nothing but today's events has changed since the build before, only people are looked at whom these are about.
- * May be done again: what an earlier try left is dropped first. Resolves with what it was made from. Throws
- * AudienceNotBuilt.
+ * May be done again: what an earlier try left is dropped first. Resolves with what it was made from, and the
+ * builds of other audiences among that. Throws AudienceNotBuilt.
  */
 export async function insertMembers(
   { postgres, clickhouse }: BuildDeps,
   build: Build,
   parsed: Parsed,
-): Promise<Inputs | null> {
-  const { buildId, organizationId, projectId } = build
+): Promise<{ inputs: Inputs | null; usedBuilds: readonly string[] }> {
+  const { buildId, organizationId, projectId, intentWindowDays } = build
   const identity = await readIdentityState({ postgres, clickhouse })
   const today = Math.floor(build.asOfMs / dayMs)
   const leafIds = leafIdsOf(projectId, parsed)
@@ -38,7 +38,7 @@ export async function insertMembers(
   const standing = inputs && (await readStanding({ postgres, clickhouse }, build, inputs, dateOf(today)))
   const { bind, params } = bindings()
   const plan: MembersPlan = {
-    ...{ organizationId, parsed, leafIds, today, below: null, usedBuilds },
+    ...{ organizationId, parsed, leafIds, today, intentWindowDays, below: null, usedBuilds },
     usedLists: await readUsedLists(postgres, parsed),
     erased: await erasedHems(postgres, organizationId),
     eventCounts: (bind) => countedRows(counted, bind),
@@ -62,7 +62,7 @@ ${members}
 ${stepSettings}, log_comment = ${bind('String', buildId)}`,
     params,
   })
-  return inputs
+  return { inputs, usedBuilds: [...usedBuilds.values()] }
 }
 
 /** SQL: `member` of a build before, in the order of a build, and of those whose events have changed whoever meets the definition now. */

@@ -16,6 +16,8 @@ export interface MembersPlan {
   readonly eventCounts: ((bind: Bind) => string) | null
   /** The day that events are counted back from, since 1970 (UTC). */
   readonly today: number
+  /** How many days, `today` the last of them, intent leaves look at. */
+  readonly intentWindowDays: number
   /** Which build of each audience that a leaf names. */
   readonly usedBuilds: ReadonlyMap<string, string>
   /** The lists that leaves name. */

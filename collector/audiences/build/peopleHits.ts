@@ -2,6 +2,7 @@ import { hemAsNumber } from '../../../schemas/fields.ts'
 import { profilesWhere } from '../../people/identity/profileSql.ts'
 import type { Bind } from '../../query/where.ts'
 import { eventSums } from './eventHits.ts'
+import { interestedPeople } from './intentHits.ts'
 import { listHits } from './listHits.ts'
 import { bitOf, hemCondition, leavesOf, type MembersPlan } from './membersQuery.ts'
 import { profileCondition } from './profileCondition.ts'
@@ -22,6 +23,7 @@ HAVING bits != 0`,
         ]
       : []),
     ...profileHits(plan, bind),
+    ...interestedPeople(plan, bind),
     ...usedMembers(plan, 'hem_number', bind),
     ...listHits(plan, bind),
   ]

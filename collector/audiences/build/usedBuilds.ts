@@ -5,6 +5,21 @@ import { leavesOf } from './membersQuery.ts'
 /** What a leaf names is not there: an audience without a build yet, or a list that was deleted. */
 export class AudienceNotBuilt extends Error {}
 
+/** Whether intent decides who is in a build: by a leaf of its own, or by one of the builds that it uses. */
+export async function isPredictive(
+  client: Queryable,
+  parsed: Parsed,
+  usedBuilds: readonly string[],
+): Promise<boolean> {
+  if (leavesOf(parsed, 'intent').length > 0) return true
+  if (usedBuilds.length === 0) return false
+  const { rowCount } = await client.query(
+    'SELECT FROM audience_builds WHERE build_id = ANY($1) AND is_predictive LIMIT 1',
+    [usedBuilds],
+  )
+  return rowCount !== 0
+}
+
 /** The builds that are served now of the audiences that leaves name. Throws AudienceNotBuilt. */
 export async function readUsedBuilds(
   client: Queryable,

@@ -35,7 +35,7 @@ export type Tree =
   | { readonly not: Tree }
   | { readonly leaf: number }
 
-export type Leaf = ProfileLeaf | EventLeaf | ListLeaf | AudienceLeaf
+export type Leaf = ProfileLeaf | EventLeaf | IntentLeaf | ListLeaf | AudienceLeaf
 
 /** Where a leaf stands in the request's body, as a JSON pointer. */
 interface Placed {
@@ -60,6 +60,14 @@ export interface EventLeaf extends Placed {
   readonly withinDays: number
   /** What it counts, whatever the number and the days: leaves for which this is the same text share their counts. */
   readonly counted: string
+}
+
+/** Whoever is interested in any, or in all, of these topics within the audience's window, with at least that score. */
+export interface IntentLeaf extends Placed {
+  readonly kind: 'intent'
+  readonly topics: readonly string[]
+  readonly match: 'any' | 'all'
+  readonly minScore: number
 }
 
 /** Whoever a list names: people themselves, by their browsers, or those who work at its companies. */

@@ -37,6 +37,7 @@ export const definitionSchema = {
         exactly({ not: ref('node') }),
         exactly({ profile: ref('profile') }),
         exactly({ event: ref('event') }),
+        exactly({ intent: ref('intent') }),
         exactly({ list: exactly({ list_id: uuid }) }),
         exactly({ audience: exactly({ audience_id: uuid }) }),
       ],
@@ -52,6 +53,18 @@ export const definitionSchema = {
           pixel_id: uuid,
         },
         ['within_days'],
+      ),
+    },
+    intent: {
+      description:
+        'Interested in any, or in all, of these topics within intent_window_days, each with at least that score.',
+      ...exactly(
+        {
+          topics: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: 25, uniqueItems: true },
+          match: { enum: ['any', 'all'], default: 'any' },
+          min_score: { type: 'integer', minimum: 0, maximum: 100, default: 0 },
+        },
+        ['topics'],
       ),
     },
     profile: { oneOf: profileFields.flatMap(leavesOfField) },

@@ -38,7 +38,7 @@ function readTree(given: unknown, pointer: string, depth: number, leaves: Leaf[]
   if (!isObject(given)) throw invalidAt(pointer, 'must be an object')
   const [name, ...others] = Object.keys(given)
   if (name === undefined || others.length > 0) {
-    throw invalidAt(pointer, 'must have exactly one of all, any, not, profile, event, list, audience')
+    throw invalidAt(pointer, 'must have exactly one of all, any, not, profile, event, intent, list, audience')
   }
   const branch = branches.find((candidate) => candidate === name)
   if (branch === undefined) {

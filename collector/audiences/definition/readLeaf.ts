@@ -7,6 +7,7 @@ import { canonicalJson } from './canonical.ts'
 import {
   type AudienceLeaf,
   type EventLeaf,
+  type IntentLeaf,
   type Leaf,
   type ListLeaf,
   type ProfileCondition,
@@ -21,6 +22,9 @@ import { opsOf, valueTypeOf } from './profileOps.ts'
 const filterCharsMax = 8_000
 const valueCharsMax = 1_000
 const atLeastMax = 1_000_000
+/** Most topics of an intent leaf, and characters of each. */
+const topicsMax = 25
+const topicCharsMax = 100
 
 /** Reads the leaf `name` of the node at `pointer`. Throws 400 with the JSON pointer of what is wrong. */
 export function readLeaf(name: string, given: unknown, pointer: string): Leaf {
@@ -33,11 +37,11 @@ export function readLeaf(name: string, given: unknown, pointer: string): Leaf {
     case 'audience':
       return readAudienceLeaf(given, place)
     case 'intent':
-      throw invalidAt(place, 'there is no intent data yet; it comes with a later release')
+      return readIntentLeaf(given, place)
     case 'list':
       return readListLeaf(given, place)
     default:
-      throw invalidAt(pointer, 'must have exactly one of all, any, not, profile, event, list, audience')
+      throw invalidAt(pointer, 'must have exactly one of all, any, not, profile, event, intent, list, audience')
   }
 }
 
@@ -121,6 +125,26 @@ function readEventLeaf(given: unknown, pointer: string): EventLeaf {
     filters: [...ofType, ...filters],
     // Only campaigns have impressions.
     source: eventType === 'impression' ? null : source,
+  }
+}
+
+/** Whether there are such topics is looked up by leafTopics.ts. */
+function readIntentLeaf(given: unknown, pointer: string): IntentLeaf {
+  const members = new Members(given, pointer, ['topics', 'match', 'min_score'])
+  const topics = members.required('topics')
+  if (!Array.isArray(topics) || topics.length === 0 || topics.length > topicsMax) {
+    throw members.invalid('topics', `must be an array of 1 to ${topicsMax} topics`)
+  }
+  for (const [index, topic] of topics.entries()) {
+    const place = `${pointer}/topics/${index}`
+    if (typeof topic !== 'string' || topic === '') throw invalidAt(place, 'must be a text')
+    if (topic.length > topicCharsMax) throw invalidAt(place, `is longer than ${topicCharsMax} characters`)
+    if (topics.indexOf(topic) !== index) throw invalidAt(place, 'stands there twice')
+  }
+  return {
+    ...{ kind: 'intent', pointer, topics: topics as string[] },
+    match: members.has('match') ? members.oneOf('match', ['any', 'all']) : 'any',
+    minScore: members.has('min_score') ? members.integer('min_score', 0, 100) : 0,
   }
 }
 

@@ -6,7 +6,8 @@ const maskedFields: ReadonlySet<string> = new Set([
   ...['company_phone', 'company_linkedin_url'],
 ])
 
-const isMasked = (name: string): boolean => isIdentifying({ name }) || maskedFields.has(name)
+/** Whether samples and previews hide what a field says. */
+export const isMasked = (name: string): boolean => isIdentifying({ name }) || maskedFields.has(name)
 
 const shown = '***'
 

@@ -5,7 +5,7 @@ import { profileCount } from '../../people/identity/profileSql.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { erasedHems } from '../../query/hiddenPeople.ts'
 import { leafIdsOf } from '../build/plan.ts'
-import { readUsedBuilds } from '../build/usedBuilds.ts'
+import { isPredictive, readUsedBuilds } from '../build/usedBuilds.ts'
 import { readUsedLists } from '../build/usedLists.ts'
 import type { Entity, Parsed } from '../definition/definition.ts'
 import { type Estimate, estimateOf, sharesAll } from './estimate.ts'
@@ -22,6 +22,14 @@ const lookedAt = 50_000
  */
 const alikeMin = { live: 5, test: 1 } as const
 
+/** What a sample tells. */
+export interface Sample {
+  readonly sample: Record<string, unknown>[]
+  readonly estimate: Estimate
+  /** What reading the members would be charged on. */
+  readonly meter: 'audience' | 'audience_predictive'
+}
+
 /**
  * Some members of what a definition would be, masked, and an estimate of how many it would have. Where there are many
  * people it looks at those alone whose hems are in a range. Throws what readers throw, and AudienceNotBuilt.
@@ -30,15 +38,16 @@ export async function takeSample(
   { reader, postgres, nowMs }: { reader: Reader; postgres: Queryable; nowMs: number },
   { organizationId, projectId, mode }: { organizationId: string; projectId: string; mode: 'live' | 'test' },
   parsed: Parsed,
-): Promise<{ sample: Record<string, unknown>[]; estimate: Estimate }> {
+  intentWindowDays: number,
+): Promise<Sample> {
   const below = await shareOf(reader, parsed.entity)
+  const usedBuilds = await readUsedBuilds(postgres, parsed)
   const [found] = await reader.rows<{ count: number; members: string[] }>(
     sampleQuery({
       ...{ organizationId, projectId, below, rows: rowsMax, alikeMin: alikeMin[mode] },
       parsed: { ...parsed, limit: null },
       leafIds: leafIdsOf(projectId, parsed),
-      ...{ today: dayOf(nowMs), asOfMs: nowMs },
-      usedBuilds: await readUsedBuilds(postgres, parsed),
+      ...{ today: dayOf(nowMs), asOfMs: nowMs, intentWindowDays, usedBuilds },
       usedLists: await readUsedLists(postgres, parsed),
       erased: await erasedHems(postgres, organizationId),
     }),
@@ -49,7 +58,12 @@ export async function takeSample(
     parsed.entity === 'people'
       ? await peopleRows(reader, organizationId, shown)
       : await readCompanies(reader, shown)
-  return { sample: rows.map(maskRow), estimate: estimateOf(count, below, parsed.limit) }
+  const isOfIntent = await isPredictive(postgres, parsed, [...usedBuilds.values()])
+  return {
+    sample: rows.map(maskRow),
+    estimate: estimateOf(count, below, parsed.limit),
+    meter: isOfIntent ? 'audience_predictive' : 'audience',
+  }
 }
 
 /** How many of 65,536 shares hold about as many as are looked at; null for all of them. */

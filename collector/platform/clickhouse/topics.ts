@@ -1,31 +1,43 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { packageRoot } from '../paths.ts'
 import type { ClickHouse } from './client.ts'
 
+/** A topic of the vocabulary. */
+interface Row {
+  readonly topic: string
+  readonly label: string
+  /** Empty at the top of the tree. */
+  readonly parent: string
+}
+
 /** The topics that come with the service: a file as operators load their own. */
-export const shippedTopics = join(packageRoot, 'schemas/topics.csv')
+const readShippedTopics = (): Row[] =>
+  readFileSync(join(packageRoot, 'schemas/topics.ndjson'), 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => ({ parent: '', ...(JSON.parse(line) as Omit<Row, 'parent'> & Partial<Row>) }))
+
+/** The version of rows that came with the service: whatever is loaded is newer. */
+const shippedAt = '1970-01-01T00:00:00Z'
 
 /**
  * Makes sure that the vocabulary has the topics that come with the service, as they are in this release. Topics that
  * the operator loaded under the same id stay as loaded, and where these took the place of all, nothing is added.
  */
 export async function syncTopics(clickhouse: ClickHouse): Promise<void> {
-  const params = { file: readFileSync(shippedTopics, 'utf8') }
-  const shipped = "updated_at = toDateTime64(0, 3, 'UTC')"
-  const lacking = `
-    FROM format(CSVWithNames, 'topic String, label String, parent String', {file:String})
-    WHERE (topic, label, parent) NOT IN (SELECT topic, label, parent FROM intent_topics)
-      AND topic NOT IN (SELECT topic FROM intent_topics WHERE NOT ${shipped})
-      AND (SELECT count() = 0 OR countIf(${shipped}) > 0 FROM intent_topics)`
-  const [found] = await clickhouse.rows<{ count: number }>({
-    sql: `SELECT count() AS count ${lacking}`,
-    params,
+  const present = await clickhouse.rows<Row & { is_shipped: 0 | 1 }>({
+    sql: 'SELECT topic, label, parent, toUnixTimestamp64Milli(updated_at) = 0 AS is_shipped FROM intent_topics FINAL',
+    params: {},
   })
-  if (found!.count === 0) return
-  await clickhouse.command({
-    sql: `INSERT INTO intent_topics (topic, label, parent, updated_at)
-          SELECT topic, label, parent, toDateTime64(0, 3, 'UTC') ${lacking}`,
-    params,
+  if (present.length > 0 && !present.some(({ is_shipped }) => is_shipped)) return
+  const known = new Map(present.map((row) => [row.topic, row]))
+  const lacking = readShippedTopics().filter(({ topic, label, parent }) => {
+    const row = known.get(topic)
+    return !row || (row.is_shipped && (row.label !== label || row.parent !== parent))
   })
+  if (lacking.length === 0) return
+  const rows = lacking.map((row) => `${JSON.stringify({ ...row, updated_at: shippedAt })}\n`)
+  await clickhouse.insertLines('intent_topics', Readable.from(rows, { objectMode: false }), 'topics')
 }

@@ -1,3 +1,4 @@
+import { hemAsNumber } from '../../../schemas/fields.ts'
 import { type RawOf, started, type Target, type Targets, updatedAt } from '../../people/load/targets.ts'
 import { domainValue, hemValue, reasonOf, type Value } from '../../people/load/values.ts'
 
@@ -43,7 +44,7 @@ function subjectValues(rawOf: RawOf): Value[] {
   return [
     {
       column: 'hem_number',
-      sql: `if(${isOfCompany}, 0, reinterpretAsUInt256(unhex(${ofPerson.sql})))`,
+      sql: `if(${isOfCompany}, 0, ${hemAsNumber(ofPerson.sql)})`,
       wrong: {
         when: `(${isOfCompany} AND (${hem} != '' OR ${email} != ''))`,
         reason: "'company_domain: stands beside hem or email; a signal is of a person or of a company'",

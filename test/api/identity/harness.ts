@@ -55,6 +55,17 @@ export async function openIdentityStore() {
       outgoing.end(sql)
     })
 
+  const run = (command: string, args: readonly string[], stdin?: Buffer): Promise<Ended> =>
+    new Promise((resolve) => {
+      const child = execFile(
+        process.execPath,
+        [cli, command, ...args],
+        { env, cwd: directory },
+        (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
+      )
+      child.stdin!.end(stdin)
+    })
+
   return {
     clickhouse,
     directory,
@@ -71,16 +82,9 @@ export async function openIdentityStore() {
       return path
     },
     /** Runs `npx footfall identity …` as an operator would. */
-    identity: (args: readonly string[], stdin?: Buffer): Promise<Ended> =>
-      new Promise((resolve) => {
-        const child = execFile(
-          process.execPath,
-          [cli, 'identity', ...args],
-          { env, cwd: directory },
-          (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
-        )
-        child.stdin!.end(stdin)
-      }),
+    identity: (args: readonly string[], stdin?: Buffer) => run('identity', args, stdin),
+    /** Runs `npx footfall intent …`. */
+    intent: (args: readonly string[], stdin?: Buffer) => run('intent', args, stdin),
     /** Tables that loads left behind. */
     leftovers: async () =>
       (

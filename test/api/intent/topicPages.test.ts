@@ -94,7 +94,8 @@ test('pages have everybody once, by score, as the naive evaluator finds them', a
     expect(((await intent.charged()).intent ?? 0) - before).toBe(live.count)
     const preview = await intent.ask(`${path}/preview`, body)
     expect(preview.count).toBe(expected.length)
-    expect(preview.results.length).toBe(Math.min(25, expected.length))
+    const isNarrow = asked.seniority !== undefined && expected.length < 5
+    expect(preview.results.length).toBe(isNarrow ? 0 : Math.min(25, expected.length))
     expect(((await intent.charged()).intent ?? 0) - before).toBe(live.count)
   }
   expect(found).toBeGreaterThan(queries)
@@ -209,8 +210,9 @@ test.each([
   [{ topic: topics[0], limit: 1_001 }, 'limit', ''],
   [{ topic: topics[0], limit: 0 }, 'limit', ''],
   [{ topic: topics[0], audience_id: 'x' }, 'audience_id', ''],
-  [{ topic: topics[0], filter: 'email:eq:a@b.example' }, 'filter', 'identifies'],
-  [{ topic: topics[0], filter: 'hem:like:a%' }, 'filter', 'identifies'],
+  [{ topic: topics[0], filter: 'email:eq:a@b.example' }, 'filter', 'masked'],
+  [{ topic: topics[0], filter: 'hem:like:a%' }, 'filter', 'masked'],
+  [{ topic: topics[0], filter: 'last_name:eq:Li' }, 'filter', 'masked'],
   [{ topic: topics[0], filter: 'page_url:eq:/x' }, 'filter', 'not of a person'],
   [{ topic: topics[0], select: 'nothing' }, 'select', '"nothing"'],
   [{ topic: topics[0], cursor: 'AAAA' }, 'cursor', ''],

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { eventCountsSelect } from '../../../collector/audiences/build/eventCountsQuery.ts'
@@ -8,6 +10,7 @@ import { definitionSchema } from '../../../collector/audiences/definition/jsonSc
 import { parseDefinition } from '../../../collector/audiences/definition/parse.ts'
 import { templates } from '../../../collector/audiences/templates.ts'
 import { ApiError } from '../../../collector/http/errors.ts'
+import { packageRoot } from '../../../collector/platform/paths.ts'
 import { bindings } from '../../../collector/query/where.ts'
 import { profileFields } from '../../../schemas/fields.ts'
 
@@ -132,10 +135,34 @@ describe('what is wrong is answered with the place where it stands', () => {
       /uuid/,
     ],
     [
-      'intent',
-      people({ any: [visit, { intent: { topics: ['a'] } }] }),
-      '/include/any/1/intent',
-      /later release/,
+      'intent without topics',
+      people({ any: [visit, { intent: { topics: [] } }] }),
+      '/include/any/1/intent/topics',
+      /1 to 25/,
+    ],
+    [
+      'a topic twice',
+      people({ any: [visit, { intent: { topics: ['a', 'a'] } }] }),
+      '/include/any/1/intent/topics/1',
+      /twice/,
+    ],
+    [
+      'a topic that is no text',
+      people({ any: [visit, { intent: { topics: [7] } }] }),
+      '/include/any/1/intent/topics/0',
+      /text/,
+    ],
+    [
+      'a score above 100',
+      people({ any: [visit, { intent: { topics: ['a'], min_score: 101 } }] }),
+      '/include/any/1/intent/min_score',
+      /100/,
+    ],
+    [
+      'a match that is none',
+      people({ any: [visit, { intent: { topics: ['a'], match: 'some' } }] }),
+      '/include/any/1/intent/match',
+      /any or all/,
     ],
     ['a list of no id', people({ list: { list_id: 'a' } }), '/include/list/list_id', /uuid/],
   ])('%s', (_, definition, pointer, message) => {
@@ -189,14 +216,20 @@ test('there are at least 12 templates, of both entities, and each is a definitio
   expect(templates.length).toBeGreaterThanOrEqual(12)
   expect(new Set(templates.map(({ template_id }) => template_id)).size).toBe(templates.length)
   expect(new Set(templates.map(({ definition }) => definition.entity)).size).toBe(2)
-  for (const { definition } of templates) parseDefinition(definition)
+  const topics = readFileSync(join(packageRoot, 'schemas/topics.ndjson'), 'utf8')
+  for (const { definition } of templates) {
+    for (const leaf of parseDefinition(definition).leaves) {
+      for (const topic of leaf.kind === 'intent' ? leaf.topics : [])
+        expect(topics).toContain(`"topic":"${topic}"`)
+    }
+  }
 })
 
 /** Anything that a body may hold, near to definitions and far from them. */
 const anything = fc.letrec((tie) => ({
   node: fc.oneof(
     { maxDepth: 9, depthSize: 'medium' },
-    { arbitrary: fc.constantFrom(visit, ceo), weight: 8 },
+    { arbitrary: fc.constantFrom(visit, ceo, { intent: { topics: ['golf'], min_score: 50 } }), weight: 8 },
     fc.constantFrom({}, null, 7, 'all'),
     { arbitrary: fc.record({ all: fc.array(tie('node'), { maxLength: 4 }) }), weight: 4 },
     fc.record({ all: fc.jsonValue() }),
@@ -286,6 +319,7 @@ test('whatever is sent is a definition, whose queries can be written, or 400 wit
             usedLists,
             erased: [],
             today: 20_000,
+            intentWindowDays: 30,
             below: null,
           },
           eventCounts: (bind) =>
