@@ -130,10 +130,12 @@ export const templates: readonly Template[] = [
     definition: people(intent(['tableware', 'ceramics_and_pottery'], 60)),
   },
   {
-    template_id: 'interested_without_visit',
-    name: 'Interested, but not here',
-    description: 'Interested in what the shop sells, and no page viewed in 30 days.',
-    definition: people(intent(['tableware', 'home_decoration', 'handmade_gifts'], 30), anyVisit(30)),
+    template_id: 'interested_visitors',
+    name: 'Interested visitors',
+    description: 'Interested in what the shop sells, and viewed a page in the last 30 days.',
+    definition: people({
+      all: [intent(['tableware', 'home_decoration', 'handmade_gifts'], 30), anyVisit(30)],
+    }),
   },
   {
     template_id: 'companies_surging',

@@ -33,6 +33,9 @@ export type WindowParameters = Static<typeof WindowQuery>
 
 export const dayMs = 86_400_000
 
+/** YYYY-MM-DD of a day since 1970 (UTC). */
+export const dateOf = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10)
+
 /** The largest distance from 1970 that a date may have, in milliseconds (ECMAScript's own limit). */
 export const instantMsMax = 8_640_000_000_000_000
 

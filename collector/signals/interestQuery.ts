@@ -1,7 +1,7 @@
 import { companyDomains } from '../people/identity/profileSql.ts'
 import { hiddenPeople } from '../query/hiddenPeople.ts'
 import type { Bind } from '../query/where.ts'
-import { dateOf } from './ownEvents/runs.ts'
+import { dateOf } from '../query/window.ts'
 import type { InterestPlan } from './plan.ts'
 import { baselineDays, scoreOf } from './score.ts'
 import { loadedSignals, ownSignals, type SignalSpan } from './signalsQuery.ts'

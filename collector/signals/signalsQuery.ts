@@ -1,6 +1,6 @@
 import { hemNumber } from '../../schemas/fields.ts'
 import type { Bind } from '../query/where.ts'
-import { dateOf } from './ownEvents/runs.ts'
+import { dateOf } from '../query/window.ts'
 import { eventStrength } from './score.ts'
 
 /** Signals that an organization may see, of some days. */

@@ -6,6 +6,7 @@ import { audiences } from './audiences.ts'
 import { delivery } from './delivery.ts'
 import { identity } from './identity.ts'
 import { ack, ackPinned, batch, latency } from './ingest.ts'
+import { intent } from './intent.ts'
 import { lists } from './lists.ts'
 import { lookup } from './lookup.ts'
 import { charges, metering } from './metering.ts'
@@ -42,6 +43,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   audiences,
   lists,
   webhooks,
+  intent,
 }
 
 const { values: flags, positionals } = parseArgs({
@@ -55,6 +57,7 @@ const { values: flags, positionals } = parseArgs({
     profiles: { type: 'string', default: '50000' },
     data: { type: 'string', default: join(tmpdir(), 'footfall-bench-identity') },
     'identity-events': { type: 'string', default: '20000000' },
+    signals: { type: 'string', default: '20000000' },
     departures: { type: 'string', default: '200' },
     help: { type: 'boolean', default: false },
   },
@@ -63,6 +66,7 @@ const { values: flags, positionals } = parseArgs({
 if (flags.help) {
   console.log(`Usage: npm run bench -- [--repeats 3] [--seconds 5] [--connections 64]
        [--events 1000000] [--cookies 100000] [--profiles 50000] [--departures 200]
+       [--signals 20000000]
        [--data DIR] [--identity-events 20000000] [row …]
 The row identity keeps its data in DIR, and finds it there the next time.
 Rows: ${Object.keys(measurements).join(', ')}`)
@@ -80,6 +84,7 @@ async function main(): Promise<void> {
       profiles: Number(flags.profiles),
     },
     identity: { directory: flags.data, events: Number(flags['identity-events']) },
+    signals: Number(flags.signals),
     departures: Number(flags.departures),
     log: (line) => console.error(`+${((Date.now() - startedAt) / 1000).toFixed(0)} s ${line}`),
   }

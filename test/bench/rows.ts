@@ -9,6 +9,8 @@ export interface Bench {
   sizes: { events: number; cookies: number; profiles: number }
   /** Where row identity keeps its data, and how many events that has; a tenth of them are cookies, a twentieth profiles. */
   identity: { directory: string; events: number }
+  /** How many signals row intent has. */
+  signals: number
   /** How often each way of leaving a page is tried. */
   departures: number
   log: (line: string) => void

@@ -70,8 +70,11 @@ async function copyMigrated(name: string): Promise<void> {
   await saveDictionaryLogin(clickhouse, url)
   for (const statement of inject('clickhouseTables'))
     await clickhouse.command({ sql: statement.replaceAll(migratedDatabase, name), params: {} })
-  const migrations = `INSERT INTO migrations SELECT * FROM ${migratedDatabase}.migrations`
-  await clickhouse.command({ sql: migrations, params: {} })
+  // All that a migrated database has rows in.
+  for (const table of ['migrations', 'intent_topics']) {
+    const copy = `INSERT INTO ${table} SELECT * FROM ${migratedDatabase}.${table}`
+    await clickhouse.command({ sql: copy, params: {} })
+  }
   await clickhouse.close()
 }
 

@@ -87,7 +87,7 @@ function objectsIn(schema: JsonSchema, path: string): { path: string; schema: Js
 }
 
 /** What rows and people have is for `select` and the tier to say: the schema routes tell it. */
-const isRow = /\.(rows\[\]|visitors\[\]|person|results\[\])$/
+const isRow = /\.(rows\[\]|visitors\[\]|person|company|results\[\])$/
 
 const answersOf = (operation: Operation) =>
   Object.entries(operation.responses)

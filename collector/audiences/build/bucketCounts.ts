@@ -13,8 +13,8 @@ export interface BucketCounts {
 }
 
 /** The least scores of the buckets above low: one full signal out of nowhere, and three. */
-export const mediumFrom = 50
-export const highFrom = 75
+const mediumFrom = 50
+const highFrom = 75
 
 export const noBuckets: BucketCounts = { low: 0, medium: 0, high: 0 }
 

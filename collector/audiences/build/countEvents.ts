@@ -1,10 +1,11 @@
 import { uuidV7 } from '../../platform/uuidV7.ts'
+import { readFingerprints } from '../../query/fingerprints.ts'
 import { bindings } from '../../query/where.ts'
 import { dayMs } from '../../query/window.ts'
 import type { Build } from '../builds.ts'
 import type { EventLeaf, Parsed } from '../definition/definition.ts'
 import { type CountsScan, eventCountsSelect } from './eventCountsQuery.ts'
-import { type LeafDay, noteLeafDays, readFingerprints, readLeafDays } from './leafDays.ts'
+import { type LeafDay, noteLeafDays, readLeafDays } from './leafDays.ts'
 import { isOfEventsAlone, leafIdOf } from './plan.ts'
 import { type BuildDeps, stepSettings } from './steps.ts'
 
@@ -42,7 +43,7 @@ export async function countEvents(
   if (leaves.length === 0) return
   const firstDay = Math.min(...leaves.map(({ fromDay }) => fromDay))
   // Read before the events: what arrives in between is counted once more at the next build, and never missed.
-  const fingerprints = await readFingerprints(clickhouse, build.projectId, firstDay, today)
+  const fingerprints = await readFingerprints(clickhouse, [build.projectId], firstDay, today)
   const known = await readLeafDays(
     postgres,
     leaves.map(({ leafId }) => leafId),

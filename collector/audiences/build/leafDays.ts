@@ -1,6 +1,4 @@
-import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
-import { dayMs } from '../../query/window.ts'
 
 /** So long counts are kept: well within the TTL of their rows (014_audiences.sql). */
 const keptDays = 28
@@ -50,28 +48,3 @@ export async function noteLeafDays(
     ],
   )
 }
-
-/**
- * The fingerprint of each day's events of a project: their number, and their ids combined. Days without events have
- * none. A projection answers it (014_audiences.sql), so that no event is read.
- */
-export async function readFingerprints(
-  clickhouse: ClickHouse,
-  projectId: string,
-  fromDay: number,
-  toDay: number,
-): Promise<ReadonlyMap<number, string>> {
-  const rows = await clickhouse.rows<{ day_number: number; fingerprint: string }>({
-    sql: `SELECT toUInt32(toDate(fromUnixTimestamp64Milli(ts_millis, 'UTC'))) AS day_number,
-            concat(toString(count()), ' ', toString(groupBitXor(cityHash64(event_id)))) AS fingerprint
-          FROM events
-          WHERE project_id = {projectId:UUID}
-            AND toDate(fromUnixTimestamp64Milli(ts_millis, 'UTC')) BETWEEN toDate({from:String}) AND toDate({to:String})
-          GROUP BY project_id, toDate(fromUnixTimestamp64Milli(ts_millis, 'UTC'))`,
-    params: { projectId, from: dateOf(fromDay), to: dateOf(toDay) },
-  })
-  return new Map(rows.map(({ day_number, fingerprint }) => [day_number, fingerprint]))
-}
-
-/** YYYY-MM-DD of a day since 1970. */
-export const dateOf = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10)

@@ -41,7 +41,10 @@ export function readLeaf(name: string, given: unknown, pointer: string): Leaf {
     case 'list':
       return readListLeaf(given, place)
     default:
-      throw invalidAt(pointer, 'must have exactly one of all, any, not, profile, event, intent, list, audience')
+      throw invalidAt(
+        pointer,
+        'must have exactly one of all, any, not, profile, event, intent, list, audience',
+      )
   }
 }
 

@@ -63,12 +63,14 @@ function subjectValues(rawOf: RawOf): Value[] {
 
 /** A day that has begun; what lies ahead would count for longer than others. */
 const dateValue = (raw: string): Value => {
-  const date = `if(match(${raw}, '^[0-9]{4}-[0-9]{2}-[0-9]{2}'), toDate32OrNull(substring(${raw}, 1, 10)), NULL)`
+  const day = `substring(${raw}, 1, 10)`
+  // It takes 30 February for the second of March.
+  const date = `toDate32OrNull(${day})`
   return {
     column: 'date',
     sql: `ifNull(${date}, toDate32('1970-01-01'))`,
     wrong: {
-      when: `NOT ifNull(${date} BETWEEN toDate32('1970-01-01') AND toDate32(${started}), false)`,
+      when: `NOT ifNull(toString(${date}) = ${day} AND ${date} BETWEEN toDate32('1970-01-01') AND toDate32(${started}), false)`,
       reason: reasonOf('date', raw, 'is not a day as YYYY-MM-DD, or lies ahead'),
     },
   }

@@ -3,13 +3,14 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
+import { readFingerprints } from '../../query/fingerprints.ts'
 import { bindings } from '../../query/where.ts'
 import { dayMs } from '../../query/window.ts'
 import { windowDaysMax } from '../plan.ts'
 import { type Rule, readRules } from '../rules.ts'
 import { baselineDays } from '../score.ts'
 import { matchedEventsSelect } from './matchedEventsQuery.ts'
-import { noteRuns, type Run, readEventFingerprints, readRuns } from './runs.ts'
+import { noteRuns, type Run, readRuns } from './runs.ts'
 
 /** So many days are counted by one statement, at most, so that each is short. */
 const daysAtOnce = 7
@@ -72,7 +73,7 @@ async function findStaleRuns(
   const ofRules = createHash('sha256').update(JSON.stringify(rules)).digest('hex').slice(0, 32)
   const events =
     projectIds.length > 0
-      ? await readEventFingerprints(clickhouse, projectIds, fromDay, today)
+      ? await readFingerprints(clickhouse, projectIds, fromDay, today)
       : new Map<number, string>()
   const known = new Map(
     (await readRuns(clickhouse, organizationId, fromDay)).map(({ day, fingerprint }) => [day, fingerprint]),

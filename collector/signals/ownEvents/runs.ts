@@ -1,4 +1,5 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { dateOf } from '../../query/window.ts'
 
 /** What of a day's events was counted last. */
 export interface Run {
@@ -6,9 +7,6 @@ export interface Run {
   readonly day: number
   readonly fingerprint: string
 }
-
-/** YYYY-MM-DD of a day since 1970. */
-export const dateOf = (day: number): string => new Date(day * 86_400_000).toISOString().slice(0, 10)
 
 /** The organizations of which days were counted. */
 export async function readCountedOrganizations(clickhouse: ClickHouse): Promise<string[]> {
@@ -43,31 +41,4 @@ export async function noteRuns(
       fingerprints: runs.map(({ fingerprint }) => fingerprint),
     },
   })
-}
-
-/**
- * The fingerprint of each day's events of some projects: their number, and their ids combined. A projection answers it
- * (014_audiences.sql), so that no event is read.
- */
-export async function readEventFingerprints(
-  clickhouse: ClickHouse,
-  projectIds: readonly string[],
-  fromDay: number,
-  toDay: number,
-): Promise<ReadonlyMap<number, string>> {
-  const rows = await clickhouse.rows<{ day_number: number; fingerprint: string }>({
-    sql: `SELECT toUInt32(day) AS day_number,
-            concat(toString(sum(events)), ' ', toString(groupBitXor(ids))) AS fingerprint
-          FROM (
-            SELECT toDate(fromUnixTimestamp64Milli(ts_millis, 'UTC')) AS day, count() AS events,
-              groupBitXor(cityHash64(event_id)) AS ids
-            FROM events
-            WHERE project_id IN {projectIds:Array(UUID)}
-              AND toDate(fromUnixTimestamp64Milli(ts_millis, 'UTC')) BETWEEN toDate({from:String}) AND toDate({to:String})
-            GROUP BY project_id, toDate(fromUnixTimestamp64Milli(ts_millis, 'UTC'))
-          )
-          GROUP BY day`,
-    params: { projectIds, from: dateOf(fromDay), to: dateOf(toDay) },
-  })
-  return new Map(rows.map(({ day_number, fingerprint }) => [day_number, fingerprint]))
 }

@@ -1,5 +1,6 @@
 /** Previews and figures by day: free, and never what is sold. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { rateLimits } from '../../../collector/access/rateLimits.ts'
 import { hemOf } from '../../../collector/people/identity/hem.ts'
 import { seededRandom } from '../../../collector/platform/seededRandom.ts'
 import { companyFields, profileFields } from '../../../schemas/fields.ts'
@@ -89,6 +90,21 @@ test('previews count all, cap their records at 25 whatever limit asks for, and c
   expect(dry).toEqual({ dry_run: true, meter: 'intent', records_to_charge: 0 })
   expect((await intent.ask('people/preview', { topic: 'esports' })).count).toBe(0)
   expect(await intent.charged()).toEqual({})
+})
+
+test('all routes of intent share 10 requests a second, of which previews have 5', () => {
+  const limits = intent.app.guardedRoutes
+    .filter(({ url }) => /\/api\/v1\/(intent|stats\/tables\/intent)/.test(url))
+    .map(({ url, config }) => [url, (config!.access as { limit: string }).limit])
+  expect(new Set(limits.map(([url]) => url)).size).toBe(12)
+  for (const [url, limit] of limits) {
+    expect([url, rateLimits[limit as 'intent']]).toEqual([
+      url,
+      url!.endsWith('/preview')
+        ? ['caller', 'intent', 'intent_preview', 'organization']
+        : ['caller', 'intent', 'organization'],
+    ])
+  }
 })
 
 test('previews take no cursor and no filter that names somebody', async () => {

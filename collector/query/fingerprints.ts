@@ -1,0 +1,29 @@
+import type { ClickHouse } from '../platform/clickhouse/client.ts'
+import { dateOf } from './window.ts'
+
+/**
+ * The fingerprint of each day's events of some projects: their number, and their ids combined. Days without events have
+ * none. A projection answers it (014_audiences.sql), so that no event is read.
+ */
+export async function readFingerprints(
+  clickhouse: ClickHouse,
+  projectIds: readonly string[],
+  fromDay: number,
+  toDay: number,
+): Promise<ReadonlyMap<number, string>> {
+  const rows = await clickhouse.rows<{ day_number: number; fingerprint: string }>({
+    sql: `SELECT toUInt32(day) AS day_number,
+            concat(toString(sum(events)), ' ', toString(groupBitXor(ids))) AS fingerprint
+          FROM (
+            SELECT toDate(fromUnixTimestamp64Milli(ts_millis, 'UTC')) AS day, count() AS events,
+              groupBitXor(cityHash64(event_id)) AS ids
+            FROM events
+            WHERE project_id IN {projectIds:Array(UUID)}
+              AND toDate(fromUnixTimestamp64Milli(ts_millis, 'UTC')) BETWEEN toDate({from:String}) AND toDate({to:String})
+            GROUP BY project_id, toDate(fromUnixTimestamp64Milli(ts_millis, 'UTC'))
+          )
+          GROUP BY day`,
+    params: { projectIds, from: dateOf(fromDay), to: dateOf(toDay) },
+  })
+  return new Map(rows.map(({ day_number, fingerprint }) => [day_number, fingerprint]))
+}
