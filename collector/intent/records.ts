@@ -22,8 +22,11 @@ export async function readSubjects(
     const companies = await readCompanies(reader, members, fields ?? undefined)
     return companies.map((company) => JSON.stringify(company))
   }
-  const people = await readPeople(reader, organizationId, members, fields)
   const shown = fields ?? personFields
+  const isOfProfile = shown.some(({ name }) => name !== 'hem')
+  const people = isOfProfile
+    ? await readPeople(reader, organizationId, members, fields)
+    : new Map<string, Buffer>()
   const unknown = (hem: string) =>
     JSON.stringify(Object.fromEntries(shown.map(({ name }) => [name, name === 'hem' ? hem : null])))
   return members.map((hem) => people.get(hem)?.toString() ?? unknown(hem))
