@@ -8,6 +8,7 @@ import { uuidV7 } from '../platform/uuidV7.ts'
 import type { AudienceScope } from './access.ts'
 import { requestBuild } from './builds.ts'
 import { canonicalJson } from './definition/canonical.ts'
+import { countIsSoldSql } from './definition/countIsSold.ts'
 import type { Definition, Parsed } from './definition/definition.ts'
 import { invalidAt } from './definition/invalid.ts'
 import { parseDefinition } from './definition/parse.ts'
@@ -33,9 +34,13 @@ const isPredictive = `coalesce(served.is_predictive, jsonb_path_exists(audiences
       JOIN audience_builds AS used_build ON used_build.build_id = used.current_build_id
     WHERE audience_uses.audience_id = audiences.audience_id AND used_build.is_predictive))`
 
+/** What a build counts, where that may be told. */
+const unlessSold = (value: string) => `CASE WHEN NOT ${countIsSoldSql('served.definition')} THEN ${value} END`
+
 const columns = `audiences.audience_id, audiences.project_id, audiences.name, audiences.entity,
-  audiences.definition, audiences.intent_window_days, audiences.refresh, newest.status, served.bucket_counts,
-  served.count::float8 AS count, ${isPredictive} AS is_predictive, audiences.current_build_id, served.completed_at, audiences.version,
+  audiences.definition, audiences.intent_window_days, audiences.refresh, newest.status,
+  ${unlessSold('served.count::float8')} AS count, ${unlessSold('served.bucket_counts')} AS bucket_counts,
+  ${isPredictive} AS is_predictive, audiences.current_build_id, served.completed_at, audiences.version,
   audiences.created_at, audiences.updated_at`
 
 /** The audience of that id. Throws 404 "audience not found", also for one outside the scope. */
@@ -173,6 +178,8 @@ interface Row {
   updated_at: Date
 }
 
+const bucketsOf = (count: 0 | null) => ({ low: count, medium: count, high: count })
+
 const audienceOf = (row: Row): Audience => ({
   id: row.audience_id,
   project_id: row.project_id,
@@ -182,7 +189,7 @@ const audienceOf = (row: Row): Audience => ({
   intent_window_days: row.intent_window_days,
   refresh: row.refresh,
   status: row.status,
-  bucket_counts: row.bucket_counts ?? { low: 0, medium: 0, high: 0 },
+  bucket_counts: row.bucket_counts ?? bucketsOf(row.current_build_id === null ? 0 : null),
   count: row.count,
   meter: row.is_predictive ? 'audience_predictive' : 'audience',
   build_id: row.current_build_id,

@@ -4,6 +4,7 @@ import { NextCursor, pageQuery, readPage } from '../http/pagination.ts'
 import { exactly, Id, Nullable, Timestamp } from '../http/schemas.ts'
 import { access, scopeOf } from './access.ts'
 import { readAudience } from './audiences.ts'
+import { countIsSoldSql } from './definition/countIsSold.ts'
 import type { AudiencesDeps } from './deps.ts'
 import { ById, projectParameter, Status, tags } from './schemas.ts'
 
@@ -12,7 +13,11 @@ const Build = Type.Object(
     build_id: Id,
     status: Status,
     progress: Type.Number({ minimum: 0, maximum: 1 }),
-    count: Nullable(Type.Integer({ description: 'Members; null until it is completed.' })),
+    count: Nullable(
+      Type.Integer({
+        description: 'Members; null until it is completed, and where an audience’s is not told.',
+      }),
+    ),
     is_served: Type.Boolean({ description: 'Whether records and files are of this one.' }),
     error: Nullable(Type.String({ description: 'Why it failed.' })),
     requested_at: Timestamp,
@@ -48,7 +53,8 @@ export const buildRoutes =
         const { rows, next } = await readPage<BuildRow & { number: string }>(deps, request.query, {
           list: 'audience_builds',
           owner: id,
-          sql: `SELECT build_id, audience_builds.number, status, progress, count::float8 AS count,
+          sql: `SELECT build_id, audience_builds.number, status, progress,
+                  CASE WHEN NOT ${countIsSoldSql('audience_builds.definition')} THEN count::float8 END AS count,
                   build_id = current_build_id IS TRUE AS is_served, error, requested_at, completed_at
                 FROM audience_builds JOIN audiences USING (audience_id) WHERE audience_id = $1`,
           values: [id],

@@ -3,6 +3,7 @@ import { wakeQueue } from '../platform/jobs/queue.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
 import type { BucketCounts } from './build/bucketCounts.ts'
+import { countIsSoldSql } from './definition/countIsSold.ts'
 
 /** The queue that finds builds which wait. */
 export const audienceBuilds = 'audiences.builds'
@@ -126,6 +127,7 @@ export async function completeBuild(
     project_id: string
     audience_id: string
     name: string
+    count: number | null
   }>(
     `UPDATE audiences SET current_build_id = build.build_id
      FROM audience_builds AS build, projects
@@ -133,13 +135,14 @@ export async function completeBuild(
        AND projects.project_id = audiences.project_id
        AND build.number > coalesce(
          (SELECT number FROM audience_builds WHERE build_id = audiences.current_build_id), 0)
-     RETURNING organization_id, audiences.project_id, audiences.audience_id, audiences.name`,
+     RETURNING organization_id, audiences.project_id, audiences.audience_id, audiences.name,
+       CASE WHEN NOT ${countIsSoldSql('build.definition')} THEN build.count::float8 END AS count`,
     [buildId],
   )
   for (const { organization_id: organizationId, project_id: projectId, ...audience } of rows) {
     await emit(client, {
       ...{ organizationId, projectId, type: 'audience.built' },
-      data: { ...audience, project_id: projectId, build_id: buildId, count },
+      data: { ...audience, project_id: projectId, build_id: buildId },
     })
   }
 }

@@ -8,7 +8,7 @@ import { requestBuild } from './builds.ts'
 import type { AudiencesDeps } from './deps.ts'
 import { type AudienceFile, formats, readFile, requestFile } from './files/files.ts'
 import { ById, Meter, ProjectQuery, tags } from './schemas.ts'
-import { readNewestBuild } from './statusRoute.ts'
+import { readBuild, readNewestBuild } from './statusRoute.ts'
 
 /** A first build that failed is asked for anew after this. */
 const retryMs = 60_000
@@ -107,15 +107,16 @@ export const downloadRoute =
 
     const chargeOnce = async (
       caller: Caller,
-      { project_id, count }: Audience,
+      { project_id, meter }: Audience,
       buildId: string,
       rows: number,
     ) => {
+      // Its audience does not tell how many there are where that is sold.
+      const { count } = (await readBuild(postgres, buildId))!
       // A charge of one name is made once: this one bears the build's, should two calls come at once.
       const charge = await billing.admit(
         { ...caller, requestId: buildId, repeatOf: null },
-        // No leaf asks for intent yet.
-        { meter: 'audience', projectId: project_id, build: { buildId, keys: { after: 0, upTo: count! } } },
+        { meter, projectId: project_id, build: { buildId, keys: { after: 0, upTo: count! } } },
       )
       const charged = await charge.settle(rows)
       if (caller.mode === 'live') {

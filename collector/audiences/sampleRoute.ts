@@ -48,7 +48,7 @@ export const sampleRoute =
             parsed,
             body.intent_window_days ?? windowDaysDefault,
           )
-          return { sample, estimate, records_to_charge: estimate.count, meter }
+          return { sample, estimate, records_to_charge: estimate?.count ?? null, meter }
         } catch (error) {
           throw error instanceof AudienceNotBuilt ? conflict(error.message) : error
         }

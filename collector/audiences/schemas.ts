@@ -54,11 +54,11 @@ export const Meter = Type.Union([Type.Literal('audience'), Type.Literal('audienc
 
 /** Spec: Audience intent window. */
 export const BucketCounts = Type.Object(
-  { low: Type.Integer(), medium: Type.Integer(), high: Type.Integer() },
+  { low: Nullable(Type.Integer()), medium: Nullable(Type.Integer()), high: Nullable(Type.Integer()) },
   {
     description:
       'Members by the greatest score, within the window, of the topics of intent leaves: low below 50, medium below 75, ' +
-      'high. None where no leaf asks for intent.',
+      'high. None where no leaf asks for intent; null where the `count` of a build is not told.',
   },
 )
 
@@ -74,7 +74,11 @@ export const Audience = Type.Object(
     status: Status,
     bucket_counts: BucketCounts,
     count: Nullable(
-      Type.Integer({ description: 'Members of the build that is served; null before the first.' }),
+      Type.Integer({
+        description:
+          'Members of the build that is served; null before the first, and of a definition that has a leaf `audience`, ' +
+          'or a leaf `list` beside `profile` or `intent`: there the number is sold, and charged reads tell it.',
+      }),
     ),
     meter: Meter,
     build_id: Nullable(Type.String({ format: 'uuid', description: 'The build that is served.' })),
@@ -125,12 +129,20 @@ export const SampleOf = exactly({
 
 export const SampleAnswer = Type.Object({
   sample: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
-    description: 'Some of the members; e-mails, names, phones and LinkedIn URLs are masked.',
+    description:
+      'Some of the members; e-mails, names, phones and LinkedIn URLs are masked. None of a definition with a leaf `list` or `audience`.',
   }),
-  estimate: Type.Object(
-    { count: Type.Integer(), low: Type.Integer(), high: Type.Integer() },
-    { description: 'How many members a build would have, and the 95 % interval.' },
+  estimate: Nullable(
+    Type.Object(
+      { count: Type.Integer(), low: Type.Integer(), high: Type.Integer() },
+      {
+        description:
+          'How many members a build would have, and the 95 % interval; null where the `count` of such an audience is not told.',
+      },
+    ),
   ),
-  records_to_charge: Type.Integer({ description: 'What reading all of the estimate would be charged.' }),
+  records_to_charge: Nullable(
+    Type.Integer({ description: 'What reading all of the estimate would be charged; null like it.' }),
+  ),
   meter: Meter,
 })

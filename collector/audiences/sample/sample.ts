@@ -7,6 +7,7 @@ import { erasedHems } from '../../query/hiddenPeople.ts'
 import { leafIdsOf } from '../build/plan.ts'
 import { isPredictive, readUsedBuilds } from '../build/usedBuilds.ts'
 import { readUsedLists } from '../build/usedLists.ts'
+import { countIsSold, isOfChosenPeople } from '../definition/countIsSold.ts'
 import type { Entity, Parsed } from '../definition/definition.ts'
 import { type Estimate, estimateOf, sharesAll } from './estimate.ts'
 import { maskRow } from './mask.ts'
@@ -25,7 +26,8 @@ const alikeMin = { live: 5, test: 1 } as const
 /** What a sample tells. */
 export interface Sample {
   readonly sample: Record<string, unknown>[]
-  readonly estimate: Estimate
+  /** Null where the number is sold (`countIsSold`). */
+  readonly estimate: Estimate | null
   /** What reading the members would be charged on. */
   readonly meter: 'audience' | 'audience_predictive'
 }
@@ -53,7 +55,8 @@ export async function takeSample(
     }),
   )
   const { count, members } = found!
-  const shown = members.slice(0, parsed.limit ?? rowsMax)
+  const isLive = mode === 'live'
+  const shown = isLive && isOfChosenPeople(parsed) ? [] : members.slice(0, parsed.limit ?? rowsMax)
   const rows =
     parsed.entity === 'people'
       ? await peopleRows(reader, organizationId, shown)
@@ -61,7 +64,7 @@ export async function takeSample(
   const isOfIntent = await isPredictive(postgres, parsed, [...usedBuilds.values()])
   return {
     sample: rows.map(maskRow),
-    estimate: estimateOf(count, below, parsed.limit),
+    estimate: isLive && countIsSold(parsed) ? null : estimateOf(count, below, parsed.limit),
     meter: isOfIntent ? 'audience_predictive' : 'audience',
   }
 }

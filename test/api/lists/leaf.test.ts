@@ -129,3 +129,45 @@ test('a list that an audience uses is not deleted; a build that names one which 
     `The list ${listId}, which the definition names`,
   )
 })
+
+test('what is known of people whom a list names is told by charged reads alone, also through another audience', async () => {
+  const api = async (method: 'GET' | 'POST', path: string, payload?: object) => {
+    const url = `/api/v1/audiences${path}`
+    const answer = await audiences.app.inject({
+      ...{ method, url, headers: { 'x-project-id': projectId } },
+      ...(payload && { payload }),
+    })
+    if (answer.statusCode !== 200) throw new Error(`${answer.statusCode} ${answer.body}`)
+    return answer.json()
+  }
+  const chosen = leaf(await listOf('emails', ...people))
+  const director = { profile: { field: 'job_seniority', op: 'eq', value: 'director' } }
+  const known = { entity: 'people', include: { all: [chosen, director] } }
+  const knownId = await audiences.create(known)
+  const knownBuild = await audiences.build(knownId)
+  expect((await audiences.membersOf(knownBuild)).length).toBe(2)
+  const through = { entity: 'people', include: { audience: { audience_id: knownId } } }
+  const throughId = await audiences.create(through)
+  await audiences.build(throughId)
+  const told = await audiences.postgres.query(
+    "SELECT data -> 'count' AS count FROM outbox_messages WHERE data ->> 'audience_id' = ANY($1)",
+    [[knownId, throughId]],
+  )
+  expect(told.rows).toEqual([{ count: null }, { count: null }])
+
+  for (const [definition, id] of [
+    [known, knownId],
+    [through, throughId],
+  ] as const) {
+    const sample = await api('POST', '/sample', { definition })
+    expect(sample).toMatchObject({ sample: [], estimate: null, records_to_charge: null })
+    const buckets = { low: null, medium: null, high: null }
+    expect((await api('GET', `/${id}`)).audience).toMatchObject({ count: null, bucket_counts: buckets })
+    for (const { count } of (await api('GET', `/${id}/builds`)).builds) expect(count).toBe(null)
+    // Charged, it is told.
+    expect((await api('GET', `/${id}/records`)).count).toBe(2)
+  }
+  // How many a list names is what its import told.
+  const alone = await api('POST', '/sample', { definition: { entity: 'people', include: chosen } })
+  expect(alone).toMatchObject({ sample: [], estimate: { count: people.length } })
+})
