@@ -14,6 +14,7 @@ import { answerUnknownRoute, dashboardPages } from './dashboard/routes.ts'
 import { describeRoutes } from './docs/openapi.ts'
 import { legacyRoutes } from './events/legacy/routes.ts'
 import { eventsRoutes } from './events/routes.ts'
+import { exportsRoutes } from './exports/routes.ts'
 import { metricsRoutes } from './health/metricsRoutes.ts'
 import { healthRoutes } from './health/routes.ts'
 import { answerClientError, answerError, refuseEncodedBody } from './http/answerErrors.ts'
@@ -24,6 +25,8 @@ import { validatorCompiler } from './http/validation.ts'
 import { pathOf } from './http/versionPaths.ts'
 import type { IngestDeps } from './ingest/beacon/intake.ts'
 import { ingestRoutes } from './ingest/beacon/routes.ts'
+import type { IntegrationsDeps } from './integrations/deps.ts'
+import { integrationsRoutes } from './integrations/routes.ts'
 import { intentRoutes } from './intent/routes.ts'
 import type { ListsDeps } from './lists/deps.ts'
 import { listsRoutes } from './lists/routes.ts'
@@ -64,6 +67,8 @@ export interface AppDeps {
   campaigns?: CampaignsDeps | undefined
   /** Absent where FOOTFALL_ROLE is ingest. */
   webhooks?: WebhooksDeps | undefined
+  /** Absent where FOOTFALL_ROLE is ingest. */
+  integrations?: IntegrationsDeps | undefined
 }
 
 /** What answers FOOTFALL_METRICS_PORT, where it is set: the metrics and nothing else. */
@@ -93,6 +98,7 @@ export async function createApp({
   lists,
   campaigns,
   webhooks,
+  integrations,
 }: AppDeps): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: log,
@@ -154,6 +160,10 @@ export async function createApp({
   if (lists) await app.register(listsRoutes(lists))
   if (campaigns) await app.register(campaignsRoutes(campaigns))
   if (webhooks) await app.register(webhooksRoutes(webhooks))
+  if (integrations) {
+    await app.register(integrationsRoutes(integrations))
+    await app.register(exportsRoutes(integrations))
+  }
   return app
 }
 

@@ -1,17 +1,20 @@
 import { accessSync, constants, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { createOpenReader, readLimitsOf } from './access/reader.ts'
 import { serviceSecret } from './access/serviceSecret.ts'
 import { adminQueues } from './admin/jobs.ts'
 import { fileQueues } from './audiences/files/jobs.ts'
 import { openFiles } from './audiences/files/open.ts'
 import { audienceQueues } from './audiences/jobs.ts'
+import { createBilling } from './billing/billing.ts'
 import { billingQueues } from './billing/jobs.ts'
 import { readUnsentReports } from './billing/reports.ts'
 import { type Config, readConfig } from './config.ts'
 import { ensureDemo } from './demo/demo.ts'
 import { demoAudienceId, ensureSampleVisitors } from './demo/sampleVisitors.ts'
 import { welcome } from './demo/welcome.ts'
+import { exportQueues } from './exports/jobs.ts'
 import { openCursors } from './http/cursors.ts'
 import { openLocate } from './ingest/normalize/location.ts'
 import { collectorIdOf, registerCollector } from './ingest/spool/collectors.ts'
@@ -48,6 +51,7 @@ import { StartError } from './platform/startError.ts'
 import { sandboxQueues } from './sandbox/jobs.ts'
 import { fillSampleDatabase } from './sandbox/sample.ts'
 import { ensureSampleAudiences } from './sandbox/sampleAudiences.ts'
+import { ensureSampleExports } from './sandbox/sampleExports.ts'
 import { ensureSampleLists } from './sandbox/sampleLists.ts'
 import { ensureSampleOrganization } from './sandbox/sampleOrganization.ts'
 import { signalQueues } from './signals/jobs.ts'
@@ -112,6 +116,7 @@ async function main(): Promise<void> {
   if (hasSample) await ensureSampleAudiences(stores.postgres.pool)
   const uploads = openUploads(config.dataDir)
   if (hasSample) await ensureSampleLists(stores.postgres.pool, uploads)
+  if (hasSample) await ensureSampleExports(stores.postgres.pool)
   const demo = config.demo ? await ensureDemo(stores.postgres.pool, config.dataDir, config.publicUrl) : null
   const hasVisitors = demo !== null && hasSample
   // Beside the start of the workers, who need not wait for it.
@@ -129,10 +134,11 @@ async function main(): Promise<void> {
   const temporaryDirectory = join(filesDirectory, 'temporary')
   // Of a process that was killed.
   rmSync(temporaryDirectory, { recursive: true, force: true })
-  const deliverer = createDeliverer({
+  const outside = {
     ...{ postgres: stores.postgres.pool, sealer: openSealer(config), now: Date.now, log },
     outbound: openOutbound({ allow: config.outboundAllow }),
-  })
+  }
+  const deliverer = createDeliverer(outside)
   const sendMail = config.smtpUrl ? openMail(config.smtpUrl, config.smtpFrom) : null
   const queues: Queue[] = [
     ...adminQueues(deletionDeps),
@@ -146,6 +152,11 @@ async function main(): Promise<void> {
     ...webhookQueues(stores.postgres.pool, deliverer),
     ...mailQueues({ postgres: stores.postgres.pool, sendMail }),
     ...listQueues({ postgres: stores.postgres.pool, clickhouse: { live, test }, uploads, log }),
+    ...exportQueues({
+      ...{ ...outside, clickhouse: { live, test }, temporaryDirectory },
+      openReader: createOpenReader({ live, test }, readLimitsOf(config)),
+      billing: createBilling(outside),
+    }),
     ...(hasSample ? sandboxQueues(test, config.sampleDays) : []),
   ]
   // The first start makes the tables of jobs: the workers need not wait for them.

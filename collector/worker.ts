@@ -57,6 +57,8 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
   const ingest = config.role === 'api' ? null : await openIngest(setup, pool)
   const tokens = createTokens(pool)
   const cursors = openCursors(await serviceSecret(pool, 'cursor_key'))
+  const outbound = openOutbound({ allow: config.outboundAllow })
+  const sealer = openSealer(config)
   const app = await createApp({
     config,
     log,
@@ -95,9 +97,11 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
         recordScopeOf: createRecordScopeOf(pool),
       },
       webhooks: {
-        ...{ cursors, postgres: pool, recordScopeOf: createRecordScopeOf(pool) },
-        outbound: openOutbound({ allow: config.outboundAllow }),
-        sealer: openSealer(config),
+        ...{ cursors, postgres: pool, recordScopeOf: createRecordScopeOf(pool), outbound, sealer },
+      },
+      integrations: {
+        ...{ cursors, postgres: pool, now: Date.now, outbound, sealer },
+        recordScopeOf: createRecordScopeOf(pool),
       },
       accounts: {
         sendMail: config.smtpUrl ? openMail(config.smtpUrl, config.smtpFrom) : null,

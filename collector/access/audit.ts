@@ -16,6 +16,8 @@ export interface AuditObject {
     | 'audience'
     | 'webhook'
     | 'list'
+    | 'integration'
+    | 'export'
     | 'erasure'
     | 'opt_out'
     | 'subject'

@@ -156,7 +156,7 @@ export const audienceRoutes =
     app.delete(
       onePath,
       {
-        config: { access: writeAccess },
+        config: { access: writeAccess, refusals: { 409: 'Something uses it.' } },
         schema: {
           ...{
             tags,
@@ -165,7 +165,7 @@ export const audienceRoutes =
             params: ById,
             querystring: ProjectQuery,
           },
-          description: '409 while another audience uses it, naming which.',
+          description: '409 while another audience, a campaign or an export uses it, naming which.',
           response: { 204: Type.Null({ description: 'Deleted.' }) },
         },
       },

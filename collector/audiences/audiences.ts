@@ -132,7 +132,7 @@ async function changeReferences(client: Queryable, audience: Audience, definitio
   await noteReferences(client, audience.id, parsed)
 }
 
-/** Deletes an audience. Throws 409 "conflict", naming them, while other audiences use it. */
+/** Deletes an audience. Throws 409 "conflict", naming them, while other audiences or exports use it. */
 export async function deleteAudience(client: Queryable, audienceId: string): Promise<void> {
   const { rows } = await client.query<{ audience_id: string; name: string }>(
     `SELECT audience_id, name FROM audience_uses JOIN audiences USING (audience_id)
@@ -150,6 +150,14 @@ export async function deleteAudience(client: Queryable, audienceId: string): Pro
   if (campaigns.length > 0) {
     const names = campaigns.map(({ name }) => `"${name}"`).join(', ')
     throw conflict(`A campaign is shown to it: ${names}. Change that first.`, { used_by: campaigns })
+  }
+  const { rows: exports } = await client.query<{ export_id: string; name: string }>(
+    'SELECT export_id, name FROM exports WHERE audience_id = $1 ORDER BY export_id',
+    [audienceId],
+  )
+  if (exports.length > 0) {
+    const names = exports.map(({ name }) => `"${name}"`).join(', ')
+    throw conflict(`An export sends it: ${names}. Change or delete that first.`, { used_by: exports })
   }
   await client.query('DELETE FROM audiences WHERE audience_id = $1', [audienceId])
 }

@@ -146,3 +146,16 @@ export async function completeBuild(
     })
   }
 }
+
+/** How long the members of a build that is sent from are kept, from now on. */
+const sendingDays = 7
+
+/** Has the members of a build kept for whoever sends them, though it is served no more. False where they are gone. */
+export async function keepBuild(client: Queryable, buildId: string): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `UPDATE audience_builds SET members_kept_until = now() + make_interval(days => $2)
+     WHERE build_id = $1 AND members_kept`,
+    [buildId, sendingDays],
+  )
+  return rowCount !== 0
+}

@@ -27,7 +27,8 @@ export async function readDroppableBuilds(client: Queryable): Promise<string[]> 
     `SELECT build_id FROM (
        SELECT build_id, audience_id, status, updated_at, row_number() OVER (
          PARTITION BY audience_id, status = 'completed' ORDER BY number DESC) AS place
-       FROM audience_builds WHERE members_kept AND status IN ('completed', 'failed')
+       FROM audience_builds
+       WHERE members_kept AND coalesce(members_kept_until, '-infinity') < now() AND status IN ('completed', 'failed')
      ) AS ended JOIN audiences USING (audience_id)
      WHERE build_id IS DISTINCT FROM current_build_id AND (status = 'failed' OR place > $1)
        AND ended.updated_at < now() - make_interval(hours => $2)

@@ -59,6 +59,12 @@ const tags = [
   },
   { name: 'Billing', description: 'What was charged, and how much may be.' },
   { name: 'Campaigns', description: 'DSP campaigns, what they did, and what is left of their budgets.' },
+  { name: 'Integrations', description: 'Destinations that exports send to; not billed.' },
+  {
+    name: 'Exports',
+    description:
+      'Audiences sent to integrations, with an outcome for every record; charged as records that are read.',
+  },
   {
     name: 'Webhooks',
     description:

@@ -42,12 +42,14 @@ async function stateOf({ organizationId, projects }: Tenant): Promise<unknown> {
     campaigns: 'project_id = ANY ($2)',
     webhooks: 'organization_id = $1',
     lists: 'project_id = ANY ($2)',
+    integrations: 'project_id = ANY ($2)',
+    exports: 'project_id = ANY ($2)',
     project_members: 'project_id = ANY ($2)',
   }
   const state: Record<string, unknown> = {}
   for (const [table, condition] of Object.entries(tables)) {
     const { rows } = await service.postgres.query(
-      `SELECT * FROM ${table} t WHERE ${condition} AND ($1::uuid IS NOT NULL AND $2::uuid[] IS NOT NULL) ORDER BY t`,
+      `SELECT * FROM ${table} t WHERE ${condition} AND ($1::uuid IS NOT NULL AND $2::uuid[] IS NOT NULL) ORDER BY t::text`,
       [organizationId, projects],
     )
     state[table] = rows
@@ -57,7 +59,7 @@ async function stateOf({ organizationId, projects }: Tenant): Promise<unknown> {
 
 /** None of a tenant's ids or names may be told to strangers, but for what they sent themselves. */
 const mentions = (
-  { organizationId, projects, pixels, campaigns, webhooks, audiences, lists, owner, member }: Tenant,
+  { organizationId, projects, pixels, campaigns, webhooks, audiences, lists, ...others }: Tenant,
   text: string,
 ) =>
   [
@@ -68,9 +70,9 @@ const mentions = (
     ...webhooks,
     ...audiences,
     ...lists,
-    owner,
-    member,
-    'Alder',
+    ...others.integrations,
+    ...others.exports,
+    ...[others.sentExport, others.sentRun, others.owner, others.member, 'Alder'],
   ].filter((part) => text.includes(part))
 
 test('every route is for anyone, or has a sample here', () => {
@@ -169,9 +171,17 @@ describe('nobody is let in who does not belong', () => {
         samples[name]!.query?.(ours),
         samples[name]!.body?.(ours),
       ])
-      const namesOther = [
-        ...[ours.projects[0], ours.pixels[0], ours.campaigns[0], ours.webhooks[0], ours.lists[0]],
-      ].some((id) => about.includes(id))
+      // Records that are asked for by ids of their own.
+      const records = [
+        ours.campaigns[0],
+        ours.webhooks[0],
+        ours.lists[0],
+        ours.integrations[0],
+        ours.exports[0],
+        ours.sentRun,
+      ]
+      const namesRecord = records.some((id) => about.includes(id)) && name !== 'POST /api/v1/exports'
+      const namesOther = namesRecord || [ours.projects[0], ours.pixels[0]].some((id) => about.includes(id))
       if (access.to === 'session')
         expect(answer).toMatchObject({ name, status: 401, error: 'unauthenticated' })
       else if (access.projectKeys === 'refused') {
@@ -185,11 +195,13 @@ describe('nobody is let in who does not belong', () => {
       else if (about.includes(ours.pixels[0])) expect(answer).toMatchObject({ name, status: 404 })
       else if (namesOther && /pixel|project\//.test(name))
         expect(answer).toMatchObject({ name, status: 401, error: 'Invalid API key' })
-      else if ([ours.campaigns[0], ours.webhooks[0], ours.lists[0]].some((id) => about.includes(id)))
-        expect(answer).toMatchObject({ name, status: 404 })
+      else if (namesRecord) expect(answer).toMatchObject({ name, status: 404 })
       else if (namesOther && /audiences(?!\/linkage)/.test(name))
         expect(answer).toMatchObject({ name, status: 403, error: 'access denied' })
-      else if (namesOther && /billing|lists|campaigns|webhooks|statistics|linkage/.test(name)) {
+      else if (
+        namesOther &&
+        /billing|lists|campaigns|webhooks|integrations|exports|statistics|linkage/.test(name)
+      ) {
         expect(answer).toMatchObject({ name, status: 403, error: 'project_id does not match API key scope' })
       } else if (namesOther) expect(answer).toMatchObject({ name, status: 404, error: 'project not found' })
       else expect(answer).toMatchObject({ name, status: 200 })

@@ -17,6 +17,11 @@ const byProjectInWindow: Sample = { query: ({ projects }) => ({ project_id: proj
 const byCampaign: Sample = { params: ({ campaigns }) => ({ campaign_id: campaigns[0] }) }
 /** A valid definition of an audience. */
 const visitors = { entity: 'people', include: { event: { within_days: 7 } } }
+const byIntegration: Sample = { params: ({ integrations }) => ({ integration_id: integrations[0] }) }
+const byExport: Sample = { params: ({ exports }) => ({ export_id: exports[0] }) }
+const byRun: Sample = {
+  params: ({ sentExport, sentRun }) => ({ export_id: sentExport, run_id: sentRun }),
+}
 const byWebhook: Sample = { params: ({ webhooks }) => ({ webhook_id: webhooks[0] }) }
 const byAudience: Sample = {
   params: ({ audiences }) => ({ audience_id: audiences[0] }),
@@ -66,6 +71,31 @@ export const samples: Record<string, Sample> = {
   },
   'PUT /api/v1/campaigns/:campaign_id': { ...byCampaign, body: () => ({ name: 'Renamed' }) },
   'POST /api/v1/campaigns/events': { body: () => ({ events: [{ event_id: randomUUID() }] }) },
+  'GET /api/v1/integrations': byProject,
+  'GET /api/v1/integrations/:integration_id': byIntegration,
+  'GET /api/v1/integrations/:integration_id/check': byIntegration,
+  'POST /api/v1/integrations': {
+    body: ({ projects }) => ({
+      ...{ project_id: projects[0], type: 's3', name: 'Another', settings: { bucket: 'another-bucket' } },
+      secrets: { access_key_id: 'AKIDEXAMPLE', secret_access_key: 'an example' },
+    }),
+  },
+  'PATCH /api/v1/integrations/:integration_id': { ...byIntegration, body: () => ({ name: 'Renamed' }) },
+  'GET /api/v1/exports': byProject,
+  'GET /api/v1/exports/:export_id': byExport,
+  'POST /api/v1/exports': {
+    body: ({ projects, audiences, integrations }) => ({
+      ...{ project_id: projects[0], name: 'Another', audience_id: audiences[0] },
+      ...{ integration_id: integrations[0], output_format: 'ndjson' },
+    }),
+  },
+  'PATCH /api/v1/exports/:export_id': { ...byExport, body: () => ({ name: 'Renamed' }) },
+  'POST /api/v1/exports/:export_id/runs': byExport,
+  'GET /api/v1/exports/:export_id/runs': byExport,
+  'GET /api/v1/exports/:export_id/runs/:run_id': byRun,
+  'GET /api/v1/exports/:export_id/runs/:run_id/failures': byRun,
+  'POST /api/v1/exports/:export_id/runs/:run_id/cancel': byRun,
+  'POST /api/v1/exports/:export_id/runs/:run_id/retry': byRun,
   'GET /api/v1/webhooks': byProject,
   'GET /api/v1/webhooks/:webhook_id': byWebhook,
   'GET /api/v1/webhooks/:webhook_id/deliveries': byWebhook,
@@ -203,6 +233,8 @@ export const samples: Record<string, Sample> = {
   'POST /dashboard/keys': { body: () => ({ name: 'New', mode: 'live', project_id: null }) },
   'DELETE /dashboard/keys/:key_id': { params: () => ({ key_id: randomUUID() }) },
   'GET /dashboard/audit': {},
+  'DELETE /api/v1/exports/:export_id': byExport,
+  'DELETE /api/v1/integrations/:integration_id': byIntegration,
   'DELETE /api/v1/webhooks/:webhook_id': byWebhook,
   'DELETE /api/v1/lists/:list_id/items': { ...byList, body: () => ({ items: ['cy@customers.example'] }) },
   'DELETE /api/v1/lists/:list_id': byList,

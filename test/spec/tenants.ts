@@ -45,6 +45,11 @@ export interface Tenant {
   webhooks: [string, string]
   /** A delivery of the first webhook. */
   delivery: string
+  integrations: [string, string]
+  exports: [string, string]
+  /** An export of the first project that was run, with a record that failed. */
+  sentExport: string
+  sentRun: string
   audiences: [string, string]
   /** The build of each that is served, which has nobody. */
   builds: [string, string]
@@ -111,6 +116,11 @@ export async function openTenants() {
     },
     webhooks: {
       ...{ postgres, cursors, recordScopeOf: createRecordScopeOf(postgres) },
+      outbound: openOutbound({ allow: [] }),
+      sealer: createSealer([randomBytes(32)]),
+    },
+    integrations: {
+      ...{ postgres, cursors, now: Date.now, recordScopeOf: createRecordScopeOf(postgres) },
       outbound: openOutbound({ allow: [] }),
       sealer: createSealer([randomBytes(32)]),
     },
@@ -196,6 +206,10 @@ async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
     campaigns: [randomUUID(), randomUUID()],
     webhooks: [randomUUID(), randomUUID()],
     delivery: randomUUID(),
+    integrations: [randomUUID(), randomUUID()],
+    exports: [randomUUID(), randomUUID()],
+    sentExport: randomUUID(),
+    sentRun: randomUUID(),
     audiences: [randomUUID(), randomUUID()],
     builds: [randomUUID(), randomUUID()],
     lists: [randomUUID(), randomUUID()],
@@ -244,6 +258,7 @@ async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
        VALUES ($1, $2, 'completed', '{"bytes": 0}', 0, 0, now())`,
       [imports[n], lists[n]],
     )
+    await storeExports(postgres, tenant, n)
     await postgres.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
       ...[pixels[n], projects[n], `${name} pixel ${n}`],
     ])
@@ -294,6 +309,29 @@ async function storeWebhook(postgres: Postgres, tenant: Tenant, n: 0 | 1): Promi
   await postgres.query(
     'INSERT INTO webhook_deliveries (delivery_id, webhook_id, message_id) VALUES ($1, $2, $1)',
     [delivery, webhooks[n]],
+  )
+}
+
+async function storeExports(postgres: Postgres, tenant: Tenant, n: 0 | 1): Promise<void> {
+  const { projects, integrations, exports, audiences, builds, sentExport, sentRun } = tenant
+  await postgres.query(
+    `INSERT INTO integrations (integration_id, project_id, type, name, settings, sealed_secrets)
+     VALUES ($1, $2, 'webhook', 'Receiver', '{"url":"https://8.8.8.8/in"}', 'sealed')`,
+    [integrations[n], projects[n]],
+  )
+  for (const exportId of n === 0 ? [exports[0], sentExport] : [exports[1]]) {
+    await postgres.query(
+      `INSERT INTO exports (export_id, project_id, name, audience_id, integration_id, output_format)
+       VALUES ($1, $2, 'Export', $3, $4, 'hem')`,
+      [exportId, projects[n], audiences[n], integrations[n]],
+    )
+  }
+  if (n !== 0) return
+  await postgres.query(
+    `INSERT INTO export_runs (run_id, export_id, build_id, output_format, status, records_expected, records_failed,
+       requested_by, is_project_key, ended_at)
+     VALUES ($1, $2, $3, 'hem', 'completed', 1, 1, $2, false, now())`,
+    [sentRun, sentExport, builds[0]],
   )
 }
 

@@ -11,15 +11,45 @@ export interface ShownMembers {
   readonly entity: 'people' | 'companies'
   /** Hems of people who are to be erased. */
   readonly erased: readonly string[]
-  readonly keys?: { readonly after: number; readonly upTo: number }
+  readonly keys?: Keys
 }
 
-function shownWhere({ organizationId, buildId, entity, erased, keys }: ShownMembers, bind: Bind): string {
+/** Keys above `after` up to `upTo`, or just these. */
+export type Keys = { readonly after: number; readonly upTo: number } | readonly number[]
+
+/** SQL of the members of a build, shown or not. */
+function membersWhere({ buildId, keys }: ShownMembers, bind: Bind): string[] {
+  const inKeys = isList(keys)
+    ? [`key IN (SELECT arrayJoin(${bind('Array(Int64)', keys)}))`]
+    : keys
+      ? [`key > ${bind('Int64', keys.after)} AND key <= ${bind('Int64', keys.upTo)}`]
+      : []
+  return [`build_id = ${bind('UUID', buildId)}`, ...inKeys]
+}
+
+const isList = (keys: Keys | undefined): keys is readonly number[] => Array.isArray(keys)
+
+function shownWhere(members: ShownMembers, bind: Bind): string {
+  const { organizationId, entity, erased } = members
   return [
-    `build_id = ${bind('UUID', buildId)}`,
-    ...(keys ? [`key > ${bind('Int64', keys.after)} AND key <= ${bind('Int64', keys.upTo)}`] : []),
+    ...membersWhere(members, bind),
     ...(entity === 'people' ? [`hem_number NOT IN (${hiddenPeople(organizationId, erased, bind)})`] : []),
   ].join(' AND ')
+}
+
+/** Members in the order of their keys, those who are not to be shown too: `key`, `id` (hem or domain), `is_hidden`. */
+export function memberIdsQuery(members: ShownMembers): Query {
+  const { bind, params } = bindings()
+  const { organizationId, entity, erased } = members
+  const columns =
+    entity === 'people'
+      ? `${numberAsHem('hem_number')} AS id, hem_number IN (${hiddenPeople(organizationId, erased, bind)}) AS is_hidden`
+      : 'company_domain AS id, 0 AS is_hidden'
+  return {
+    sql: `SELECT key, ${columns} FROM audience_members
+WHERE ${membersWhere(members, bind).join(' AND ')} ORDER BY key`,
+    params,
+  }
 }
 
 /** How many members are shown, as `rows`, and a number that says which, as `shown`. */
@@ -32,8 +62,14 @@ FROM audience_members WHERE ${shownWhere(members, bind)}`,
   }
 }
 
-/** The rows of a part in the order of their keys: the hem and the profile, or the company; null where nothing is known. */
-export function partQuery(members: ShownMembers): Query {
+/** What a file's columns are named, and of which fields they are. */
+export type Columns = Readonly<Record<string, string>>
+
+/**
+ * The rows of a part in the order of their keys: the hem and the profile, or the company; null where nothing is known.
+ * With `columns` these instead; their names are of letters, digits, blanks, dots, dashes and underscores.
+ */
+export function partQuery(members: ShownMembers, columns?: Columns): Query {
   const { bind, params } = bindings()
   const shown = (column: string) =>
     `SELECT ${column} FROM audience_members WHERE ${shownWhere(members, bind)}`
@@ -51,9 +87,11 @@ ANY LEFT JOIN (
 SELECT ${names(companyFields).join(', ')} FROM companies FINAL WHERE company_domain IN (${shown('company_domain')})
 ) AS known ON known.company_domain = members.company_domain
 ORDER BY members.key`
+  const chosen = columns && Object.entries(columns).map(([name, field]) => `${field} AS \`${name}\``)
+  const selected = chosen ? `SELECT ${chosen.join(', ')} FROM (\n${sql}\n)` : sql
   // Snappy is what every reader of Parquet knows; a block of wide rows is formatted in memory, several at a time.
   return {
-    sql: `${sql}\nSETTINGS join_use_nulls = 1, output_format_parquet_compression_method = 'snappy', max_block_size = 8192`,
+    sql: `${selected}\nSETTINGS join_use_nulls = 1, output_format_parquet_compression_method = 'snappy', max_block_size = 8192`,
     params,
   }
 }

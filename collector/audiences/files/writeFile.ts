@@ -23,7 +23,8 @@ const partRowsMax = 50_000
 /** How long a file may be downloaded. */
 const keptDays = 7
 
-const clickHouseFormats: Record<FileFormat, NamedFormat> = {
+/** What ClickHouse calls the formats of files. */
+export const clickHouseFormats: Record<FileFormat, NamedFormat> = {
   csv: 'CSVWithNames',
   ndjson: 'JSONEachRow',
   parquet: 'Parquet',

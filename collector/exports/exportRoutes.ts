@@ -1,0 +1,180 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { audit } from '../access/audit.ts'
+import { projectFor } from '../access/permissions.ts'
+import type { Principal } from '../access/principal.ts'
+import { requireFiltersAllowed, requireKeyProject } from '../access/recordScope.ts'
+import { sampleIdentity } from '../access/sampleView.ts'
+import { lockAudiencesOf } from '../audiences/audiences.ts'
+import { changesOf } from '../http/optimisticLock.ts'
+import { access, writeAccess } from '../integrations/access.ts'
+import { inTransaction } from '../platform/postgres/transaction.ts'
+import type { ExportsDeps } from './deps.ts'
+import { changeExport, createExport, deleteExport, listExports, readExport } from './exports.ts'
+import { sampleExportOf } from './sample.ts'
+import { ById, ExportChange, ListQuery, NewExport, One, Page, ProjectQuery, tags } from './schemas.ts'
+import { requireFields, requirePossible } from './validate.ts'
+import { readWanted } from './wanted.ts'
+
+const path = '/api/v1/exports'
+const onePath = `${path}/:export_id`
+const checked =
+  'The format has to be one that the destination takes, and a mapping has to name fields that it has: a CRM is asked. '
+const testKeys = 'With a test key nothing is kept and nothing is ever sent: the answer is what it would be.'
+
+/** Exports as records: create, list, read, change, delete. */
+export const exportRoutes =
+  (deps: ExportsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres, recordScopeOf } = deps
+
+    app.post(
+      path,
+      {
+        config: { access: writeAccess, refusals: { 409: 'Which fields the CRM has cannot be asked.' } },
+        schema: {
+          ...{ tags, operationId: 'createExport', summary: 'Create an export', body: NewExport },
+          description: `project_id may be left out with a key of one project. Takes an admin of the project. ${checked}${testKeys}`,
+          response: { 201: One },
+        },
+      },
+      async ({ principal, body }, reply) => {
+        const { organizationId, mode } = principal
+        requireKeyProject(principal, namedProject(principal, body.project_id))
+        const { projectId } = await projectFor(
+          postgres,
+          principal,
+          namedProject(principal, body.project_id),
+          'write',
+        )
+        const given = { ...body, project_id: projectId }
+        const { audience_id = null, list_id = null, mapping = null } = body
+        const parts = { ...body, audience_id, list_id, mapping }
+        const wanted = await readWanted(postgres, organizationId, projectId, parts)
+        requirePossible(wanted)
+        if (mode === 'test') {
+          const { type } = wanted.integration
+          return reply.code(201).send({ export: sampleExportOf(type, parts) })
+        }
+        await requireFields(deps, wanted)
+        const created = await inTransaction(postgres, async (client) => {
+          await lockAudiencesOf(client, projectId)
+          requirePossible(await readWanted(client, organizationId, projectId, parts))
+          const id = await createExport(client, given)
+          await audit(client, principal, 'export.create', { kind: 'export', id }, { name: body.name })
+          return readExport(client, { organizationId, projectIds: [projectId] }, id)
+        })
+        return reply.code(201).send({ export: created })
+      },
+    )
+
+    app.get(
+      path,
+      {
+        config: { access },
+        schema: {
+          ...{ tags, operationId: 'listExports', summary: 'List exports', querystring: ListQuery },
+          description:
+            'Of one project, else of the key’s, else of all that the caller may see; oldest first.',
+          response: { 200: Page },
+        },
+      },
+      async ({ principal, query }) => {
+        const { project_id, ...rest } = query
+        requireFiltersAllowed(principal, rest)
+        return listExports(deps, await recordScopeOf(principal, project_id), rest)
+      },
+    )
+
+    app.get(
+      onePath,
+      {
+        config: { access },
+        schema: {
+          ...{ tags, operationId: 'getExport', summary: 'Get an export', params: ById },
+          description: 'What it sends, where, and when.',
+          querystring: ProjectQuery,
+          response: { 200: One },
+        },
+      },
+      async ({ principal, params, query }) => ({
+        export: await readExport(
+          postgres,
+          await recordScopeOf(principal, query.project_id),
+          params.export_id,
+        ),
+      }),
+    )
+
+    app.patch(
+      onePath,
+      {
+        config: { access: writeAccess },
+        schema: {
+          ...{ tags, operationId: 'updateExport', summary: 'Update an export', params: ById },
+          description: `What is not named stays. ${checked}A run that was asked for already stays as it was. ${testKeys}`,
+          body: ExportChange,
+          response: { 200: One },
+        },
+      },
+      async ({ principal, params, body }) => {
+        const { organizationId, mode } = principal
+        const scope = await recordScopeOf(principal, undefined)
+        const found = await readExport(postgres, scope, params.export_id)
+        const { id, project_id } = found
+        if (mode === 'live') await projectFor(postgres, principal, project_id, 'write')
+        const parts = { ...found, integration_type: undefined, ...body }
+        const wanted = await readWanted(postgres, organizationId, project_id, parts)
+        requirePossible(wanted)
+        if (mode === 'test') {
+          const { type } = wanted.integration
+          return { export: sampleExportOf(type, { ...found, ...body }) }
+        }
+        if (
+          body.mapping !== undefined ||
+          body.integration_id !== undefined ||
+          body.output_format !== undefined
+        ) {
+          await requireFields(deps, wanted)
+        }
+        return inTransaction(postgres, async (client) => {
+          const before = await readExport(client, scope, id, true)
+          const changed = { ...before, integration_type: undefined, ...body }
+          requirePossible(await readWanted(client, organizationId, project_id, changed))
+          await changeExport(client, before, body)
+          const after = await readExport(client, scope, id)
+          await audit(client, principal, 'export.update', { kind: 'export', id }, changesOf(before, after))
+          return { export: after }
+        })
+      },
+    )
+
+    app.delete(
+      onePath,
+      {
+        config: { access: writeAccess, refusals: { 409: 'A run is under way.' } },
+        schema: {
+          ...{ tags, operationId: 'deleteExport', summary: 'Delete an export', params: ById },
+          description: `With its runs. 409 while one of them is under way. ${testKeys}`,
+          querystring: ProjectQuery,
+          response: { 204: Type.Null({ description: 'Deleted.' }) },
+        },
+      },
+      async ({ principal, params, query }, reply) => {
+        const scope = await recordScopeOf(principal, query.project_id)
+        const { id, project_id, name } = await readExport(postgres, scope, params.export_id)
+        if (principal.mode === 'test') return reply.code(204).send(null)
+        await projectFor(postgres, principal, project_id, 'write')
+        await inTransaction(postgres, async (client) => {
+          await readExport(client, scope, id, true)
+          await deleteExport(client, id)
+          await audit(client, principal, 'export.delete', { kind: 'export', id }, { name })
+        })
+        return reply.code(204).send(null)
+      },
+    )
+  }
+
+/** A test key’s project is the sample’s, whichever of its own it names. */
+const namedProject = ({ mode }: Principal, asked: string | undefined): string | undefined =>
+  mode === 'test' ? sampleIdentity.projectId : asked

@@ -1,0 +1,51 @@
+import type { Again, Job, Queue } from '../platform/jobs/queue.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
+import type { SendDeps } from './deps.ts'
+import { removeHidden } from './removals.ts'
+import { runStep } from './run/step.ts'
+import { exportRuns, unfinished } from './runs.ts'
+import { requestDueRuns } from './schedule.ts'
+
+const oneRun = 'exports.run'
+/** How long one job goes on with a run before others have their turn. */
+const turnMs = 10_000
+/** A run that waits no longer than this is gone on with at once; others are found by the schedule. */
+const soonSeconds = 60
+
+/** The background work of exports: ask for runs that are due, send, and remove who opted out. */
+export const exportQueues = (deps: SendDeps): Queue[] => [
+  {
+    name: exportRuns,
+    schedule: '* * * * *',
+    async run({ send }) {
+      await requestDueRuns(deps)
+      for (const runId of await readDueRuns(deps.postgres)) await send(oneRun, runId)
+    },
+  },
+  {
+    // Of one run, one job runs at a time; what one that was killed has not kept is sent again.
+    ...{ name: oneRun, concurrency: 4, timeoutSeconds: 900 },
+    run: (job) => takeTurn(deps, job),
+  },
+  { name: 'exports.removals', schedule: '* * * * *', run: () => removeHidden(deps) },
+]
+
+async function takeTurn(deps: SendDeps, { key, signal }: Job): Promise<Again | undefined> {
+  const until = performance.now() + turnMs
+  for (;;) {
+    const next = await runStep(deps, key!, signal)
+    if (next === null || signal.aborted) return undefined
+    if (next.inSeconds > soonSeconds) return undefined
+    if (next.inSeconds > 0 || performance.now() > until) return { againInSeconds: next.inSeconds }
+  }
+}
+
+/** Runs with records to send whose time has come, the oldest first. */
+async function readDueRuns(postgres: Postgres): Promise<string[]> {
+  const { rows } = await postgres.query<{ run_id: string }>(
+    `SELECT run_id FROM export_runs
+     WHERE status IN ${unfinished} AND (stop_reason IS NOT NULL OR coalesce(resumes_at, '-infinity') <= now())
+     ORDER BY run_id LIMIT 1000`,
+  )
+  return rows.map(({ run_id }) => run_id)
+}

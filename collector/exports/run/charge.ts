@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+import type { Billing } from '../../billing/billing.ts'
+import { ApiError } from '../../http/errors.ts'
+import type { Task } from './task.ts'
+
+/** What is sold may not be had: a budget, a limit or a shut-off. `message` is for the customer. */
+export class Refused extends Error {}
+
+/**
+ * Charges records of a build before they are sent, as pages of it are: what was charged of it that UTC day is free. The
+ * same chunk is charged once, however often it is sent. The records charged. Throws Refused.
+ */
+export async function chargeChunk(
+  billing: Billing,
+  task: Task,
+  keys: readonly number[],
+  after: number,
+): Promise<number> {
+  if (keys.length === 0) return 0
+  const { organizationId, projectId, buildId, meter, requestedBy, isProjectKey } = task
+  const isWhole = keys.length === keys.at(-1)! - after
+  try {
+    const charge = await billing.admit(
+      {
+        ...{ requestId: chargeId(task.runId, after), organizationId },
+        ...{ projectId: isProjectKey ? projectId : null, callerId: requestedBy },
+        ...{ mode: 'live', repeatOf: null },
+      },
+      {
+        ...{ meter, projectId },
+        build: { buildId, ...(isWhole && { keys: { after, upTo: keys.at(-1)! } }) },
+      },
+    )
+    return await charge.settle(keys.length, { hashes: keys.map(String) })
+  } catch (error) {
+    const isRefusal = error instanceof ApiError && (error.status === 402 || error.status === 429)
+    throw isRefusal ? new Refused(error.message) : error
+  }
+}
+
+/** A uuid that names the charge of a chunk, the same in every try (RFC 9562, version 8). */
+function chargeId(runId: string, after: number): string {
+  const bytes = createHash('sha256').update(`export ${runId} ${after}`).digest().subarray(0, 16)
+  bytes[6] = (bytes[6]! & 0x0f) | 0x80
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  const hex = bytes.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}

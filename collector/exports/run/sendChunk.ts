@@ -1,0 +1,166 @@
+import { rm } from 'node:fs/promises'
+import {
+  type Destination,
+  DestinationError,
+  failed,
+  type Outcome,
+  type OutgoingRecord,
+} from '../../integrations/destinations/destination.ts'
+import { destinationTypes } from '../../integrations/destinations/index.ts'
+import type { SendDeps } from '../deps.ts'
+import { chargeChunk } from './charge.ts'
+import { chunkPath, writeChunkFile } from './chunkFile.ts'
+import type { Member, Members } from './members.ts'
+import { type DoneChunk, type Result, readSent, saveChunkState } from './progress.ts'
+import type { Task } from './task.ts'
+import { readValues, type Values } from './values.ts'
+
+interface Ready extends OutgoingRecord {
+  readonly member: Member
+  readonly identity: string | null
+}
+
+/**
+ * Sends the next members of a run: those who may not be sent and those who are there already are left out, the others
+ * are charged and handed over. Throws DestinationError, Refused, and RowsDiffer; then no outcome is kept.
+ */
+export async function sendChunk(
+  deps: SendDeps,
+  task: Task,
+  destination: Destination,
+  { members, upTo, shown }: Members,
+  signal: AbortSignal,
+): Promise<DoneChunk> {
+  const results: Result[] = []
+  const visible = members.filter((member) => {
+    if (member.isHidden)
+      results.push(failedResult(member, 'They opted out, or are being erased.', member.isCharged))
+    return !member.isHidden
+  })
+  const ready = await prepare(deps, task, visible, results, signal)
+  const { sent, repeated } = await withoutDuplicates(deps, task, ready)
+  const uncharged = sent.filter(({ member }) => !member.isCharged).map(({ key }) => key)
+  const charged = await chargeChunk(deps.billing, task, uncharged, task.doneKey)
+  const outcomes =
+    sent.length === 0
+      ? []
+      : await hand(deps, task, destination, { sent, members: { members, upTo, shown } }, signal)
+  const outcomeOf = new Map<string, Outcome>()
+  sent.forEach((record, index) => {
+    const outcome = outcomes[index]!
+    if (record.identity !== null) outcomeOf.set(record.identity, outcome)
+    results.push(resultOf(record, outcome))
+  })
+  for (const record of repeated) {
+    const first = outcomeOf.get(record.identity!)
+    // The first of them was refused: this one would have been, too.
+    results.push(
+      first && !first.exported
+        ? failedResult(record.member, first.reason, record.member.isCharged, first.failureClass)
+        : duplicate(record),
+    )
+  }
+  return { upTo, charged, results }
+}
+
+/** What goes out of each; who lacks what the destination needs has a result at once. */
+async function prepare(
+  deps: SendDeps,
+  task: Task,
+  members: readonly Member[],
+  results: Result[],
+  signal: AbortSignal,
+): Promise<Ready[]> {
+  const { takesFiles } = destinationTypes[task.integration.type]
+  const values = takesFiles ? null : await readValues(deps, task, members, signal)
+  return members.flatMap((member) => {
+    const found = values?.get(member.key) ?? {}
+    if (typeof found === 'string') {
+      results.push(failedResult(member, found, member.isCharged))
+      return []
+    }
+    return [{ member, key: member.key, id: member.id, values: found, identity: identityOf(task, found) }]
+  })
+}
+
+/** By what the destination tells records apart; null where that is the hem or the domain, of which each is there once. */
+function identityOf({ outputFormat, integration }: Task, values: Values): string | null {
+  if (outputFormat === 'company_domain') return String(values.company_domain)
+  const field = destinationTypes[integration.type].identityField?.(integration.settings)
+  return outputFormat !== 'crm' || field === undefined ? null : String(values[field]).trim().toLowerCase()
+}
+
+async function withoutDuplicates(
+  { postgres }: SendDeps,
+  task: Task,
+  ready: readonly Ready[],
+): Promise<{ sent: Ready[]; repeated: Ready[] }> {
+  const identities = ready.flatMap(({ identity }) => (identity === null ? [] : [identity]))
+  const seen = await readSent(postgres, task, identities)
+  const [sent, repeated]: [Ready[], Ready[]] = [[], []]
+  for (const record of ready) {
+    if (record.identity !== null && seen.has(record.identity)) {
+      repeated.push(record)
+      continue
+    }
+    if (record.identity !== null) seen.add(record.identity)
+    sent.push(record)
+  }
+  return { sent, repeated }
+}
+
+async function hand(
+  deps: SendDeps,
+  task: Task,
+  destination: Destination,
+  { sent, members }: { sent: readonly Ready[]; members: Members },
+  signal: AbortSignal,
+): Promise<readonly Outcome[]> {
+  try {
+    const outcomes = await destination.send({
+      ...{ runId: task.runId, exportName: task.exportName, outputFormat: task.outputFormat },
+      ...{ after: task.doneKey, records: sent, state: task.chunkState, signal },
+      saveState: (state) => saveChunkState(deps.postgres, task, state),
+      writeFile: () => writeChunkFile(deps, task, { members: members.shown, rows: sent.length }, signal),
+    })
+    if (outcomes.length !== sent.length)
+      throw new Error(`${outcomes.length} outcomes for ${sent.length} records`)
+    return outcomes
+  } catch (error) {
+    if (!(error instanceof DestinationError) || error.failureClass !== 'never') throw error
+    return sent.map(() => failed('never', error.message))
+  } finally {
+    await rm(chunkPath(deps, task), { force: true })
+  }
+}
+
+function resultOf({ member, identity }: Ready, outcome: Outcome): Result {
+  if (outcome.exported) {
+    return { ...placeOf(member), outcome: 'exported', isCharged: true, identity, remoteId: outcome.remoteId }
+  }
+  return failedResult(member, outcome.reason, true, outcome.failureClass)
+}
+
+const duplicate = ({ member }: Ready): Result => ({
+  ...{ ...placeOf(member), outcome: 'duplicated', isCharged: member.isCharged },
+  reason: 'The destination cannot tell it from another record of this run, which was sent.',
+})
+
+const failedResult = (
+  member: Member,
+  reason: string,
+  isCharged: boolean,
+  failureClass: Result['failureClass'] = 'never',
+): Result => ({ ...placeOf(member), outcome: 'failed', reason, failureClass, isCharged })
+
+const placeOf = ({ key, id }: Member) => ({ key, id })
+
+/** What becomes of members when nothing more is sent. */
+export const refuseChunk = (
+  { members, upTo }: Members,
+  { reason, failureClass }: NonNullable<Task['stop']>,
+): DoneChunk => ({
+  upTo,
+  charged: 0,
+  results: members.map((member) => failedResult(member, reason, member.isCharged, failureClass)),
+})

@@ -1,0 +1,104 @@
+import { keepBuild } from '../../audiences/builds.ts'
+import { ApiError } from '../../http/errors.ts'
+import { type Destination, DestinationError } from '../../integrations/destinations/destination.ts'
+import { destinationTypes } from '../../integrations/destinations/index.ts'
+import { openDestination } from '../../integrations/openDestination.ts'
+import { isUnavailable } from '../../platform/isUnavailable.ts'
+import type { SendDeps } from '../deps.ts'
+import { findUnknownFields } from '../validate.ts'
+import { Refused } from './charge.ts'
+import { RowsDiffer } from './chunkFile.ts'
+import { MembersGone, readMembers } from './members.ts'
+import { beginRun, completeChunk, endRun, parkRun, stopRun } from './progress.ts'
+import { refuseChunk, sendChunk } from './sendChunk.ts'
+import { readTask, type Task } from './task.ts'
+
+/** A chunk is tried so often, with back-off, before the run is stopped. */
+const attemptsMax = 8
+const backoffSecondsMax = 300
+/** A run that waits for its destination longer than this is stopped. */
+const daysMax = 7
+/** Records of which a run that was stopped notes the outcome at a time. */
+const refusedAtOnce = 10_000
+
+/** When a run goes on; null when it has ended. */
+export type Next = { readonly inSeconds: number } | null
+
+/** Does the next step of a run: begins it, sends one chunk, or ends it. Done again after any crash. */
+export async function runStep(deps: SendDeps, runId: string, signal: AbortSignal): Promise<Next> {
+  const { postgres } = deps
+  const task = await readTask(postgres, runId)
+  if (!task) return null
+  try {
+    return await goOn(deps, task, signal)
+  } catch (error) {
+    return dealWith(deps, task, error)
+  }
+}
+
+async function goOn(deps: SendDeps, task: Task, signal: AbortSignal): Promise<Next> {
+  const { postgres } = deps
+  if (!(await keepBuild(postgres, task.buildId))) throw new MembersGone(task.buildId)
+  if (task.stop) return refuse(deps, task)
+  if (Date.now() - task.requestedAt.getTime() > daysMax * 86_400_000) {
+    throw new DestinationError('mend', `The destination has not taken all within ${daysMax} days.`)
+  }
+  const destination = openDestination(deps, task.integration)
+  if (!task.isStarted) {
+    const fault = await findUnknownFields(deps, task.integration, task)
+    if (fault !== null) throw new DestinationError('mend', `The mapping does not fit: ${fault}.`)
+    await beginRun(postgres, task)
+  }
+  const limit = destinationTypes[task.integration.type].chunkRecords(task.outputFormat)
+  const members = await readMembers(deps, task, limit)
+  if (!members) return finish(deps, task, destination)
+  await completeChunk(postgres, task, await sendChunk(deps, task, destination, members, signal))
+  return { inSeconds: 0 }
+}
+
+/** Nothing more is sent: the next records have this for their outcome. */
+async function refuse({ ...deps }: SendDeps, task: Task): Promise<Next> {
+  const members = await readMembers(deps, task, refusedAtOnce)
+  if (!members) {
+    await endRun(deps.postgres, task)
+    return null
+  }
+  await completeChunk(deps.postgres, task, refuseChunk(members, task.stop!))
+  return { inSeconds: 0 }
+}
+
+async function finish({ postgres }: SendDeps, task: Task, destination: Destination): Promise<Next> {
+  const { runId, exportName, outputFormat, recordsExported } = task
+  await destination.finish?.({ runId, exportName, outputFormat, recordsExported })
+  await endRun(postgres, task)
+  return null
+}
+
+/** What an error means for the run: wait, stop, or, of a store that is away, try the step again. */
+async function dealWith({ postgres, log }: SendDeps, task: Task, error: unknown): Promise<Next> {
+  const stop = async (reason: string, failureClass: 'retry' | 'mend' | 'never'): Promise<Next> => {
+    await stopRun(postgres, task, reason, failureClass)
+    return { inSeconds: 0 }
+  }
+  const park = async (seconds: number, isFailure: boolean): Promise<Next> => {
+    await parkRun(postgres, task, { seconds, isFailure })
+    return { inSeconds: seconds }
+  }
+  if (error instanceof Refused) return stop(error.message, 'mend')
+  if (error instanceof DestinationError && error.failureClass !== 'retry') {
+    return stop(error.message, error.failureClass)
+  }
+  if (error instanceof DestinationError && error.afterSeconds !== null) return park(error.afterSeconds, false)
+  // Ours, and passing: the queue tries the step again.
+  if (isUnavailable(error) || (error instanceof ApiError && error.status === 503)) throw error
+  const isTheirs = error instanceof DestinationError
+  if (!isTheirs && !(error instanceof RowsDiffer))
+    log.warn(`export run ${task.runId}: ${(error as Error).message}`)
+  const reason = isTheirs ? error.message : 'The run failed here; the operator of this service finds why.'
+  if (task.stop || task.attempts + 1 < attemptsMax) return park(backoffSeconds(task.attempts), true)
+  return stop(`${reason} It was tried ${attemptsMax} times.`, 'retry')
+}
+
+/** Doubles with every try from a second on, less up to a half at random, so that runs do not come all at once. */
+const backoffSeconds = (attempts: number): number =>
+  Math.min(2 ** attempts, backoffSecondsMax) * (1 - Math.random() / 2)

@@ -1,0 +1,173 @@
+import type { Static } from 'typebox'
+import { isUuid } from '../../schemas/uuid.ts'
+import { keepBuild } from '../audiences/builds.ts'
+import { ApiError, conflict, notFound } from '../http/errors.ts'
+import { readPage } from '../http/pagination.ts'
+import { wakeQueue } from '../platform/jobs/queue.ts'
+import type { Queryable } from '../platform/postgres/transaction.ts'
+import { uuidV7 } from '../platform/uuidV7.ts'
+import type { ExportsDeps } from './deps.ts'
+import type { Export } from './exports.ts'
+import type { FailurePage, Run as RunSchema } from './schemas.ts'
+
+export type Run = Static<typeof RunSchema>
+
+/** The queue that finds runs which are due. */
+export const exportRuns = 'exports.runs'
+
+/** Statuses of runs some of whose records have no outcome yet. */
+export const unfinished = `('pending', 'running', 'parked')`
+
+const columns = `run_id, export_id, status, records_expected::float8 AS records_expected,
+  records_total::float8 AS records_total, records_exported::float8 AS records_exported,
+  records_failed::float8 AS records_failed, records_duplicated::float8 AS records_duplicated,
+  records_charged::float8 AS records_charged, build_id, retry_of, stop_reason, resumes_at, requested_at, started_at,
+  ended_at`
+
+/** One run of an export. Throws 404 "run not found". */
+export async function readRun(
+  client: Queryable,
+  exportId: string,
+  runId: string,
+  lock = false,
+): Promise<Run> {
+  if (!isUuid(runId)) throw notFound.exportRun()
+  const { rows } = await client.query<Row>(
+    `SELECT ${columns} FROM export_runs WHERE export_id = $1 AND run_id = $2 ${lock ? 'FOR UPDATE' : ''}`,
+    [exportId, runId],
+  )
+  if (!rows[0]) throw notFound.exportRun()
+  return runOf(rows[0])
+}
+
+/** A page of an export's runs, the newest first. Throws 400 for a cursor that is none. */
+export async function listRuns(
+  deps: Pick<ExportsDeps, 'postgres' | 'cursors'>,
+  exportId: string,
+  page: { limit?: number; cursor?: string },
+): Promise<{ runs: Run[]; next_cursor?: string }> {
+  const { rows, next } = await readPage<Row>(deps, page, {
+    ...{ list: 'export_runs', owner: exportId },
+    sql: `SELECT ${columns} FROM export_runs WHERE export_id = $1`,
+    values: [exportId],
+    key: { run_id: 'uuid' },
+    order: 'desc',
+  })
+  return { runs: rows.map(runOf), ...next }
+}
+
+/** A page of the records of a run that were not exported, each with its reason. Throws 400 for a cursor that is none. */
+export async function listFailures(
+  deps: Pick<ExportsDeps, 'postgres' | 'cursors'>,
+  runId: string,
+  { outcome = 'failed', ...page }: { outcome?: 'failed' | 'duplicated'; limit?: number; cursor?: string },
+): Promise<Static<typeof FailurePage>> {
+  type Failure = Static<typeof FailurePage>['failures'][number]
+  const { rows, next } = await readPage<Failure & { key: string }>(deps, page, {
+    ...{ list: 'export_failures', owner: `${runId} ${outcome}` },
+    sql: 'SELECT key, record, outcome, reason, class FROM export_outcomes WHERE run_id = $1 AND outcome = $2',
+    values: [runId, outcome],
+    key: { key: 'bigint' },
+  })
+  return { failures: rows.map(({ key: _, ...failure }) => failure), ...next }
+}
+
+/** Who asks for a run, and is charged for it. */
+export interface Requester {
+  readonly callerId: string
+  readonly isProjectKey: boolean
+}
+
+/**
+ * Asks for an export to be sent: the build of its audience that is served now, whatever is built meanwhile. Throws 409
+ * "not_ready" where there is none, and "conflict" while a run is under way.
+ */
+export async function requestRun(client: Queryable, wanted: Export, requester: Requester): Promise<string> {
+  const { rows } = await client.query<{ current_build_id: string | null; count: number | null }>(
+    `SELECT current_build_id, count::float8 AS count FROM audiences
+       LEFT JOIN audience_builds ON build_id = current_build_id
+     WHERE audiences.audience_id = $1`,
+    [wanted.audience_id],
+  )
+  const { current_build_id = null, count = null } = rows[0] ?? {}
+  if (current_build_id === null || !(await keepBuild(client, current_build_id))) throw notReady(wanted)
+  return insertRun(client, wanted, { retryOf: null, buildId: current_build_id, expected: count! }, requester)
+}
+
+/**
+ * Asks for the records of a run that failed to be sent again, and no others. Throws 409 "conflict" while a run is under
+ * way and where nothing failed, and "not_ready" where the members of its build are gone.
+ */
+export async function requestRetry(
+  client: Queryable,
+  wanted: Export,
+  run: Run,
+  requester: Requester,
+): Promise<string> {
+  if (run.ended_at === null)
+    throw conflict('This run is under way: what fails can be retried when it has ended.')
+  if (run.records_failed === 0) throw conflict('No record of this run has failed: there is nothing to retry.')
+  if (run.build_id === null || !(await keepBuild(client, run.build_id))) throw notReady(wanted)
+  return insertRun(
+    client,
+    wanted,
+    { retryOf: run.run_id, buildId: run.build_id, expected: run.records_failed },
+    requester,
+  )
+}
+
+async function insertRun(
+  client: Queryable,
+  wanted: Export,
+  { retryOf, buildId, expected }: { retryOf: string | null; buildId: string; expected: number },
+  { callerId, isProjectKey }: Requester,
+): Promise<string> {
+  const { rows } = await client.query<{ run_id: string }>(
+    `INSERT INTO export_runs (run_id, export_id, retry_of, build_id, output_format, mapping, records_expected,
+       requested_by, is_project_key)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+     ON CONFLICT (export_id) WHERE status IN ${unfinished} DO NOTHING RETURNING run_id`,
+    [
+      ...[uuidV7(), wanted.id, retryOf, buildId, wanted.output_format],
+      ...[wanted.mapping ? JSON.stringify(wanted.mapping) : null, expected, callerId, isProjectKey],
+    ],
+  )
+  if (!rows[0]) throw conflict('A run of this export is under way: one is sent after the other.')
+  await wakeQueue(client, exportRuns)
+  return rows[0].run_id
+}
+
+/** Has a run send nothing more: the records that are left fail with that reason. One that has ended stays as it is. */
+export async function cancelRun(client: Queryable, runId: string): Promise<void> {
+  await client.query(
+    `UPDATE export_runs SET stop_reason = 'The run was cancelled.', stop_class = 'retry', resumes_at = NULL,
+       updated_at = now()
+     WHERE run_id = $1 AND status IN ${unfinished} AND stop_reason IS NULL`,
+    [runId],
+  )
+  await wakeQueue(client, exportRuns)
+}
+
+const notReady = ({ audience_id }: Export) =>
+  new ApiError(
+    409,
+    'not_ready',
+    `The audience is not built, or the build’s members are gone: GET /api/v1/audiences/${audience_id}/status says how far it is.`,
+  )
+
+interface Row extends Omit<Run, 'error' | 'resumes_at' | 'requested_at' | 'started_at' | 'ended_at'> {
+  stop_reason: string | null
+  resumes_at: Date | null
+  requested_at: Date
+  started_at: Date | null
+  ended_at: Date | null
+}
+
+const runOf = ({ stop_reason, resumes_at, requested_at, started_at, ended_at, ...row }: Row): Run => ({
+  ...row,
+  error: stop_reason,
+  resumes_at: row.status === 'parked' ? (resumes_at?.toISOString() ?? null) : null,
+  requested_at: requested_at.toISOString(),
+  started_at: started_at?.toISOString() ?? null,
+  ended_at: ended_at?.toISOString() ?? null,
+})

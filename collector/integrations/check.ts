@@ -1,0 +1,26 @@
+import type { Static } from 'typebox'
+import type { OpenDeps } from './deps.ts'
+import { DestinationError } from './destinations/destination.ts'
+import type { SealedIntegration } from './integrations.ts'
+import { openDestination } from './openDestination.ts'
+import type { Check } from './schemas.ts'
+
+/** Asks a destination whether it lets us in, and which fields it has. */
+export async function checkIntegration(
+  deps: OpenDeps,
+  integration: SealedIntegration,
+): Promise<Static<typeof Check>> {
+  const checked_at = new Date(deps.now()).toISOString()
+  try {
+    const destination = openDestination(deps, integration)
+    const message = await destination.check()
+    const fields = await destination.fields()
+    return {
+      ...{ works: true, message, checked_at },
+      fields: fields?.map(({ name, label }) => ({ name, label })) ?? null,
+    }
+  } catch (error) {
+    if (!(error instanceof DestinationError)) throw error
+    return { works: false, message: error.message, fields: null, checked_at }
+  }
+}

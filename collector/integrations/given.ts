@@ -1,0 +1,56 @@
+import { Compile, type Validator } from 'typebox/compile'
+import { invalidParameter } from '../http/errors.ts'
+import { errorsOf } from '../http/validation.ts'
+import type { Outbound } from '../outbound/outbound.ts'
+import { OutboundError } from '../outbound/outboundError.ts'
+import { type IntegrationType, integrationTypes } from './destinations/destination.ts'
+import { destinationTypes } from './destinations/index.ts'
+
+const validators = Object.fromEntries(
+  integrationTypes.map((type) => {
+    const { settings, secrets } = destinationTypes[type]
+    return [type, { settings: Compile(settings), secrets: Compile(secrets) }]
+  }),
+) as unknown as Record<IntegrationType, Record<'settings' | 'secrets', Validator>>
+
+/** Throws 400 naming the first thing wrong with settings or secrets of a type. A wrong secret is never repeated. */
+export function requireValid(type: IntegrationType, part: 'settings' | 'secrets', given: unknown): void {
+  const validator = validators[type][part]
+  if (validator.Check(given)) return
+  const [fault] = errorsOf(validator, given)
+  const { instancePath = '', message = 'is not valid', params } = fault ?? {}
+  const [named] = [
+    ...((params as { requiredProperties?: string[] } | undefined)?.requiredProperties ?? []),
+    ...((params as { additionalProperties?: string[] } | undefined)?.additionalProperties ?? []),
+  ]
+  const path = [part, ...instancePath.split('/').filter(Boolean), ...(named ? [named] : [])].join('.')
+  throw invalidParameter(path, `${message} (an integration of the type ${type})`)
+}
+
+/** The settings that are addresses: secrets are sent there. */
+const addresses = ['url', 'endpoint', 'api_base', 'data_base', 'instance_url'] as const
+
+/** Throws 400 for an address that is none, or that leads inside the network. */
+export async function requireReachable(outbound: Outbound, settings: Record<string, unknown>): Promise<void> {
+  for (const name of addresses) {
+    const address = settings[name]
+    if (typeof address !== 'string') continue
+    await outbound.check(address).catch((error: unknown) => {
+      throw error instanceof OutboundError ? invalidParameter(`settings.${name}`, error.message) : error
+    })
+  }
+}
+
+/**
+ * Throws 400 when an address changes and the secrets are not given again: who may change an integration, and does not
+ * know its secrets, must not have them sent to a place of their own.
+ */
+export function requireSecretsForNewAddress(
+  before: Record<string, unknown>,
+  after: Record<string, unknown>,
+  secrets: unknown,
+): void {
+  const changed = addresses.find((name) => before[name] !== after[name])
+  if (changed === undefined || secrets !== undefined) return
+  throw invalidParameter('secrets', `are to be given again when settings.${changed} changes`)
+}
