@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { access } from './access.ts'
 import { audiences } from './audiences.ts'
 import { delivery } from './delivery.ts'
+import { exports } from './exports.ts'
 import { identity } from './identity.ts'
 import { ack, ackPinned, batch, latency } from './ingest.ts'
 import { intent } from './intent.ts'
@@ -42,6 +43,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   delivery,
   audiences,
   lists,
+  exports,
   webhooks,
   intent,
 }

@@ -3,12 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
+import { startLocalPostgres } from '../../collector/platform/postgres/local.ts'
 import { isChargedOnce, runBilling } from './billing.ts'
 import { runDiskFull } from './diskFull.ts'
+import { runExports } from './exports.ts'
 import { type KillKind, killKinds, runChaos } from './kills.ts'
 import { runOutage } from './outage.ts'
 import { runPoison } from './poison.ts'
 import { runReset } from './reset.ts'
+import type { Stores } from './scenario.ts'
 import { runSoak } from './soak.ts'
 import { formatTable } from './table.ts'
 
@@ -22,6 +25,7 @@ const help = `Usage: npm run chaos -- [options]
   --scenario poison  rows that ClickHouse refuses
   --scenario soak    steady load: --minutes 60 --rate 1000
   --scenario billing what is charged against what is delivered: --requests 10000 --connections 20 --kills 12
+  --scenario exports an audience sent to a destination that fails at random: --kills 200
   --seed N           the same random moments again
 
 Exit code 1 when an acknowledged event was lost, doubled or altered, or a record not charged once.`
@@ -53,9 +57,12 @@ async function main(): Promise<void> {
   const result = await runScenario(flags.scenario, seed)
   console.log(formatTable(result))
   const isWrong =
-    'lost' in result
-      ? result.lost + result.doubled + result.altered > 0
-      : 'charged' in result && !isChargedOnce(result)
+    'uncounted' in result
+      ? result.lost + result.uncounted + result.overcharged > 0 ||
+        result.sentAgain > result.kills + result.lostAnswers
+      : 'lost' in result
+        ? result.lost + result.doubled + result.altered > 0
+        : 'charged' in result && !isChargedOnce(result)
   if (isWrong) process.exitCode = 1
 }
 
@@ -92,6 +99,10 @@ async function runScenario(scenario: string, seed: number) {
           ...{ connections: Number(flags.connections ?? 20), kills: Number(flags.kills ?? 12) },
         }),
       )
+    case 'exports':
+      return withStores((stores) =>
+        runExports({ ...own, stores, kills: Number(flags.kills ?? 200), people: 20_000 }),
+      )
     case 'soak':
       return runSoak({ ...own, minutes: minutes(60), rate: rate(1_000) })
     default:
@@ -115,4 +126,18 @@ async function withClickHouse<T>(scenario: (clickhouseUrl: string) => Promise<T>
     await clickhouse.stop()
     rmSync(directory, { recursive: true, force: true })
   }
+}
+
+/** The same with a PostgreSQL, both of which outlive the service. */
+function withStores<T>(scenario: (stores: Stores) => Promise<T>): Promise<T> {
+  return withClickHouse(async (clickhouseUrl) => {
+    const directory = mkdtempSync(join(tmpdir(), 'footfall-chaos-postgres-'))
+    const postgres = await startLocalPostgres(directory, log)
+    try {
+      return await scenario({ clickhouseUrl, databaseUrl: postgres.url })
+    } finally {
+      await postgres.stop()
+      rmSync(directory, { recursive: true, force: true })
+    }
+  })
 }

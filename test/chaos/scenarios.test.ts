@@ -3,6 +3,7 @@ import { newPostgresDatabase } from '../harness/databases.ts'
 import { mountRefusal } from '../harness/smallDisk.ts'
 import { isChargedOnce, runBilling } from './billing.ts'
 import { runDiskFull } from './diskFull.ts'
+import { runExports } from './exports.ts'
 import { runOutage } from './outage.ts'
 import { runPoison } from './poison.ts'
 import { runReset } from './reset.ts'
@@ -84,6 +85,16 @@ test(
     expect(Object.keys(result.answers).sort()).toEqual(
       expect.arrayContaining(['200', '400', 'broken', 'left']),
     )
+  },
+  timeoutMs,
+)
+
+test(
+  'an export whose service is killed, to a destination that fails at random, loses and miscounts no record',
+  async () => {
+    const result = await runExports({ stores: await ownStores(), seed, log, kills: 3, people: 3_000 })
+    expect(result).toMatchObject({ kills: 3, lost: 0, uncounted: 0, overcharged: 0 })
+    expect(result.sentAgain).toBeLessThanOrEqual(result.kills + result.lostAnswers)
   },
   timeoutMs,
 )

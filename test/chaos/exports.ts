@@ -1,0 +1,164 @@
+import { rmSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { openPostgres } from '../../collector/platform/postgres/pool.ts'
+import { type Random, seededRandom } from '../../collector/platform/seededRandom.ts'
+import { type Exports, exportsOf } from '../harness/exports.ts'
+import { startService } from '../harness/service.ts'
+import { type Receiver, receiverSecret, startReceiver } from '../harness/standIns/receiver.ts'
+import type { Mishap } from '../harness/standIns/standIn.ts'
+import { environmentOf, type ScenarioOptions } from './scenario.ts'
+
+export interface ExportsOptions extends ScenarioOptions {
+  kills: number
+  /** People of the audience that is sent again and again. */
+  people: number
+}
+
+export interface ExportsResult {
+  seed: number
+  kills: number
+  runs: number
+  records: number
+  /** Records that count as exported, and that the destination never got. */
+  lost: number
+  /** Records of runs without any outcome. */
+  uncounted: number
+  /** Charged for records of the build on the day, beyond what it has. */
+  overcharged: number
+  /** Messages that the destination took more than once: never more than kills and lost answers together. */
+  sentAgain: number
+  lostAnswers: number
+  /** Answers that were no success, by their kind. */
+  mishaps: number
+}
+
+const betweenKillsMs = { least: 200, most: 2_000 }
+const mishapChance = 0.15
+
+/**
+ * Sends an audience to a destination that fails at random, again and again, while the service is killed at random
+ * moments and started again; then compares what runs say of their records with what the destination got.
+ */
+export async function runExports(options: ExportsOptions): Promise<ExportsResult> {
+  const { seed, log, stores, kills, people } = options
+  const random = seededRandom(seed)
+  const receiver = await startReceiver()
+  const env: Record<string, string> = {
+    ...environmentOf(stores),
+    ...{ FOOTFALL_OUTBOUND_ALLOW: '127.0.0.1', FOOTFALL_WORKERS: '1' },
+    FOOTFALL_SECRET_KEY: Buffer.alloc(32, 5).toString('base64'),
+  }
+  let service = await startService({ env })
+  const again = { dataDir: service.dataDir, env: { ...env, PORT: new URL(service.url).port } }
+  const clickhouse = openClickHouse(env.CLICKHOUSE_URL!, env.CLICKHOUSE_DATABASE!)
+  const postgres = openPostgres(env.DATABASE_URL!, () => {})
+  try {
+    const api = () => exportsOf(service, postgres, clickhouse, env)
+    const exportId = await prepare(api(), receiver, people)
+    let lostAnswers = 0
+    let mishaps = 0
+    receiver.misbehave = () => {
+      const mishap = drawMishap(random)
+      if (mishap) mishaps++
+      if (mishap && ('truncates' in mishap || ('dies' in mishap && mishap.dies === 'after'))) lostAnswers++
+      return mishap
+    }
+    const runs = [await startRun(api(), exportId)]
+    for (let kill = 1; kill <= kills; kill++) {
+      await delay(random.integer(betweenKillsMs.least, betweenKillsMs.most))
+      await service.end('SIGKILL')
+      service = await startService(again)
+      const run = await readRun(api(), exportId, runs.at(-1)!)
+      log(`${kill}/${kills}: run ${runs.length} is ${run.status}, ${run.records_total} of ${people} counted`)
+      if (run.ended_at !== null && kill < kills) runs.push(await startRun(api(), exportId))
+    }
+    log('waiting for the last run')
+    await endOf(api(), exportId, runs.at(-1)!)
+    return {
+      ...{ seed, kills, runs: runs.length, lostAnswers, mishaps },
+      ...(await compare(api(), receiver, { exportId, runs, people })),
+    }
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\nThe service said:\n${service.output().slice(-2000)}`)
+  } finally {
+    await service.end('SIGTERM')
+    await Promise.all([receiver.close(), clickhouse.close(), postgres.end()])
+    rmSync(again.dataDir, { recursive: true, force: true })
+  }
+}
+
+function drawMishap(random: Random): Mishap | null {
+  if (random.next() >= mishapChance) return null
+  const mishaps: Mishap[] = [
+    { answer: { status: 503 } },
+    { answer: { status: 422 } },
+    { answer: { status: 429, headers: { 'retry-after': '1' } } },
+    { dies: 'before' },
+    { dies: 'after' },
+    { truncates: true },
+  ]
+  return mishaps[random.integer(0, mishaps.length - 1)]!
+}
+
+async function prepare(api: Exports, receiver: Receiver, people: number): Promise<string> {
+  const audience_id = await api.audienceOf(
+    Array.from({ length: people }, (_, n) => ({ address: `chaos${n}@known.example`, first_name: `N${n}` })),
+  )
+  const integration_id = await api.newIntegration(
+    'webhook',
+    { url: receiver.url },
+    { signing_secret: receiverSecret },
+  )
+  const body = { name: 'Chaos', audience_id, integration_id, output_format: 'hem' }
+  const made = await api.get('POST', 'exports', { project_id: api.service.demo.project_id, ...body })
+  return made.export.id
+}
+
+const startRun = async (api: Exports, exportId: string): Promise<string> =>
+  (await api.get('POST', `exports/${exportId}/runs`)).run.run_id
+
+const readRun = async (api: Exports, exportId: string, runId: string) =>
+  (await api.get('GET', `exports/${exportId}/runs/${runId}`)).run
+
+async function endOf(api: Exports, exportId: string, runId: string): Promise<void> {
+  for (const until = Date.now() + 300_000; (await readRun(api, exportId, runId)).ended_at === null; ) {
+    if (Date.now() > until) throw new Error(`run ${runId} does not end`)
+    await delay(200)
+  }
+}
+
+async function compare(
+  { postgres }: Exports,
+  receiver: Receiver,
+  { exportId, runs, people }: { exportId: string; runs: readonly string[]; people: number },
+) {
+  let lost = 0
+  let uncounted = 0
+  let records = 0
+  for (const runId of runs) {
+    const { rows } = await postgres.query<{ total: number; exported: number; failed: number }>(
+      `SELECT records_total::float8 AS total, records_exported::float8 AS exported,
+         (SELECT count(*) FROM export_outcomes WHERE export_outcomes.run_id = export_runs.run_id)::float8 AS failed
+       FROM export_runs WHERE run_id = $1 AND export_id = $2`,
+      [runId, exportId],
+    )
+    const { total, exported, failed } = rows[0]!
+    const got = new Set(
+      [...receiver.messages.values()]
+        .filter(({ data }) => data.run_id === runId)
+        .flatMap(({ data }) => (data.records ?? []).map(({ hem }) => hem)),
+    )
+    records += total
+    uncounted += Math.abs(people - exported - failed) + Math.abs(people - total)
+    lost += Math.max(0, exported - got.size)
+  }
+  const { rows } = await postgres.query<{ most: number }>(
+    `SELECT coalesce(max(charged), 0)::float8 AS most
+     FROM (SELECT sum(records) AS charged FROM ledger WHERE meter = 'audience' GROUP BY day) AS days`,
+  )
+  const sentAgain = [...receiver.times.entries()]
+    .filter(([id]) => runs.some((runId) => id.startsWith(runId)))
+    .reduce((sum, [, times]) => sum + times - 1, 0)
+  return { records, lost, uncounted, overcharged: Math.max(0, rows[0]!.most - people), sentAgain }
+}
