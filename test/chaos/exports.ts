@@ -33,7 +33,8 @@ export interface ExportsResult {
   mishaps: number
 }
 
-const betweenKillsMs = { least: 200, most: 2_000 }
+// A step whose process was killed is taken up again after 10 to 25 s.
+const betweenKillsMs = { least: 200, most: 20_000 }
 const mishapChance = 0.15
 
 /**
