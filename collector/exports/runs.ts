@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { isUuid } from '../../schemas/uuid.ts'
 import { keepBuild } from '../audiences/builds.ts'
+import { countIsSoldSql } from '../audiences/definition/countIsSold.ts'
 import { ApiError, conflict, notFound } from '../http/errors.ts'
 import { readPage } from '../http/pagination.ts'
 import { wakeQueue } from '../platform/jobs/queue.ts'
@@ -18,9 +19,22 @@ export const exportRuns = 'exports.runs'
 /** Statuses of runs some of whose records have no outcome yet. */
 export const unfinished = `('pending', 'running', 'parked')`
 
-const columns = `run_id, export_id, status, records_expected::float8 AS records_expected,
-  records_total::float8 AS records_total, records_exported::float8 AS records_exported,
-  records_failed::float8 AS records_failed, records_duplicated::float8 AS records_duplicated,
+/**
+ * Whether how many records a run has may be told: not before anything was sent of a build whose number is sold, for a
+ * run that is cancelled at once costs nothing.
+ */
+const isTold = `(records_exported > 0 OR records_charged > 0 OR NOT EXISTS (
+  SELECT FROM audience_builds AS sent
+  WHERE sent.build_id = export_runs.build_id AND ${countIsSoldSql('sent.definition')}))`
+const told = (column: string) => `CASE WHEN ${isTold} THEN ${column}::float8 ELSE 0 END AS ${column}`
+
+/** The four counters of a run. */
+export const counters = ['records_total', 'records_exported', 'records_failed', 'records_duplicated']
+  .map(told)
+  .join(', ')
+
+const columns = `run_id, export_id, status,
+  CASE WHEN ${isTold} THEN records_expected::float8 END AS records_expected, ${counters},
   records_charged::float8 AS records_charged, build_id, retry_of, stop_reason, resumes_at, requested_at, started_at,
   ended_at`
 
@@ -65,7 +79,10 @@ export async function listFailures(
   type Failure = Static<typeof FailurePage>['failures'][number]
   const { rows, next } = await readPage<Failure & { key: string }>(deps, page, {
     ...{ list: 'export_failures', owner: `${runId} ${outcome}` },
-    sql: 'SELECT key, record, outcome, reason, class FROM export_outcomes WHERE run_id = $1 AND outcome = $2',
+    // Who was not charged was not delivered to anybody, the caller included.
+    sql: `SELECT key, CASE WHEN is_charged THEN record END AS record, outcome, reason, class FROM export_outcomes
+          WHERE run_id = $1 AND outcome = $2 AND EXISTS (
+            SELECT FROM export_runs WHERE export_runs.run_id = export_outcomes.run_id AND ${isTold})`,
     values: [runId, outcome],
     key: { key: 'bigint' },
   })

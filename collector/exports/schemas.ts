@@ -89,7 +89,11 @@ export const Run = Type.Object(
     run_id: Id,
     export_id: Id,
     status: RunStatus,
-    records_expected: Count('Records that are to be sent.'),
+    records_expected: Nullable(
+      Count(
+        'Records that are to be sent; null, and the others 0, while the `count` of such an audience is not told.',
+      ),
+    ),
     records_total: Count('Records with an outcome: the sum of the next three, whenever it is read.'),
     records_exported: Count('The destination took them.'),
     records_failed: Count('`GET …/failures` tells each with its reason.'),
@@ -112,7 +116,12 @@ export const Run = Type.Object(
 
 const Failure = Type.Object(
   {
-    record: Type.String({ description: 'The hem, or the domain of the company.' }),
+    record: Nullable(
+      Type.String({
+        description:
+          'The hem, or the domain of the company; null of one that was never sent, so never charged.',
+      }),
+    ),
     outcome: Choice(['failed', 'duplicated']),
     reason: Type.String(),
     class: Nullable(

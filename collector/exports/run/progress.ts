@@ -4,7 +4,7 @@ import { destinationTypes } from '../../integrations/destinations/index.ts'
 import { emit } from '../../outbox/outbox.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
-import { unfinished } from '../runs.ts'
+import { counters, unfinished } from '../runs.ts'
 import type { Task } from './task.ts'
 
 /** What became of one member of a chunk. */
@@ -183,9 +183,7 @@ export async function endRun(postgres: Postgres, task: Task): Promise<void> {
          started_at = coalesce(started_at, now()), ended_at = now(), resumes_at = NULL, chunk_state = NULL,
          updated_at = now()
        WHERE run_id = $1 AND status IN ${unfinished}
-       RETURNING status, records_total::float8 AS records_total, records_exported::float8 AS records_exported,
-         records_failed::float8 AS records_failed, records_duplicated::float8 AS records_duplicated,
-         stop_reason AS error`,
+       RETURNING status, ${counters}, stop_reason AS error`,
       [runId],
     )
     if (!rows[0]) return

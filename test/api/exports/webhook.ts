@@ -148,7 +148,7 @@ export const webhookTests = (open: () => Exports) =>
       })
       const { failures } = await open().get('GET', `exports/${ids.exportId}/runs/${run.run_id}/failures`)
       expect(failures).toEqual([
-        { record: hem, outcome: 'failed', class: 'never', reason: expect.stringContaining('opted out') },
+        { record: null, outcome: 'failed', class: 'never', reason: expect.stringContaining('opted out') },
       ])
       await open().postgres.query(
         'INSERT INTO erasures (organization_id, hem, finished_at) VALUES ($1, $2, now())',
@@ -156,9 +156,34 @@ export const webhookTests = (open: () => Exports) =>
       )
       await open().postgres.query("SELECT pg_notify('footfall_jobs', 'exports.removals')")
       await waitFor('what is forgotten', async () => {
-        const page = await open().get('GET', `exports/${ids.exportId}/runs/${run.run_id}/failures`)
-        return page.failures[0].record === 'erased'
+        const { rows } = await open().postgres.query('SELECT record FROM export_outcomes WHERE run_id = $1', [
+          run.run_id,
+        ])
+        return rows[0]!.record === 'erased'
       })
+    }, 120_000)
+
+    test('a run that is cancelled before anything is sent tells nothing of how many people of an audience meet another', async () => {
+      const used = await open().audienceOf(people(3, 's'))
+      const { audience } = await open().get('POST', 'audiences', {
+        ...{ project_id: open().service.demo.project_id, name: 'Through another' },
+        definition: { entity: 'people', include: { audience: { audience_id: used } } },
+      })
+      const project = `project_id=${open().service.demo.project_id}`
+      await waitFor('the build', async () => {
+        const { status } = await open().get('GET', `audiences/${audience.id}/status?${project}`)
+        return status === 'completed'
+      })
+      receiver.mishaps = [{ answer: { status: 429, headers: { 'retry-after': '3600' } } }]
+      const ids = await open().run({ audience_id: audience.id, integration_id, output_format: 'hem' })
+      await open().ended(ids, ({ status }) => status === 'parked')
+      await open().get('POST', `exports/${ids.exportId}/runs/${ids.runId}/cancel`)
+      const run = await open().ended(ids)
+      const isCharged = run.records_charged > 0
+      expect(run).toMatchObject({ status: 'failed', records_expected: isCharged ? 3 : null })
+      expect(run.records_total).toBe(isCharged ? 3 : 0)
+      const { failures } = await open().get('GET', `exports/${ids.exportId}/runs/${ids.runId}/failures`)
+      expect(failures).toHaveLength(isCharged ? 3 : 0)
     }, 120_000)
 
     test('a cancelled run sends nothing more, and the end of every run is in the outbox once', async () => {
@@ -170,6 +195,9 @@ export const webhookTests = (open: () => Exports) =>
       expect((await open().ask('DELETE', `exports/${ids.exportId}`)).status).toBe(409)
       await open().get('POST', `exports/${ids.exportId}/runs/${ids.runId}/cancel`)
       expect(await open().ended(ids)).toMatchObject({ status: 'failed', records_failed: 50 })
+      const { failures } = await open().get('GET', `exports/${ids.exportId}/runs/${ids.runId}/failures`)
+      // Nobody was charged, so nobody is named.
+      expect(new Set(failures.map(({ record }: { record: unknown }) => record))).toEqual(new Set([null]))
       const { rows } = await open().postgres.query(
         `SELECT data FROM outbox_messages WHERE type = 'export.run_ended' AND data ->> 'run_id' = $1`,
         [ids.runId],
