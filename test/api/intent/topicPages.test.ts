@@ -49,57 +49,61 @@ const bodyOf = ({ topics, match, min_score, days, seniority }: Question) => ({
   ...(seniority && { filter: `job_seniority:eq:${seniority}` }),
 })
 
-test('pages have everybody once, by score, as the naive evaluator finds them', async () => {
-  const random = seededRandom(11)
-  let found = 0
-  for (let index = 0; index < queries; index++) {
-    const isOfPeople = random.chance(0.6)
-    const count = random.pick([1, 1, 2, 3])
-    const asked: Question = {
-      topics: [...topics].sort(() => random.next() - 0.5).slice(0, count),
-      match: count === 1 ? 'any' : random.pick(['any', 'all']),
-      min_score: random.pick([0, 0, 30, 50, 70]),
-      days: random.pick([1, 7, 30, 60, 120, 365]),
-      ...(isOfPeople && random.chance(0.3) && { seniority: 'c_suite' }),
+test(
+  'pages have everybody once, by score, as the naive evaluator finds them',
+  async () => {
+    const random = seededRandom(11)
+    let found = 0
+    for (let index = 0; index < queries; index++) {
+      const isOfPeople = random.chance(0.6)
+      const count = random.pick([1, 1, 2, 3])
+      const asked: Question = {
+        topics: [...topics].sort(() => random.next() - 0.5).slice(0, count),
+        match: count === 1 ? 'any' : random.pick(['any', 'all']),
+        min_score: random.pick([0, 0, 30, 50, 70]),
+        days: random.pick([1, 7, 30, 60, 120, 365]),
+        ...(isOfPeople && random.chance(0.3) && { seniority: 'c_suite' }),
+      }
+      const subjects = isOfPeople ? peopleWith(people, signals) : companiesWith(people, signals)
+      const expected = interested(subjects, asked)
+      const path = `${isOfPeople ? 'people' : 'companies'}${count > 1 ? '/multi' : ''}`
+      const body = bodyOf(asked)
+      const results = await readAll(path, body, random.pick([7, 20, 1_000]))
+      const shape = (key: string, score: number, topics: unknown[]) => ({ key, score, topics })
+      const byKey = (one: { key: string }, other: { key: string }) => (one.key < other.key ? -1 : 1)
+      expect(results.map((one) => shape(keyOf(one), one.score, one.topics)).sort(byKey)).toEqual(
+        expected
+          .map(({ key, score, topics }) =>
+            shape(
+              key,
+              score,
+              topics
+                .toSorted((one, other) => other.score - one.score || (one.topic < other.topic ? -1 : 1))
+                .map(({ daysAgo, ...one }) => ({ ...one, last_seen: dateAgo(daysAgo) })),
+            ),
+          )
+          .sort(byKey),
+      )
+      expect(results.map(({ score }) => score)).toEqual(expected.map(({ score }) => score))
+      found += results.length
+      // What a dry run says is what the live request charges.
+      const limit = random.pick([1, 5, 1_000])
+      const before = (await intent.charged()).intent ?? 0
+      const dry = await intent.ask(path, { ...body, limit, dry_run: true })
+      expect((await intent.charged()).intent ?? 0).toBe(before)
+      const live = await intent.ask(path, { ...body, limit })
+      expect(dry).toEqual({ dry_run: true, meter: 'intent', records_to_charge: live.count })
+      expect(((await intent.charged()).intent ?? 0) - before).toBe(live.count)
+      const preview = await intent.ask(`${path}/preview`, body)
+      expect(preview.count).toBe(expected.length)
+      const isNarrow = asked.seniority !== undefined && expected.length < 5
+      expect(preview.results.length).toBe(isNarrow ? 0 : Math.min(25, expected.length))
+      expect(((await intent.charged()).intent ?? 0) - before).toBe(live.count)
     }
-    const subjects = isOfPeople ? peopleWith(people, signals) : companiesWith(people, signals)
-    const expected = interested(subjects, asked)
-    const path = `${isOfPeople ? 'people' : 'companies'}${count > 1 ? '/multi' : ''}`
-    const body = bodyOf(asked)
-    const results = await readAll(path, body, random.pick([7, 20, 1_000]))
-    const shape = (key: string, score: number, topics: unknown[]) => ({ key, score, topics })
-    const byKey = (one: { key: string }, other: { key: string }) => (one.key < other.key ? -1 : 1)
-    expect(results.map((one) => shape(keyOf(one), one.score, one.topics)).sort(byKey)).toEqual(
-      expected
-        .map(({ key, score, topics }) =>
-          shape(
-            key,
-            score,
-            topics
-              .toSorted((one, other) => other.score - one.score || (one.topic < other.topic ? -1 : 1))
-              .map(({ daysAgo, ...one }) => ({ ...one, last_seen: dateAgo(daysAgo) })),
-          ),
-        )
-        .sort(byKey),
-    )
-    expect(results.map(({ score }) => score)).toEqual(expected.map(({ score }) => score))
-    found += results.length
-    // What a dry run says is what the live request charges.
-    const limit = random.pick([1, 5, 1_000])
-    const before = (await intent.charged()).intent ?? 0
-    const dry = await intent.ask(path, { ...body, limit, dry_run: true })
-    expect((await intent.charged()).intent ?? 0).toBe(before)
-    const live = await intent.ask(path, { ...body, limit })
-    expect(dry).toEqual({ dry_run: true, meter: 'intent', records_to_charge: live.count })
-    expect(((await intent.charged()).intent ?? 0) - before).toBe(live.count)
-    const preview = await intent.ask(`${path}/preview`, body)
-    expect(preview.count).toBe(expected.length)
-    const isNarrow = asked.seniority !== undefined && expected.length < 5
-    expect(preview.results.length).toBe(isNarrow ? 0 : Math.min(25, expected.length))
-    expect(((await intent.charged()).intent ?? 0) - before).toBe(live.count)
-  }
-  expect(found).toBeGreaterThan(queries)
-}, 60_000 + queries * 2_000)
+    expect(found).toBeGreaterThan(queries)
+  },
+  60_000 + queries * 2_000,
+)
 
 test('people with several addresses are one row, by the profile loaded last', async () => {
   const several = people.find(({ emails }) => emails.length === 3)!
