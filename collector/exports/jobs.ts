@@ -40,12 +40,18 @@ async function takeTurn(deps: SendDeps, { key, signal }: Job): Promise<Again | u
   }
 }
 
-/** Runs with records to send whose time has come, the oldest first. */
+/** So many runs of an organization are jobs at a time: however slow its destinations, others' come between. */
+const jobsOfOrganization = 2
+
+/** Runs with records to send whose time has come, the first ones of each organization, the oldest first. */
 async function readDueRuns(postgres: Postgres): Promise<string[]> {
   const { rows } = await postgres.query<{ run_id: string }>(
-    `SELECT run_id FROM export_runs
-     WHERE status IN ${unfinished} AND (stop_reason IS NOT NULL OR coalesce(resumes_at, '-infinity') <= now())
-     ORDER BY run_id LIMIT 1000`,
+    `SELECT run_id FROM (
+       SELECT run_id, row_number() OVER (PARTITION BY organization_id ORDER BY run_id) AS place
+       FROM export_runs JOIN exports USING (export_id) JOIN projects USING (project_id)
+       WHERE status IN ${unfinished} AND (stop_reason IS NOT NULL OR coalesce(resumes_at, '-infinity') <= now())
+     ) AS due WHERE place <= $1 ORDER BY run_id LIMIT 1000`,
+    [jobsOfOrganization],
   )
   return rows.map(({ run_id }) => run_id)
 }

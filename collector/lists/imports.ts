@@ -37,10 +37,17 @@ export async function storeImport(
   await wakeQueue(client, listImports)
 }
 
-/** Imports that wait or are under way, the oldest first. */
+/**
+ * Of each organization the import that is under way, or waits longest: however much one has uploaded, others' come
+ * between.
+ */
 export async function readUnfinishedImports(client: Queryable): Promise<string[]> {
   const { rows } = await client.query<{ import_id: string }>(
-    `SELECT import_id FROM list_imports WHERE status IN ('pending', 'processing') ORDER BY import_id LIMIT 1000`,
+    `SELECT import_id FROM (
+       SELECT DISTINCT ON (organization_id) import_id
+       FROM list_imports JOIN lists USING (list_id) JOIN projects USING (project_id)
+       WHERE status IN ('pending', 'processing') ORDER BY organization_id, import_id
+     ) AS first ORDER BY import_id LIMIT 1000`,
   )
   return rows.map(({ import_id }) => import_id)
 }

@@ -1,5 +1,5 @@
 import type { ClickHouse } from '../platform/clickhouse/client.ts'
-import type { Job, Queue } from '../platform/jobs/queue.ts'
+import { type Job, type Queue, wakeQueue } from '../platform/jobs/queue.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { clean } from './clean.ts'
 import { runImport } from './import/runImport.ts'
@@ -27,8 +27,7 @@ export const listQueues = (deps: ListJobsDeps): Queue[] => [
   },
   {
     // Of one import, one runs at a time; what one that was killed has done is not done again.
-    name: oneImport,
-    timeoutSeconds: 3_600,
+    ...{ name: oneImport, concurrency: 2, timeoutSeconds: 3_600 },
     run: (job) => runOne(deps, job),
   },
   {
@@ -43,6 +42,8 @@ export const listQueues = (deps: ListJobsDeps): Queue[] => [
 async function runOne(deps: ListJobsDeps, { key, signal, isLastTry }: Job): Promise<void> {
   try {
     await runImport(deps, key!, signal)
+    // Others of the organization may have waited for it to end.
+    await wakeQueue(deps.postgres, listImports)
   } catch (error) {
     if (isLastTry) {
       const { code, message } = error as NodeJS.ErrnoException

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 import type { FailureClass } from '../../integrations/destinations/destination.ts'
 import { destinationTypes } from '../../integrations/destinations/index.ts'
 import { emit } from '../../outbox/outbox.ts'
+import { wakeQueue } from '../../platform/jobs/queue.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
-import { counters, unfinished } from '../runs.ts'
+import { counters, exportRuns, unfinished } from '../runs.ts'
 import type { Task } from './task.ts'
 
 /** What became of one member of a chunk. */
@@ -188,6 +189,8 @@ export async function endRun(postgres: Postgres, task: Task): Promise<void> {
     )
     if (!rows[0]) return
     await client.query('DELETE FROM export_identities WHERE run_id = $1', [runId])
+    // Others of the organization may have waited for it to end.
+    await wakeQueue(client, exportRuns)
     await emit(client, {
       ...{ organizationId, projectId, type: 'export.run_ended' },
       data: { export_id: exportId, export_name: exportName, run_id: runId, ...rows[0] },
