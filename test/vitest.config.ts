@@ -19,7 +19,7 @@ export default defineConfig({
     // Real servers and browsers on two cores: they wait for each other now and then, but more at once only slow each other.
     maxWorkers: 3,
     // Of the cases of one browser engine (test/pixel/engines/table.ts).
-    maxConcurrency: 4,
+    maxConcurrency: 2,
     testTimeout: 60_000,
     // Longer than a service may take to start (harness/service.ts), which says why it did not.
     hookTimeout: 150_000,

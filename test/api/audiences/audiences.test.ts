@@ -63,7 +63,8 @@ async function create(definition: unknown = visitors, more: object = {}, asked: 
 }
 
 beforeEach(async () => {
-  await service.postgres.query('DELETE FROM audiences WHERE project_id = ANY($1)', [ours.projects])
+  for (const table of ['exports', 'audiences'])
+    await service.postgres.query(`DELETE FROM ${table} WHERE project_id = ANY($1)`, [ours.projects])
 })
 
 describe('an audience', () => {
