@@ -1,5 +1,12 @@
 import { hemAsNumber } from '../../../schemas/fields.ts'
-import { domainOf, hashOfAddress, isAddress, isDomain, isHemText, trimmed } from '../../people/load/values.ts'
+import {
+  domainOf,
+  hemNumberOfAddress,
+  isAddress,
+  isDomain,
+  isHemText,
+  trimmed,
+} from '../../people/load/values.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import type { Kind } from '../kinds.ts'
 import { type ImportFile, recordBytesMax } from './importFile.ts'
@@ -113,7 +120,7 @@ const memberOf: Readonly<Record<Kind, { column: string; value: string; wrong: re
   {
     emails: {
       column: 'hem_number',
-      value: `reinterpretAsUInt256(${hashOfAddress('item')})`,
+      value: hemNumberOfAddress('item'),
       wrong: ['not_an_email', `NOT ${isAddress('item')}`],
     },
     hems: {
