@@ -1,41 +1,24 @@
-import { accessSync, constants, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createOpenReader, readLimitsOf } from './access/reader.ts'
-import { serviceSecret } from './access/serviceSecret.ts'
-import { adminQueues } from './admin/jobs.ts'
-import { fileQueues } from './audiences/files/jobs.ts'
-import { openFiles } from './audiences/files/open.ts'
-import { audienceQueues } from './audiences/jobs.ts'
-import { createBilling } from './billing/billing.ts'
-import { billingQueues } from './billing/jobs.ts'
 import { readUnsentReports } from './billing/reports.ts'
 import { type Config, readConfig } from './config.ts'
 import { ensureDemo } from './demo/demo.ts'
 import { demoAudienceId, ensureSampleVisitors } from './demo/sampleVisitors.ts'
 import { welcome } from './demo/welcome.ts'
-import { exportQueues } from './exports/jobs.ts'
-import { openCursors } from './http/cursors.ts'
 import { openLocate } from './ingest/normalize/location.ts'
 import { collectorIdOf, registerCollector } from './ingest/spool/collectors.ts'
 import { openShippers, recoverWorker, type SpooledTable, workerDirectories } from './ingest/spool/spools.ts'
 import { measureSpool, oldestWaitingAt } from './ingest/spool/waiting.ts'
 import { keepWatermark } from './ingest/spool/watermark.ts'
-import { listQueues } from './lists/jobs.ts'
 import { openUploads } from './lists/upload/uploads.ts'
-import { openOutbound } from './outbound/outbound.ts'
-import { openSealer } from './outbound/sealer.ts'
-import { mailQueues } from './outbox/mails.ts'
 import { type IdentityRefresh, keepIdentityFresh } from './people/identity/refresh.ts'
 import { keepErasing } from './people/privacy/erasures.ts'
-import { privacyQueues } from './people/privacy/jobs.ts'
 import { migrateClickHouse } from './platform/clickhouse/migrate.ts'
 import { type Jobs, startJobs } from './platform/jobs/jobs.ts'
-import type { Queue } from './platform/jobs/queue.ts'
 import { lockDirectory } from './platform/localStores/lock.ts'
 import { openStores, type Stores } from './platform/localStores/open.ts'
 import { type Log, openLog } from './platform/log.ts'
-import { openMail } from './platform/mail.ts'
 import {
   deadLetters,
   duplicateEvents,
@@ -48,15 +31,12 @@ import {
 import { connectionsOfWorker } from './platform/postgres/connections.ts'
 import type { Postgres } from './platform/postgres/pool.ts'
 import { StartError } from './platform/startError.ts'
-import { sandboxQueues } from './sandbox/jobs.ts'
+import { openQueues } from './queues.ts'
 import { fillSampleDatabase } from './sandbox/sample.ts'
 import { ensureSampleAudiences } from './sandbox/sampleAudiences.ts'
 import { ensureSampleExports } from './sandbox/sampleExports.ts'
 import { ensureSampleLists } from './sandbox/sampleLists.ts'
 import { ensureSampleOrganization } from './sandbox/sampleOrganization.ts'
-import { signalQueues } from './signals/jobs.ts'
-import { createDeliverer } from './webhooks/deliverer.ts'
-import { webhookQueues } from './webhooks/jobs.ts'
 import { startWorkers } from './workers.ts'
 
 const shipOnStopMs = 5_000
@@ -125,47 +105,14 @@ async function main(): Promise<void> {
         log.warn(`the demo could not be given visitors: ${error.message}`),
       )
     : null
-  // Two hundred modules, where they are needed.
-  const { openStripe } = config.stripeApiKey ? await import('./billing/stripe.ts') : { openStripe: null }
-  const tell = openStripe?.(config.stripeApiKey!, config.stripeApiBase) ?? null
-  const deletionDeps = { postgres: stores.postgres.pool, clickhouse: live }
-  const cursors = openCursors(await serviceSecret(stores.postgres.pool, 'cursor_key'))
-  const { files, filesDirectory } = await openFiles(config, cursors)
-  const temporaryDirectory = join(filesDirectory, 'temporary')
-  // Of a process that was killed.
-  rmSync(temporaryDirectory, { recursive: true, force: true })
-  const outside = {
-    ...{ postgres: stores.postgres.pool, sealer: openSealer(config), now: Date.now, log },
-    outbound: openOutbound({ allow: config.outboundAllow }),
-  }
-  const deliverer = createDeliverer(outside)
-  const sendMail = config.smtpUrl ? openMail(config.smtpUrl, config.smtpFrom) : null
-  const queues: Queue[] = [
-    ...adminQueues(deletionDeps),
-    ...privacyQueues(deletionDeps),
-    ...billingQueues({ postgres: stores.postgres.pool, tell, now: Date.now, log }),
-    ...audienceQueues({ postgres: stores.postgres.pool, clickhouse: { live, test }, log }),
-    ...fileQueues({
-      ...{ postgres: stores.postgres.pool, clickhouse: { live, test }, store: files, temporaryDirectory },
-    }),
-    ...signalQueues({ postgres: stores.postgres.pool, clickhouse: { live, test } }),
-    ...webhookQueues(stores.postgres.pool, deliverer),
-    ...mailQueues({ postgres: stores.postgres.pool, sendMail }),
-    ...listQueues({ postgres: stores.postgres.pool, clickhouse: { live, test }, uploads, log }),
-    ...exportQueues({
-      ...{ ...outside, clickhouse: { live, test }, temporaryDirectory },
-      openReader: createOpenReader({ live, test }, readLimitsOf(config)),
-      billing: createBilling(outside),
-    }),
-    ...(hasSample ? sandboxQueues(test, config.sampleDays) : []),
-  ]
+  const background = await openQueues(config, stores, { uploads, hasSample, log })
   // The first start makes the tables of jobs: the workers need not wait for them.
   const startingJobs =
     config.role === 'ingest'
       ? null
       : startJobs({
           ...{ postgres: stores.postgres.pool, postgresUrl: stores.postgres.url },
-          ...{ queues, log },
+          ...{ queues: background.queues, log },
         })
   startingJobs?.catch(() => {}) // It is waited for below.
   let watermark: ReturnType<typeof keepWatermark> | null = null
@@ -186,7 +133,7 @@ async function main(): Promise<void> {
       measureSpool(spoolDirectory)
       const measured = Promise.all([
         startingJobs?.then(measureJobs),
-        tell && measureReports(stores.postgres.pool),
+        background.reportsUsage && measureReports(stores.postgres.pool),
       ])
       // Where PostgreSQL is away these numbers stay what they were.
       await Promise.race([measured.catch(() => {}), delay(measureTimeoutMs)])
@@ -213,7 +160,7 @@ async function main(): Promise<void> {
     await erasing?.stop()
     await workers.stop()
     await jobs?.stop()
-    await deliverer.stop()
+    await background.close()
     identity.stop()
     await Promise.all(Object.values(shippers).map((shipper) => shipper.stop(shipOnStopMs)))
     await stores.close()

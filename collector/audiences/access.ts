@@ -1,22 +1,11 @@
 import type { Access } from '../access/access.ts'
 import { projectFor } from '../access/permissions.ts'
 import type { Principal } from '../access/principal.ts'
+import { access } from '../access/recordAccess.ts'
 import { sampleIdentity } from '../access/sampleView.ts'
-import { accessDenied, forbidden, invalidParameter } from '../http/errors.ts'
+import { accessDenied, invalidParameter } from '../http/errors.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { readUuid } from '../query/scopeQuery.ts'
-
-/** Who may ask the audience routes. */
-export const access = {
-  to: 'key',
-  projectKeys: 'own project',
-  keyRole: 'read',
-  limit: 'data',
-  members: true,
-} as const satisfies Access
-
-/** The same for what changes audiences. */
-export const writeAccess = { ...access, keyRole: 'write' } as const satisfies Access
 
 /** What is the same for everybody: the schema of definitions, the templates. */
 export const catalogAccess = { ...access, projectKeys: 'as organization' } as const satisfies Access
@@ -94,8 +83,3 @@ function askedProject({ principal, query, headers, body }: ProjectRequest): stri
 }
 
 const textOf = (part: unknown): string | undefined => (part as { project_id?: string } | null)?.project_id
-
-/** Throws 403 for a test key: the sample is the same for everybody. */
-export function requireLive({ mode }: Principal): void {
-  if (mode === 'test') throw forbidden('A test key reads sample audiences and changes nothing.')
-}

@@ -3,10 +3,11 @@ import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { audit } from '../access/audit.ts'
 import type { Principal } from '../access/principal.ts'
+import { access, requireLive, writeAccess } from '../access/recordAccess.ts'
 import { changesOf } from '../http/optimisticLock.ts'
 import { untilClosed } from '../http/streaming.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
-import { access, projectOf, requireLive, requireProject, scopeOf, writeAccess } from './access.ts'
+import { projectOf, requireProject, scopeOf } from './access.ts'
 import {
   changeAudience,
   createAudience,
@@ -60,7 +61,7 @@ export const audienceRoutes =
       },
       async (request, reply) => {
         const { principal, body } = request
-        requireLive(principal)
+        requireLive(principal, 'audiences')
         const projectId = await projectOf(postgres, request, 'write')
         await requireTopicsOf(body.definition, principal, reply)
         const audience = await inTransaction(postgres, async (client) => {
@@ -135,7 +136,7 @@ export const audienceRoutes =
       },
       async (request, reply) => {
         const { principal, params, body } = request
-        requireLive(principal)
+        requireLive(principal, 'audiences')
         const scope = await scopeOf(postgres, request)
         // Before the transaction: who holds a connection must not wait for another.
         const { id, project_id } = await readAudience(postgres, scope, params.audience_id)
@@ -171,7 +172,7 @@ export const audienceRoutes =
       },
       async (request, reply) => {
         const { principal, params } = request
-        requireLive(principal)
+        requireLive(principal, 'audiences')
         const scope = await scopeOf(postgres, request)
         const { id, project_id, name } = await readAudience(postgres, scope, params.audience_id)
         await requireProject(postgres, principal, project_id, 'write')
@@ -206,7 +207,7 @@ export const audienceRoutes =
       },
       async (request, reply) => {
         const { principal, params, body, query, headers } = request
-        requireLive(principal)
+        requireLive(principal, 'audiences')
         const target =
           body.project_id &&
           (await requireProject(postgres, principal, body.project_id.toLowerCase(), 'write'))

@@ -2,11 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { isUuid } from '../../schemas/uuid.ts'
 import type { Principal } from '../access/principal.ts'
+import { requireLive } from '../access/recordAccess.ts'
 import { exactly, Nullable } from '../http/schemas.ts'
 import { validatorCompiler } from '../http/validation.ts'
 import { toServiceUnavailable } from '../ingest/spool/toServiceUnavailable.ts'
 import { acceptedEvents } from '../platform/metrics.ts'
-import { deliveryAccess, requireLive } from './access.ts'
+import { deliveryAccess } from './access.ts'
 import {
   checkDelivery,
   Delivery,
@@ -67,7 +68,7 @@ export const deliveryRoutes =
         },
       },
       async ({ principal, body }) => {
-        requireLive(principal)
+        requireLive(principal, 'campaigns')
         return deliver(deps, principal, body.events)
       },
     )

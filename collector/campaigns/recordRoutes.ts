@@ -2,11 +2,15 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../access/audit.ts'
 import { projectFor } from '../access/permissions.ts'
+import {
+  bearerAccess as access,
+  requireLive,
+  bearerWriteAccess as writeAccess,
+} from '../access/recordAccess.ts'
 import { requireFiltersAllowed, requireKeyProject } from '../access/recordScope.ts'
 import { changesOf } from '../http/optimisticLock.ts'
 import { NextCursor } from '../http/pagination.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
-import { access, requireLive, writeAccess } from './access.ts'
 import type { CampaignsDeps } from './deps.ts'
 import { changeCampaign, createCampaign, listCampaigns, readCampaign } from './records.ts'
 import { ById, Campaign, CampaignChange, ListQuery, NewCampaign, ProjectQuery, tags } from './schemas.ts'
@@ -78,7 +82,7 @@ export const recordRoutes =
       },
       async ({ principal, body }, reply) => {
         const { project_id, ...settings } = body
-        requireLive(principal)
+        requireLive(principal, 'campaigns')
         requireKeyProject(principal, project_id)
         const { projectId } = await projectFor(postgres, principal, project_id, 'write')
         const campaign = await inTransaction(postgres, async (client) => {
@@ -108,7 +112,7 @@ export const recordRoutes =
         },
       },
       async ({ principal, params, body }) => {
-        requireLive(principal)
+        requireLive(principal, 'campaigns')
         const scope = await recordScopeOf(principal, undefined)
         // Before the transaction: who holds a connection must not wait for another.
         const { campaign_id, project_id } = await readCampaign(postgres, scope, params.campaign_id)

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { audit } from '../access/audit.ts'
 import { projectFor } from '../access/permissions.ts'
 import { callerId, type Principal } from '../access/principal.ts'
-import { access, writeAccess } from '../integrations/access.ts'
+import { access, writeAccess } from '../access/recordAccess.ts'
 import { inTransaction, type Queryable } from '../platform/postgres/transaction.ts'
 import type { ExportsDeps } from './deps.ts'
 import { type Export, readExport } from './exports.ts'
@@ -40,6 +40,10 @@ export const runRoutes =
   (deps: ExportsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const { postgres, recordScopeOf } = deps
+
+    /** An export that the caller may see. Throws 403 and 404. */
+    const readable = async (principal: Principal, exportId: string, projectId: string | undefined) =>
+      readExport(postgres, await recordScopeOf(principal, projectId), exportId)
 
     /** Does something to an export or a run of it in a transaction, with both locked; the run as it is then. */
     const change = async (
@@ -102,11 +106,7 @@ export const runRoutes =
       },
       async ({ principal, params, query }) => {
         const { project_id, ...page } = query
-        const { id } = await readExport(
-          postgres,
-          await recordScopeOf(principal, project_id),
-          params.export_id,
-        )
+        const { id } = await readable(principal, params.export_id, project_id)
         return listRuns(deps, id, page)
       },
     )
@@ -123,11 +123,7 @@ export const runRoutes =
         },
       },
       async ({ principal, params, query }) => {
-        const { id } = await readExport(
-          postgres,
-          await recordScopeOf(principal, query.project_id),
-          params.export_id,
-        )
+        const { id } = await readable(principal, params.export_id, query.project_id)
         return { run: await readRun(postgres, id, params.run_id) }
       },
     )
@@ -146,11 +142,7 @@ export const runRoutes =
       },
       async ({ principal, params, query }) => {
         const { project_id, ...page } = query
-        const { id } = await readExport(
-          postgres,
-          await recordScopeOf(principal, project_id),
-          params.export_id,
-        )
+        const { id } = await readable(principal, params.export_id, project_id)
         const { run_id } = await readRun(postgres, id, params.run_id)
         return listFailures(deps, run_id, page)
       },

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { OpenDeps } from './deps.ts'
 import { type Destination, DestinationError } from './destinations/destination.ts'
 import { destinationTypes } from './destinations/index.ts'
@@ -29,7 +30,7 @@ export function openDestination(
         if (wait_seconds > waitSecondsMax) {
           throw new DestinationError('retry', 'The integration has too much to send now.', waitSecondsMax)
         }
-        await new Promise((resolve) => setTimeout(resolve, wait_seconds * 1000))
+        await delay(wait_seconds * 1000)
       }
     },
   })

@@ -1,9 +1,9 @@
 import { sampleIdentity } from '../access/sampleView.ts'
+import { clickhouseOf } from '../query/eventStores.ts'
 import { readNotCompleted } from './imports.ts'
 import type { ListJobsDeps } from './jobs.ts'
 import type { Kind } from './kinds.ts'
 import { countMembers, deleteImportRows, dropRows, readStoredLists } from './members.ts'
-import { clickhouseOf } from './stores.ts'
 
 /** An upload that nobody has written to for so long is none that is under way. */
 const untouchedMs = 3_600_000

@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { bearerAccess as access } from '../access/recordAccess.ts'
 import { ApiError } from '../http/errors.ts'
 import { readPage } from '../http/pagination.ts'
-import { access } from './access.ts'
+import { clickhouseOf } from '../query/eventStores.ts'
 import type { ListsDeps } from './deps.ts'
 import { type ImportRow, importOf, readImport, selectImports } from './imports.ts'
 import { readList } from './lists.ts'
@@ -17,7 +18,6 @@ import {
   RejectedQuery,
   tags,
 } from './schemas.ts'
-import { clickhouseOf } from './stores.ts'
 
 const path = '/api/v1/lists/:list_id/imports'
 const rejectedLimit = 1_000

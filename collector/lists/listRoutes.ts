@@ -2,10 +2,14 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../access/audit.ts'
 import { projectFor } from '../access/permissions.ts'
+import {
+  bearerAccess as access,
+  requireLive,
+  bearerWriteAccess as writeAccess,
+} from '../access/recordAccess.ts'
 import { requireFiltersAllowed } from '../access/recordScope.ts'
 import { changesOf } from '../http/optimisticLock.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
-import { access, requireLive, writeAccess } from './access.ts'
 import type { ListsDeps } from './deps.ts'
 import { changeList, deleteList, readList, readLists } from './lists.ts'
 import { ById, ListChange, ListQuery, One, Page, ProjectQuery, tags } from './schemas.ts'
@@ -71,7 +75,7 @@ export const listRoutes =
         },
       },
       async ({ principal, params, query, body }) => {
-        requireLive(principal)
+        requireLive(principal, 'lists')
         const scope = await recordScopeOf(principal, query.project_id)
         // Before the transaction: who holds a connection must not wait for another.
         const { id, project_id } = await readList(postgres, scope, params.list_id)
@@ -103,7 +107,7 @@ export const listRoutes =
         },
       },
       async ({ principal, params, query }, reply) => {
-        requireLive(principal)
+        requireLive(principal, 'lists')
         const scope = await recordScopeOf(principal, query.project_id)
         const { id, project_id, name } = await readList(postgres, scope, params.list_id)
         await projectFor(postgres, principal, project_id, 'write')

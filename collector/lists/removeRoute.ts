@@ -1,14 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { audit } from '../access/audit.ts'
 import { projectFor } from '../access/permissions.ts'
+import { requireLive, bearerWriteAccess as writeAccess } from '../access/recordAccess.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
-import { requireLive, writeAccess } from './access.ts'
+import { clickhouseOf } from '../query/eventStores.ts'
 import type { ListsDeps } from './deps.ts'
 import { readNotCompleted } from './imports.ts'
 import { noteRemoved, readList } from './lists.ts'
 import { removeItems } from './removeItems.ts'
 import { ById, ProjectQuery, Removed, RemovedItems, tags } from './schemas.ts'
-import { clickhouseOf } from './stores.ts'
 
 /** Largest body: ten thousand addresses and some. */
 const bodyBytesMax = 4 * 1024 * 1024
@@ -33,7 +33,7 @@ export const removeRoute =
         },
       },
       async ({ principal, params, query, body }) => {
-        requireLive(principal)
+        requireLive(principal, 'lists')
         const scope = await recordScopeOf(principal, query.project_id)
         const { id, project_id } = await readList(postgres, scope, params.list_id)
         await projectFor(postgres, principal, project_id, 'write')

@@ -4,13 +4,13 @@ import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import { audit } from '../access/audit.ts'
 import { projectFor } from '../access/permissions.ts'
+import { requireLive, bearerWriteAccess as writeAccess } from '../access/recordAccess.ts'
 import { requireKeyProject } from '../access/recordScope.ts'
 import { NoAnswer } from '../http/errors.ts'
 import { withLongUpload } from '../http/longUploads.ts'
 import { validatorCompiler } from '../http/validation.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
-import { requireLive, writeAccess } from './access.ts'
 import type { ListsDeps } from './deps.ts'
 import { storeImport } from './imports.ts'
 import { createList, readList } from './lists.ts'
@@ -91,7 +91,7 @@ export const uploadRoutes =
       },
       async (request, reply) => {
         const { principal } = request
-        requireLive(principal)
+        requireLive(principal, 'lists')
         const started = await withLongUpload(request, async () => {
           const { format, told, bytes } = await readBody(request)
           const { project_id, name, kind, column } = readNewList(told)
@@ -131,7 +131,7 @@ export const uploadRoutes =
       },
       async (request, reply) => {
         const { principal, params } = request
-        requireLive(principal)
+        requireLive(principal, 'lists')
         const started = await withLongUpload(request, async () => {
           const { format, told, bytes } = await readBody(request)
           const { project_id, column } = readNewItems(told)

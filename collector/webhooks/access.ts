@@ -1,21 +1,8 @@
-import type { Access } from '../access/access.ts'
 import { projectFor } from '../access/permissions.ts'
 import type { Principal } from '../access/principal.ts'
 import { requireKeyProject } from '../access/recordScope.ts'
 import { forbidden } from '../http/errors.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
-
-/** Who may ask the webhook routes: a key of one project those of its project, as with lists and campaigns. */
-export const access = {
-  to: 'key',
-  projectKeys: 'own project',
-  keyRole: 'read',
-  limit: 'data',
-  members: true,
-} as const satisfies Access
-
-/** The same for what changes webhooks. */
-export const writeAccess = { ...access, keyRole: 'write' } as const satisfies Access
 
 /** Throws 403 for a test key: nothing happens in the sample that a webhook could tell of. */
 export function requireLive({ mode }: Principal): void {

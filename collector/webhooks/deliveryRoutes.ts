@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { access, writeAccess } from '../access/recordAccess.ts'
 import { conflict } from '../http/errors.ts'
-import { access, writeAccess } from './access.ts'
 import { listDeliveries, replayDelivery, replayFailed, sendTest } from './deliveries.ts'
 import type { WebhooksDeps } from './deps.ts'
 import { forChange } from './forChange.ts'

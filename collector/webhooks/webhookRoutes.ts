@@ -1,11 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../access/audit.ts'
+import { access, writeAccess } from '../access/recordAccess.ts'
 import { invalidParameter } from '../http/errors.ts'
 import { changesOf } from '../http/optimisticLock.ts'
 import { OutboundError } from '../outbound/outboundError.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
-import { access, ownerOf, requireLive, writeAccess } from './access.ts'
+import { ownerOf, requireLive } from './access.ts'
 import type { WebhooksDeps } from './deps.ts'
 import { forChange } from './forChange.ts'
 import {

@@ -1,5 +1,5 @@
-import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, open, rm } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ClickHouse, NamedFormat } from '../../platform/clickhouse/client.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
@@ -8,6 +8,7 @@ import { erasedHems } from '../../query/hiddenPeople.ts'
 import { requireAlone } from '../alone.ts'
 import type { FileFormat, Part } from './files.ts'
 import { partQuery, type ShownMembers, shownQuery } from './rowsQuery.ts'
+import { RowsDiffer, saveStream } from './saveStream.ts'
 import type { FileStore } from './store.ts'
 
 export interface WriteDeps extends EventStores {
@@ -29,9 +30,6 @@ export const clickHouseFormats: Record<FileFormat, NamedFormat> = {
   ndjson: 'JSONEachRow',
   parquet: 'Parquet',
 }
-
-/** A part has other rows than were asked for: somebody was hidden meanwhile, so the file is written anew. */
-export class RowsDiffer extends Error {}
 
 interface Task {
   file_id: string
@@ -131,27 +129,12 @@ async function writePart(
   const path = join(temporaryDirectory, `${randomUUID()}-${name}`)
   const { rows } = await readShown(clickhouse, members)
   const result = await clickhouse.stream(partQuery(members), clickHouseFormats[format], signal, partSettings)
-  await mkdir(temporaryDirectory, { recursive: true, mode: 0o700 })
-  const sha256 = createHash('sha256')
-  let bytes = 0
+  const { bytes, sha256 } = await saveStream(result, path, { name, rows })
   try {
-    const file = await open(path, 'w', 0o600)
-    try {
-      for await (const piece of result.body) {
-        await file.write(piece)
-        sha256.update(piece)
-        bytes += piece.length
-      }
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    if (result.rows !== rows) throw new RowsDiffer(`${name} has ${result.rows} of ${rows} rows`)
     await store.save(file_id, name, path)
   } catch (error) {
-    result.body.destroy()
     await rm(path, { force: true })
     throw error
   }
-  return { name, rows, bytes, sha256: sha256.digest('hex') }
+  return { name, rows, bytes, sha256 }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { parse } from 'csv-parse/sync'
 import { Type } from 'typebox'
 import { Choice, exactly } from '../../http/schemas.ts'
@@ -126,7 +127,7 @@ async function waitForJob(api: Salesforce, jobId: string, signal: AbortSignal): 
     if (performance.now() + pauseMs > until || signal.aborted) {
       throw new DestinationError('retry', `Salesforce is still at job ${jobId}.`, lookAgainSeconds)
     }
-    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    await delay(pauseMs)
   }
 }
 

@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { clickhouseOf } from '../../query/eventStores.ts'
 import {
   beginImport,
   completeImport,
@@ -10,7 +11,6 @@ import {
   type PendingImport,
   readNotCompleted,
 } from '../imports.ts'
-import { clickhouseOf } from '../stores.ts'
 import type { Uploads } from '../upload/uploads.ts'
 import { countRows, type RowCounts } from './countRows.ts'
 import { insertChunk } from './insertChunk.ts'
