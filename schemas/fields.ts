@@ -17,7 +17,6 @@ import { visitFields } from './fields/visit.ts'
 export {
   type DataType,
   type Field,
-  type Group,
   groups,
   publicField,
   type Tier,

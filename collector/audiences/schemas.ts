@@ -12,7 +12,7 @@ const definitionText =
   '400 with its `pointer`. `GET /api/v1/audiences/schema` has all of it as JSON Schema.'
 
 /** A definition as it is sent: checked by parse.ts, which says where what is wrong stands. */
-export const GivenDefinition = Type.Unsafe<unknown>({
+const GivenDefinition = Type.Unsafe<unknown>({
   description: `\`{ "entity": "people" | "companies", "include": Node, "exclude"?: Node, "limit"?: integer }\`. ${definitionText}`,
 })
 
@@ -30,14 +30,14 @@ export const Definition = Type.Object(
   { title: 'AudienceDefinition', description: definitionText },
 )
 
-export const WindowDays = Type.Integer({
+const WindowDays = Type.Integer({
   minimum: 1,
   maximum: 365,
   default: 30,
   description: 'Days of intent history that count.',
 })
 
-export const Refresh = Type.Union([Type.Literal('manual'), Type.Literal('hourly'), Type.Literal('daily')], {
+const Refresh = Type.Union([Type.Literal('manual'), Type.Literal('hourly'), Type.Literal('daily')], {
   default: 'manual',
   description: 'When it is built anew: when it is changed or asked for, or on a schedule besides.',
 })
@@ -53,7 +53,7 @@ export const Meter = Type.Union([Type.Literal('audience'), Type.Literal('audienc
 })
 
 /** Spec: Audience intent window. */
-export const BucketCounts = Type.Object(
+const BucketCounts = Type.Object(
   { low: Nullable(Type.Integer()), medium: Nullable(Type.Integer()), high: Nullable(Type.Integer()) },
   {
     description:

@@ -13,7 +13,7 @@ export interface BillingJobsDeps {
 }
 
 /** Deletes requests whose repeats are not free any more, and what was charged of builds on days that are over. */
-export async function deleteExpiredRequests(postgres: Postgres, nowMs: number): Promise<void> {
+async function deleteExpiredRequests(postgres: Postgres, nowMs: number): Promise<void> {
   // Never waiting for a row: a charge that renews one may wait for another of these.
   await postgres.query(
     `DELETE FROM idempotent_charges WHERE (organization_id, idempotency, request_id) IN (

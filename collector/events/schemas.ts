@@ -14,7 +14,7 @@ import { SourceName, sources } from '../query/source.ts'
 import { eventRows, tierNames } from './rowSchemas.ts'
 
 /** The parameters of the schema routes. */
-export const SchemaQuery = exactly({ ...scopeQuery, source: Type.Optional(SourceName) })
+const SchemaQuery = exactly({ ...scopeQuery, source: Type.Optional(SourceName) })
 
 const tags = ['Events']
 
@@ -105,7 +105,7 @@ export const EventCount = Type.Object(
 )
 
 /** What all answers with counts have. */
-export const CountsMeta = Type.Object({ ...window, ...answered }, { title: 'CountsMeta' })
+const CountsMeta = Type.Object({ ...window, ...answered }, { title: 'CountsMeta' })
 
 /** GET /api/v3/events/{tier}/counts. */
 export const describeCounts = (tier: Tier) => ({

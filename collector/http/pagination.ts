@@ -3,7 +3,7 @@ import type { Queryable } from '../platform/postgres/transaction.ts'
 import type { Cursors } from './cursors.ts'
 
 /** Longest cursor that any list gives. */
-export const cursorLengthMax = 512
+const cursorLengthMax = 512
 
 /** The parameter `cursor` of every list. */
 export const CursorParameter = Type.String({

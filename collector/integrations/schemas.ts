@@ -8,7 +8,7 @@ export const tags = ['Integrations']
 export const IntegrationType = Choice(integrationTypes, {
   description: '`hubspot` and `salesforce` are CRMs, `the_trade_desk` is a DSP.',
 })
-export const OutputFormat = Choice(outputFormats)
+const OutputFormat = Choice(outputFormats)
 
 const Settings = Type.Record(Type.String(), Type.Unknown(), {
   description:

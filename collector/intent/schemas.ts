@@ -12,7 +12,7 @@ export const tags = ['Intent']
 
 export const limitOf = { default: 100, max: 1_000 } as const
 /** Most topics of one request. */
-export const topicsMax = 25
+const topicsMax = 25
 /** Longest cursor: the domain of a company. */
 const cursorCharsMax = 1_024
 

@@ -7,9 +7,9 @@ import { kinds } from './kinds.ts'
 export const tags = ['Lists']
 
 /** Most items of a body in JSON. */
-export const itemsMax = 100_000
+const itemsMax = 100_000
 /** Most items that are taken out at a time. */
-export const removedMax = 10_000
+const removedMax = 10_000
 
 const Kind = Choice(kinds, {
   description:
@@ -31,7 +31,7 @@ export const List = Type.Object(
   { title: 'List' },
 )
 
-export const ImportStatus = Choice(['pending', 'processing', 'completed', 'failed'], {
+const ImportStatus = Choice(['pending', 'processing', 'completed', 'failed'], {
   description: 'Queued, under way, done, or failed: then none of its rows are members.',
 })
 

@@ -54,7 +54,7 @@ const Item = Type.Unknown({
     'result and costs the others nothing.',
 })
 
-export const BatchBody = exactly({
+const BatchBody = exactly({
   items: Type.Array(Item, { maxItems: itemsMax }),
   select: Type.Optional(SelectOfPerson),
 })

@@ -38,7 +38,7 @@ export const filtersMax = 100
 const pathMax = 10
 
 /** Names of all paths together: each is a parameter, of which ClickHouse takes a thousand. */
-export const pathNamesMax = 300
+const pathNamesMax = 300
 
 const grammar =
   `Comma-separated field:op:value; all of them must hold, ${filtersMax} at most. Operators: ` +

@@ -48,7 +48,7 @@ export const Webhook = Type.Object(
 )
 export type Webhook = Static<typeof Webhook>
 
-export const statuses = ['pending', 'delivered', 'failed'] as const
+const statuses = ['pending', 'delivered', 'failed'] as const
 
 export const Delivery = Type.Object(
   {

@@ -47,7 +47,7 @@ export async function traced(browser: Browser, page: Page, work: () => Promise<v
 }
 
 /** Adds up the outermost of the events that are script work; those inside them are part of it. */
-export function costOf(events: readonly TraceEvent[]): Cost {
+function costOf(events: readonly TraceEvent[]): Cost {
   const threads = new Set(
     events
       .filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain')

@@ -23,7 +23,7 @@ export interface ClickHouseProxy {
 export type PageFate = 'pass' | 'refuse' | 'cut' | 'impatient'
 
 /** How long an impatient page waits; ClickHouse itself waits half a minute. */
-export const impatientMs = 2_000
+const impatientMs = 2_000
 
 /** As long an address as ClickHouse itself takes: bound values travel in it. */
 const addressBytesMax = 1024 ** 2

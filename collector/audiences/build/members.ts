@@ -19,7 +19,7 @@ export async function readStoredBuilds(clickhouse: ClickHouse): Promise<string[]
 }
 
 /** The members of a build were not stored whole, or twice: the step is to be done again. */
-export class MembersIncomplete extends Error {}
+class MembersIncomplete extends Error {}
 
 /** How many members a build has. Throws MembersIncomplete unless their keys are 1, 2, 3 and so on. */
 export async function countMembers(clickhouse: ClickHouse, buildId: string): Promise<number> {

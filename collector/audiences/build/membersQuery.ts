@@ -1,7 +1,7 @@
 import { hemAsNumber, numberAsHem } from '../../../schemas/fields.ts'
 import { hiddenPeople } from '../../query/hiddenPeople.ts'
 import type { Bind } from '../../query/where.ts'
-import type { EventLeaf, Leaf, Parsed, Tree } from '../definition/definition.ts'
+import type { Leaf, Parsed, Tree } from '../definition/definition.ts'
 import { companyHits } from './companyHits.ts'
 import { peopleHits } from './peopleHits.ts'
 import type { UsedLists } from './usedLists.ts'
@@ -30,13 +30,6 @@ export interface MembersPlan {
   readonly among?: ((bind: Bind) => string) | undefined
   /** Only members whose share of a hash is below this many 65,536ths; null for all. */
   readonly below: number | null
-}
-
-/** An event leaf, its place among the leaves and the id by which its counts are found. */
-export interface CountedLeaf {
-  readonly index: number
-  readonly leaf: EventLeaf
-  readonly leafId: string
 }
 
 /** SQL: a leaf's bit where the condition holds, else 0. */
@@ -115,7 +108,7 @@ export function hemCondition(
 }
 
 /** SQL: the first 16 bits of a hem, as its text is ordered. */
-export const shareOfHem = (hemNumber: string): string => `byteSwap(toUInt16(bitAnd(${hemNumber}, 65535)))`
+const shareOfHem = (hemNumber: string): string => `byteSwap(toUInt16(bitAnd(${hemNumber}, 65535)))`
 
 /** The tree as a condition over `met`, the bits of all leaves that are met. */
 function treeCondition(tree: Tree): string {

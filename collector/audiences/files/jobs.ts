@@ -41,7 +41,7 @@ async function write(deps: WriteDeps, { key, isLastTry, signal }: Job): Promise<
 }
 
 /** Looks whether files hold somebody who is hidden since they were verified: those expire at once. */
-export async function verifyFiles({ postgres, clickhouse }: EventStores): Promise<void> {
+async function verifyFiles({ postgres, clickhouse }: EventStores): Promise<void> {
   const { rows } = await postgres.query<{
     file_id: string
     build_id: string
@@ -66,10 +66,7 @@ export async function verifyFiles({ postgres, clickhouse }: EventStores): Promis
 }
 
 /** Deletes the bytes of files that are given out no more. */
-export async function deleteExpired({
-  postgres,
-  store,
-}: Pick<WriteDeps, 'postgres' | 'store'>): Promise<void> {
+async function deleteExpired({ postgres, store }: Pick<WriteDeps, 'postgres' | 'store'>): Promise<void> {
   await postgres.query(
     `UPDATE audience_files SET status = 'expired', updated_at = now() WHERE status = 'ready' AND expires_at <= now()`,
   )

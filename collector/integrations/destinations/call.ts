@@ -48,7 +48,7 @@ export function readJson<T>({ body }: OutboundResponse, url: string): T {
 }
 
 /** Retry-After in seconds, given as seconds or as a date; null where there is none. */
-export function readRetryAfter(
+function readRetryAfter(
   { headers, status }: Pick<OutboundResponse, 'headers' | 'status'>,
   nowMs: number,
 ): number | null {

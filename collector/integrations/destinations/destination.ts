@@ -24,7 +24,6 @@ export type OutputFormat = (typeof outputFormats)[number]
 
 /** Formats whose chunks are files that ClickHouse writes. */
 export const fileFormats = ['csv', 'ndjson', 'parquet'] as const satisfies readonly OutputFormat[]
-export type FileFormat = (typeof fileFormats)[number]
 
 /**
  * What would make a failed record or request succeed: trying again (`retry`), trying again after somebody has mended

@@ -9,8 +9,8 @@ import { findColumn, type Head } from './findColumn.ts'
 import type { Uploads } from './uploads.ts'
 
 /** Most bytes of a file, unpacked, and most lines. */
-export const fileBytesMax = 1024 ** 3
-export const fileLinesMax = 50_000_000
+const fileBytesMax = 1024 ** 3
+const fileLinesMax = 50_000_000
 /** Most bytes of all files that wait on this machine. */
 const waitingBytesMax = 32 * 1024 ** 3
 /** How soon a disk that is full may have room again. */
