@@ -15,7 +15,7 @@ const encodings = { '': (bytes) => bytes, '.br': promisify(brotliCompress), '.gz
 
 /** Writes index.html and assets/ with their compressed forms to outDir. */
 export async function buildDashboard({ outDir }) {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     entryPoints: ['web/main.tsx', 'web/style/style.css', 'web/icon.svg'].map(at),
     outdir: join(outDir, 'assets'),
     entryNames: '[name]-[hash]',
@@ -24,6 +24,7 @@ export async function buildDashboard({ outDir }) {
     loader: { '.svg': 'copy' },
     bundle: true,
     write: false,
+    metafile: true,
     minify: true,
     format: 'esm',
     target: 'es2022',
@@ -44,10 +45,30 @@ export async function buildDashboard({ outDir }) {
   for (const name of await readdir(assets)) if (!written.has(name)) await rm(join(assets, name))
   const nameOf = (entry) =>
     outputFiles.map(({ path }) => basename(path)).find((name) => name.startsWith(`${entry}-`))
+  const main = nameOf('main')
+  const preloads = staticImportsOf(metafile, main).map(
+    (name) => `<link rel="modulepreload" href="/dashboard/assets/${name}">`,
+  )
   const shell = (await readFile(at('web/index.html'), 'utf8'))
-    .replace('{{script}}', nameOf('main'))
+    .replace('{{script}}', main)
+    .replace('{{preloads}}', preloads.join('\n  '))
     .replace('{{style}}', nameOf('style'))
     .replace('{{icon}}', nameOf('icon'))
   await copyFile(at('web/icon.svg'), join(outDir, 'favicon.svg'))
   await writeFile(join(outDir, 'index.html'), shell)
+}
+
+/** The chunks without which a script does not start, asked for with it rather than after it. */
+function staticImportsOf({ outputs }, name) {
+  const pathOf = (wanted) => Object.keys(outputs).find((path) => basename(path) === wanted)
+  const found = new Set()
+  const follow = (path) => {
+    for (const { path: imported, kind } of outputs[path].imports) {
+      if (kind !== 'import-statement' || found.has(imported)) continue
+      found.add(imported)
+      follow(imported)
+    }
+  }
+  follow(pathOf(name))
+  return [...found].map((path) => basename(path))
 }

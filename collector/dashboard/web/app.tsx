@@ -1,38 +1,26 @@
-import type { VNode } from 'preact'
+import { type ComponentType, createElement, type VNode } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { readSession, type Session } from './api.ts'
-import { Account } from './pages/account.tsx'
-import { ApiKeys } from './pages/apiKeys.tsx'
-import { AuditLog } from './pages/auditLog.tsx'
-import { AcceptInvitation } from './pages/invitation.tsx'
-import { Members } from './pages/members.tsx'
-import { OrganizationSettings } from './pages/organization.tsx'
-import { ForgotPassword, ResetPassword } from './pages/password.tsx'
-import { PixelPage } from './pages/pixel.tsx'
-import { ProjectPage } from './pages/project.tsx'
-import { Projects } from './pages/projects.tsx'
+import { lazyPage } from './lazyPage.tsx'
 import { SignIn } from './pages/signIn.tsx'
-import { Usage } from './pages/usage/usage.tsx'
 import { AppLayout } from './parts/appLayout.tsx'
 import { AsyncView } from './parts/asyncView.tsx'
 import { NotFound } from './parts/notFound.tsx'
 import { ToastRegion } from './parts/toast.tsx'
+import { allPlaces } from './places.ts'
 import { currentPath, go, match } from './router.tsx'
 import { session as signedIn } from './session.ts'
 import { useQuery } from './useQuery.ts'
 
-/** The pages of an organization, below its id. */
-const pages: [pattern: string, page: (params: Record<string, string>) => VNode][] = [
-  ['projects', () => <Projects />],
-  ['projects/:project', ({ project }) => <ProjectPage projectId={project!} />],
-  ['projects/:project/pixels/:pixel', ({ pixel }) => <PixelPage pixelId={pixel!} />],
-  ['members', () => <Members />],
-  ['usage', () => <Usage />],
-  ['settings/api-keys', () => <ApiKeys />],
-  ['settings/organization', () => <OrganizationSettings />],
-  ['settings/audit', () => <AuditLog />],
-  ['settings/account', () => <Account />],
-]
+const AcceptInvitation = lazyPage(() =>
+  import('./pages/invitation.tsx').then(({ AcceptInvitation }) => AcceptInvitation),
+)
+const ForgotPassword = lazyPage(() =>
+  import('./pages/password.tsx').then(({ ForgotPassword }) => ForgotPassword),
+)
+const ResetPassword = lazyPage(() =>
+  import('./pages/password.tsx').then(({ ResetPassword }) => ResetPassword),
+)
 
 export function App() {
   return (
@@ -95,10 +83,10 @@ function OrganizationPages({ session, path }: { session: Session; path: string }
   )
 }
 
-function pageAt({ organization }: Session, path: string): VNode {
-  for (const [pattern, page] of pages) {
-    const params = match(`/${organization.organization_id}/${pattern}`, path.toLowerCase())
-    if (params) return page(params)
+function pageAt(session: Session, path: string): VNode {
+  for (const place of allPlaces) {
+    const params = match(`/${session.organization.organization_id}/${place.path}`, path.toLowerCase())
+    if (params) return createElement(place.page as ComponentType<object>, params)
   }
   return <NotFound />
 }

@@ -3,15 +3,20 @@ import type { AnchorHTMLAttributes } from 'preact'
 
 /** The address's path, without query and hash. */
 export const currentPath = signal(location.pathname)
-addEventListener('popstate', () => {
+/** The address's query, with its question mark. */
+export const currentSearch = signal(location.search)
+
+const readAddress = () => {
   currentPath.value = location.pathname
-})
+  currentSearch.value = location.search
+}
+addEventListener('popstate', readAddress)
 
 /** Shows another page of the dashboard; `replace` leaves none to come back to. */
 export function go(to: string, { replace = false } = {}): void {
   history[replace ? 'replaceState' : 'pushState'](null, '', to)
-  scrollTo(0, 0)
-  currentPath.value = location.pathname
+  if (location.pathname !== currentPath.value) scrollTo(0, 0)
+  readAddress()
 }
 
 /** A link to a page of the dashboard: no new document is loaded, unless the reader asks for one. */

@@ -1,9 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { api, type Session } from '../api.ts'
+import { accountPlace, addressOf, type Place, placesFor, projectOfPath } from '../places.ts'
 import { go, Link } from '../router.tsx'
-import { isOrganizationAdmin, session as signedIn } from '../session.ts'
+import { session as signedIn } from '../session.ts'
 import { Logo } from './logo.tsx'
+import { NavLinks } from './navLinks.tsx'
+import { ProjectNav } from './projectNav.tsx'
+import { GoAnywhere, Shortcuts } from './shortcuts.tsx'
 
 /** Which organization the pages are about; whoever is a member of several turns to another here. */
 function Organization({ session: { organization, organizations } }: { session: Session }) {
@@ -44,19 +48,9 @@ export function AppLayout({
   const [isOpen, setOpen] = useState(false)
   useEffect(() => setOpen(false), [path])
   const { organization, member } = session
-
-  const to = (place: string, text: string) => {
-    const href = `/${organization.organization_id}/${place}`
-    const current = path === href ? 'page' : path.startsWith(`${href}/`) ? 'true' : undefined
-    return (
-      <li>
-        <Link href={href} aria-current={current}>
-          {text}
-        </Link>
-      </li>
-    )
-  }
-
+  const { organization_id } = organization
+  const projectId = projectOfPath(path)
+  const address = (place: Place) => addressOf(organization_id, place)
   const signOut = async () => {
     await api.signOut()
     signedIn.value = null
@@ -70,7 +64,7 @@ export function AppLayout({
       </a>
       <header class="side">
         <div class="side-top">
-          <Link class="brand" href={`/${organization.organization_id}/projects`}>
+          <Link class="brand" href={`/${organization_id}/projects`}>
             <Logo />
             Footfall
           </Link>
@@ -86,20 +80,19 @@ export function AppLayout({
         </div>
         <div id="places" class={isOpen ? 'places open' : 'places'}>
           <Organization session={session} />
+          <GoAnywhere />
+          {projectId && (
+            <ProjectNav key={projectId} organizationId={organization_id} projectId={projectId} path={path} />
+          )}
           <nav aria-label="Dashboard">
             <ul>
-              {to('projects', 'Projects')}
-              {to('members', 'Members')}
-              {to('usage', 'Usage')}
-              {to('settings/api-keys', 'API keys')}
-              {to('settings/organization', 'Organization')}
-              {isOrganizationAdmin(session) && to('settings/audit', 'Audit log')}
+              <NavLinks places={placesFor(session)} address={address} path={path} />
             </ul>
             <ul class="side-end">
               <li>
                 <a href="/docs">API documentation</a>
               </li>
-              {to('settings/account', 'Your account')}
+              <NavLinks places={[accountPlace]} address={address} path={path} />
             </ul>
           </nav>
           <p class="who" title={member.email}>
@@ -113,6 +106,7 @@ export function AppLayout({
       <main id="content" tabIndex={-1}>
         {children}
       </main>
+      <Shortcuts session={session} projectId={projectId} />
     </div>
   )
 }

@@ -2,24 +2,22 @@ import type { ComponentChildren } from 'preact'
 import { ApiError, messageOf } from '../api.ts'
 import type { ListQuery, QueryState } from '../useQuery.ts'
 import { NotFound } from './notFound.tsx'
+import { Skeleton } from './skeleton.tsx'
 
 /** Shows what was loaded; before that that it is on its way, or why it did not come. */
 export function AsyncView<T>({
   query,
+  lines,
   children,
 }: {
   query: QueryState<T>
+  /** How many lines high about what comes is. */
+  lines?: number | undefined
   children: (value: T) => ComponentChildren
 }) {
   const { value, error, reload } = query
   if (value !== undefined) return <>{children(value)}</>
-  if (error === undefined) {
-    return (
-      <p class="loading" role="status">
-        Loading…
-      </p>
-    )
-  }
+  if (error === undefined) return <Skeleton lines={lines} />
   if (error instanceof ApiError && error.status === 404) return <NotFound />
   return (
     <div class="notice danger" role="alert">

@@ -65,7 +65,7 @@ const orEmpty = (value: string): string => (value === '' ? 'nothing' : `“${val
 
 /** What a text input may be told besides. */
 interface TextInput {
-  type?: 'text' | 'email' | 'password' | 'number'
+  type?: 'text' | 'email' | 'password' | 'number' | 'date'
   autocomplete?: string
   required?: boolean
   minLength?: number

@@ -1,0 +1,35 @@
+import type { ComponentType } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { Skeleton } from './parts/skeleton.tsx'
+
+/** A page that is a chunk of its own: fetched when it is first shown, and drawn at once ever after. */
+export function lazyPage<Props extends object>(load: () => Promise<ComponentType<Props>>) {
+  let Loaded: ComponentType<Props> | undefined
+  return function LazyPage(props: Props) {
+    const [state, setState] = useState<'loading' | 'loaded' | 'failed'>(Loaded ? 'loaded' : 'loading')
+    useEffect(() => {
+      if (Loaded) return
+      load().then(
+        (page) => {
+          Loaded = page
+          setState('loaded')
+        },
+        () => setState('failed'),
+      )
+    }, [])
+    if (state === 'failed') return <NotFetched />
+    return Loaded ? <Loaded {...props} /> : <Skeleton />
+  }
+}
+
+/** The connection is gone, or the service has a newer dashboard, whose chunks have other names. */
+function NotFetched() {
+  return (
+    <div class="notice danger" role="alert">
+      <p>This page could not be loaded.</p>
+      <button type="button" onClick={() => location.reload()}>
+        Load again
+      </button>
+    </div>
+  )
+}

@@ -1,0 +1,30 @@
+import { ownProjects } from '../api.ts'
+import { projectAddress, projectPlaces } from '../places.ts'
+import { useQuery } from '../useQuery.ts'
+import { NavLinks } from './navLinks.tsx'
+
+/** The pages of the project that the reader is in. */
+export function ProjectNav({
+  organizationId,
+  projectId,
+  path,
+}: {
+  organizationId: string
+  projectId: string
+  path: string
+}) {
+  const projects = useQuery(ownProjects)
+  const project = projects.value?.find(({ project_id }) => project_id === projectId)
+  return (
+    <nav aria-label="Project">
+      <p class="nav-title">{project?.name ?? 'Project'}</p>
+      <ul>
+        <NavLinks
+          places={projectPlaces}
+          address={(place) => projectAddress(organizationId, projectId, place)}
+          path={path}
+        />
+      </ul>
+    </nav>
+  )
+}

@@ -1,0 +1,107 @@
+/**
+ * Every page of an organization, in the order of the navigation. Each is a chunk of its own; a new page is a line here.
+ * Whatever else leads to pages (navigation, Ctrl-K, shortcuts) reads these lists.
+ */
+import type { ComponentType } from 'preact'
+import type { Session } from './api.ts'
+import { lazyPage } from './lazyPage.tsx'
+import { isOrganizationAdmin } from './session.ts'
+
+export interface Place {
+  /** Below the organization, or below the project; a page gets the values of `:names` as properties. */
+  path: string
+  /** What it is called in the navigation; absent: it is reached from other pages. */
+  name?: string
+  /** The letter that leads there after `g`. */
+  key?: string
+  /** Whether it is for owners and admins of the organization alone. */
+  isForAdmins?: true
+  page: ComponentType<never>
+}
+
+/** Below the organization. */
+const organizationPlaces: readonly Place[] = [
+  {
+    path: 'projects',
+    name: 'Projects',
+    key: 'p',
+    page: lazyPage(() => import('./pages/projects.tsx').then(({ Projects }) => Projects)),
+  },
+  {
+    path: 'members',
+    name: 'Members',
+    key: 'm',
+    page: lazyPage(() => import('./pages/members.tsx').then(({ Members }) => Members)),
+  },
+  {
+    path: 'usage',
+    name: 'Usage',
+    key: 'u',
+    page: lazyPage(() => import('./pages/usage/usage.tsx').then(({ Usage }) => Usage)),
+  },
+  {
+    path: 'settings/api-keys',
+    name: 'API keys',
+    key: 'k',
+    page: lazyPage(() => import('./pages/apiKeys.tsx').then(({ ApiKeys }) => ApiKeys)),
+  },
+  {
+    path: 'settings/organization',
+    name: 'Organization',
+    page: lazyPage(() =>
+      import('./pages/organization.tsx').then(({ OrganizationSettings }) => OrganizationSettings),
+    ),
+  },
+  {
+    path: 'settings/audit',
+    name: 'Audit log',
+    isForAdmins: true,
+    page: lazyPage(() => import('./pages/auditLog.tsx').then(({ AuditLog }) => AuditLog)),
+  },
+]
+
+/** The places of the organization that the member is led to. */
+export const placesFor = (session: Session): readonly Place[] =>
+  organizationPlaces.filter(({ isForAdmins }) => !isForAdmins || isOrganizationAdmin(session))
+
+/** What stands apart at the end of the navigation. */
+export const accountPlace: Place = {
+  path: 'settings/account',
+  name: 'Your account',
+  page: lazyPage(() => import('./pages/account.tsx').then(({ Account }) => Account)),
+}
+
+/** Below `projects/:projectId`. */
+export const projectPlaces: readonly Place[] = [
+  {
+    path: '',
+    name: 'Pixels and members',
+    key: 'x',
+    page: lazyPage(() => import('./pages/project.tsx').then(({ ProjectPage }) => ProjectPage)),
+  },
+  {
+    path: 'pixels/:pixelId',
+    page: lazyPage(() => import('./pages/pixel.tsx').then(({ PixelPage }) => PixelPage)),
+  },
+]
+
+const below = (...parts: string[]): string => parts.filter((part) => part !== '').join('/')
+
+/** Every page with its whole path below the organization. */
+export const allPlaces: readonly Place[] = [
+  ...organizationPlaces,
+  accountPlace,
+  ...projectPlaces.map((place) => ({ ...place, path: below('projects/:projectId', place.path) })),
+]
+
+/** The address of a page of an organization. */
+export const addressOf = (organizationId: string, place: Place): string =>
+  `/${below(organizationId, place.path)}`
+
+/** The address of a page of a project. */
+export const projectAddress = (organizationId: string, projectId: string, place: Place): string =>
+  `/${below(organizationId, 'projects', projectId, place.path)}`
+
+/** The project that an address is about; undefined of others. */
+export const projectOfPath = (path: string): string | undefined =>
+  /^\/[0-9a-f-]{36}\/projects\/([0-9a-f-]{36})(?:\/|$)/i.exec(path)?.[1]?.toLowerCase()

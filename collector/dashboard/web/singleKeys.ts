@@ -1,0 +1,16 @@
+/**
+ * Shortcuts of a single key can be switched off, in this browser: who dictates, or presses keys by accident, would set
+ * them off (WCAG 2.1.4).
+ */
+const name = 'footfall.single_keys'
+
+export const areSingleKeysOn = (): boolean => localStorage.getItem(name) !== 'off'
+
+export const switchSingleKeys = (on: boolean): void => localStorage.setItem(name, on ? 'on' : 'off')
+
+/** Whether a key press is meant as a shortcut: nobody is typing, and no dialog is open. */
+export const isSingleKey = ({ ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean =>
+  areSingleKeysOn() &&
+  !(ctrlKey || metaKey || altKey) &&
+  !(target instanceof HTMLElement && target.closest('input, select, textarea')) &&
+  !document.querySelector('dialog[open]')

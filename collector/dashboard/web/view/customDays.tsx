@@ -1,0 +1,27 @@
+import { Dialog } from '../parts/dialog.tsx'
+import { TextField } from '../parts/fields.tsx'
+import { Form } from '../parts/form.tsx'
+import type { Days } from './periods.ts'
+import { changeView } from './view.ts'
+
+/** Asks for the first and the last day of a period. */
+export function CustomDays({ days: { from, to }, close }: { days: Days; close(): void }) {
+  return (
+    <Dialog title="Custom period" close={close}>
+      <Form
+        values={{ from, to }}
+        submit={async ({ from = '', to = '' }) => {
+          // Days given the wrong way round mean the same.
+          const [first = '', last = ''] = [from, to].sort()
+          close()
+          changeView({ period: 'custom', days: { from: first, to: last } })
+        }}
+        action="Show"
+        cancel={close}
+      >
+        <TextField name="from" label="First day (UTC)" type="date" required />
+        <TextField name="to" label="Last day (UTC)" type="date" required />
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,40 @@
+import { changeView, type View } from './view.ts'
+
+/** The filters that hold, each with a button that takes it away. */
+export function FilterChips({ view: { filters } }: { view: View }) {
+  if (filters.length === 0) return null
+  return (
+    <ul class="chips" aria-label="Filters">
+      {filters.map((filter) => (
+        <li key={filter}>
+          {textOf(filter)}
+          <button
+            type="button"
+            aria-label={`Remove the filter ${textOf(filter)}`}
+            onClick={() => changeView({ filters: filters.filter((other) => other !== filter) })}
+          >
+            ×
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const signs: Record<string, string> = {
+  eq: 'is',
+  ne: 'is not',
+  in: 'is one of',
+  like: 'is like',
+  gt: '>',
+  gte: '≥',
+  lt: '<',
+  lte: '≤',
+}
+
+/** field:op:value as people read it. */
+function textOf(filter: string): string {
+  const [field = '', op = '', ...rest] = filter.split(':')
+  const value = rest.join(':')
+  return `${field} ${signs[op] ?? op} ${op === 'in' ? value.split('|').join(', ') : value}`
+}

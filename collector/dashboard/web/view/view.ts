@@ -1,0 +1,86 @@
+import { useMemo } from 'preact/hooks'
+import { currentPath, currentSearch, go } from '../router.tsx'
+import { type Days, daysOf, type Period, periods, windowOf } from './periods.ts'
+
+/** What pages of figures are about. It stands in the address, so that a link shows the same to whoever follows it. */
+export interface View {
+  period: Period
+  /** The days of the period, both inclusive (UTC). */
+  days: Days
+  isCompared: boolean
+  /** Each field:op:value, as the API takes them; all of them must hold. */
+  filters: readonly string[]
+  pixelId: string | undefined
+}
+
+/** What a request of the analytics API takes of a view. */
+export interface ViewQuery {
+  project_id: string
+  pixel_id?: string
+  start_ms: number
+  end_ms: number
+  filter?: string
+}
+
+const periodDefault: Period = 'days30'
+const isDay = (text: string | null): text is string => /^\d{4}-\d\d-\d\d$/.test(text ?? '')
+
+/** Reads a view from an address's query; what is not one is left out. */
+export function readView(search: string): View {
+  const params = new URLSearchParams(search)
+  const asked = params.get('period') ?? ''
+  const [from, to] = [params.get('from'), params.get('to')]
+  const custom = isDay(from) && isDay(to) && from <= to ? { from, to } : undefined
+  const period = asked in periods && (asked !== 'custom' || custom) ? (asked as Period) : periodDefault
+  return {
+    period,
+    days: period === 'custom' ? custom! : daysOf(period),
+    isCompared: params.get('compare') !== 'off',
+    filters: params.getAll('filter'),
+    pixelId: params.get('pixel_id') ?? undefined,
+  }
+}
+
+/** A view as an address's query, without what goes without saying. */
+export function viewSearch({ period, days, isCompared, filters, pixelId }: View): string {
+  const params = new URLSearchParams()
+  if (period !== periodDefault) params.set('period', period)
+  if (period === 'custom') {
+    params.set('from', days.from)
+    params.set('to', days.to)
+  }
+  if (!isCompared) params.set('compare', 'off')
+  if (pixelId) params.set('pixel_id', pixelId)
+  for (const filter of filters) params.append('filter', filter)
+  return params.size > 0 ? `?${params}` : ''
+}
+
+/** Shows the same page with another view; the way back leads to this one. */
+export function changeView(part: Partial<View>): void {
+  const view = { ...readView(currentSearch.value), ...part }
+  go(currentPath.value + viewSearch(view))
+}
+
+/** Narrows the view to what a row stands for; null: what has no value at all. */
+export function addFilter(filter: string): void {
+  const { filters } = readView(currentSearch.value)
+  if (!filters.includes(filter)) changeView({ filters: [...filters, filter] })
+}
+
+/** The view of the address, and what to ask the API for it. A hook. */
+export function useView(projectId: string): { view: View; query: ViewQuery } {
+  const search = currentSearch.value
+  return useMemo(() => {
+    const view = readView(search)
+    const { filters, pixelId } = view
+    return {
+      view,
+      query: {
+        project_id: projectId,
+        ...(pixelId && { pixel_id: pixelId }),
+        ...windowOf(view.days),
+        ...(filters.length > 0 && { filter: filters.join(',') }),
+      },
+    }
+  }, [search, projectId])
+}

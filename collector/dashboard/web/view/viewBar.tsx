@@ -1,0 +1,58 @@
+import { useEffect, useState } from 'preact/hooks'
+import { lazyPage } from '../lazyPage.tsx'
+import { isSingleKey } from '../singleKeys.ts'
+import { FilterChips } from './filterChips.tsx'
+import { viewKeys } from './keys.ts'
+import { type Period, periods } from './periods.ts'
+import { changeView, type View } from './view.ts'
+
+const FilterDialog = lazyPage(() => import('./filterDialog.tsx').then(({ FilterDialog }) => FilterDialog))
+const CustomDays = lazyPage(() => import('./customDays.tsx').then(({ CustomDays }) => CustomDays))
+
+/** Which period, filters and comparison a page shows, and the ways to others. */
+export function ViewBar({ view, hasComparison = true }: { view: View; hasComparison?: boolean }) {
+  const [open, setOpen] = useState<'filter' | 'days' | null>(null)
+  const close = () => setOpen(null)
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      const does = isSingleKey(event) ? viewKeys[event.key] : undefined
+      if (does) changeView(does.change(view))
+    }
+    addEventListener('keydown', listen)
+    return () => removeEventListener('keydown', listen)
+  }, [view])
+  return (
+    <div class="view-bar">
+      <select
+        aria-label="Period"
+        value={view.period}
+        onChange={({ currentTarget: { value } }) => {
+          if (value === 'custom') setOpen('days')
+          else changeView({ period: value as Period })
+        }}
+      >
+        {Object.entries(periods).map(([period, name]) => (
+          <option key={period} value={period} selected={period === view.period}>
+            {period === 'custom' && view.period === 'custom' ? `${view.days.from} – ${view.days.to}` : name}
+          </option>
+        ))}
+      </select>
+      {hasComparison && (
+        <label class="switch">
+          <input
+            type="checkbox"
+            checked={view.isCompared}
+            onChange={({ currentTarget: { checked } }) => changeView({ isCompared: checked })}
+          />
+          Compare
+        </label>
+      )}
+      <button type="button" onClick={() => setOpen('filter')}>
+        Filter
+      </button>
+      <FilterChips view={view} />
+      {open === 'filter' && <FilterDialog close={close} />}
+      {open === 'days' && <CustomDays days={view.days} close={close} />}
+    </div>
+  )
+}
