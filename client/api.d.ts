@@ -865,7 +865,7 @@ export interface paths {
         };
         /**
          * Download an audience as files
-         * @description Starts what is not there, builds anew what has expired; call it again until it is `ready`. Files have at most 50,000 rows each. A build is charged once, when it is ready first.
+         * @description Starts what is not there; what is `expired` or `failed` is written anew by the call that says so. Call it again until it is `ready`. Files have at most 50,000 rows each. A build is charged once, when it is ready first.
          */
         get: operations["downloadAudience"];
         put?: never;

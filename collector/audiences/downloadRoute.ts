@@ -57,8 +57,8 @@ export const downloadRoute =
         schema: {
           ...{ tags, operationId: 'downloadAudience', summary: 'Download an audience as files' },
           description:
-            'Starts what is not there, builds anew what has expired; call it again until it is `ready`. Files have at ' +
-            'most 50,000 rows each. A build is charged once, when it is ready first.',
+            'Starts what is not there; what is `expired` or `failed` is written anew by the call that says so. Call it again ' +
+            'until it is `ready`. Files have at most 50,000 rows each. A build is charged once, when it is ready first.',
           params: ById,
           querystring: exactly({ ...ProjectQuery.properties, format: Type.Optional(Format) }),
           response: { 200: Download },
@@ -79,10 +79,7 @@ export const downloadRoute =
         if (file?.status === 'ready' && file.is_doubtful) return { ...answer, status: 'unloading' }
         if (file?.status !== 'ready') {
           if (!isUnderWay(file)) await requestFile(postgres, audience.build_id, format)
-          return {
-            ...answer,
-            status: isUnderWay(file) || file?.status === 'failed' ? file!.status : 'pending',
-          }
+          return { ...answer, status: file?.status ?? 'pending' }
         }
         const rows = file.parts.reduce((sum, part) => sum + part.rows, 0)
         const charged = file.is_charged

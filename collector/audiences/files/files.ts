@@ -52,7 +52,8 @@ export async function readFile(
   format: FileFormat,
 ): Promise<AudienceFile | undefined> {
   const { rows } = await client.query<AudienceFile>(
-    `${select} WHERE build_id = $1 AND format = $2 ORDER BY audience_files.updated_at DESC LIMIT 1`,
+    `${select} WHERE build_id = $1 AND format = $2
+     ORDER BY audience_files.status = 'expired', audience_files.updated_at DESC LIMIT 1`,
     [buildId, format],
   )
   return rows[0]

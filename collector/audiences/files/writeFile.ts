@@ -69,17 +69,22 @@ async function writeParts(deps: WriteDeps, task: Task, signal: AbortSignal): Pro
   // Parts of before somebody was hidden are written anew.
   const parts = task.shown === shown ? task.parts : []
   const partCount = Math.max(1, Math.ceil(task.count / partRows))
-  for (let index = parts.length; index < partCount; index++) {
+  let isWanted = true
+  for await (const part of twoAtATime(parts.length, partCount, signal, (index, signal) => {
     const keys = { after: index * partRows, upTo: (index + 1) * partRows }
-    parts.push(await writePart(deps, task, { ...members, keys }, index, signal))
+    return writePart(deps, task, { ...members, keys }, index, signal)
+  })) {
+    parts.push(part)
     const { rowCount } = await postgres.query(
       `UPDATE audience_files SET parts = $2, shown = $3, updated_at = now()
        WHERE file_id = $1 AND status = 'unloading'`,
       [fileId, JSON.stringify(parts), shown],
     )
-    // It was deleted with its audience, or counts as failed: nobody will look for what has just been stored.
-    if (rowCount === 0) return store.remove(fileId)
+    isWanted = rowCount === 1
+    if (!isWanted) break
   }
+  // It was deleted with its audience, or counts as failed: nobody will look for what has just been stored.
+  if (!isWanted) return store.remove(fileId)
   const written = parts.reduce((sum, part) => sum + part.rows, 0)
   if (written !== rows) throw new RowsDiffer(`file ${fileId} has ${written} of ${rows} rows`)
   await postgres.query(
@@ -88,6 +93,36 @@ async function writeParts(deps: WriteDeps, task: Task, signal: AbortSignal): Pro
      WHERE file_id = $1 AND status = 'unloading'`,
     [fileId, verifiedAt, keptDays],
   )
+}
+
+/**
+ * What `work` makes of the numbers from `start` up to `end`, in their order. Two are under way at once, so that
+ * ClickHouse makes the next while one is saved; none is any more when this ends, however it ends.
+ */
+async function* twoAtATime<T>(
+  start: number,
+  end: number,
+  signal: AbortSignal,
+  work: (index: number, signal: AbortSignal) => Promise<T>,
+): AsyncGenerator<T> {
+  const ending = new AbortController()
+  const begin = (index: number): Promise<T> | null => {
+    if (index >= end) return null
+    const made = work(index, AbortSignal.any([signal, ending.signal]))
+    made.catch(() => {}) // It is waited for in its turn.
+    return made
+  }
+  let next = begin(start)
+  try {
+    for (let index = start; index < end; index++) {
+      const current = next!
+      next = begin(index + 1)
+      yield await current
+    }
+  } finally {
+    ending.abort()
+    await next?.catch(() => {})
+  }
 }
 
 async function beginFile(postgres: Queryable, fileId: string): Promise<Task | undefined> {

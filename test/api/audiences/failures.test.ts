@@ -217,6 +217,7 @@ test('what is answered in each state of a build and of a file', async () => {
   }
   // What has expired is written anew, as another file.
   await state('expired')
+  expect(await download(audienceId)).toMatchObject({ status: 'expired', files: [] })
   expect(await download(audienceId)).toMatchObject({ status: 'pending', files: [] })
   expect(await filesOf(buildId)).toBe(2)
   // The build that is served stays, whatever becomes of those after it.
