@@ -69,7 +69,13 @@ async function main(): Promise<void> {
   const { live, test } = stores.clickhouse
   const identity = keepIdentityFresh(live, log)
   const deadLetterDirectory = join(config.dataDir, 'dead_letters')
-  const shippers = openShippers(live, deadLetterDirectory, (table) => observerOf(table, identity, log))
+  const collectorId = collectorIdOf(config.dataDir)
+  const shippers = openShippers(
+    live,
+    { postgresUrl: stores.postgres.url, collectorId },
+    deadLetterDirectory,
+    (table) => observerOf(table, identity, log),
+  )
   const spoolDirectory = join(config.dataDir, 'spool')
   const directoryOf = (index: number) => join(spoolDirectory, String(index))
   const started = new Set<string>()
@@ -81,7 +87,6 @@ async function main(): Promise<void> {
     await worker.release()
   }
   for (const directory of workerDirectories(spoolDirectory)) await recover(directory)
-  const collectorId = collectorIdOf(config.dataDir)
   const receivedFrom = config.role === 'api' ? 0 : await registerCollector(stores.postgres.pool, collectorId)
 
   // A collector takes beacons while ClickHouse is away: they wait in the spool. Reads have nothing to say then.

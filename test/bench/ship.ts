@@ -7,10 +7,14 @@ import { knownDevice } from '../../collector/ingest/normalize/device.ts'
 import { eventRow, sharedMembers } from '../../collector/ingest/normalize/row.ts'
 import { Deduplicator } from '../../collector/ingest/shipper/deduplicator.ts'
 import { Shipper } from '../../collector/ingest/shipper/shipper.ts'
+import { ShipTurns } from '../../collector/ingest/shipper/turns.ts'
 import { decodeSegment, FrameEncoder } from '../../collector/ingest/spool/frame.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
 import { migrateClickHouse } from '../../collector/platform/clickhouse/migrate.ts'
+import { startLocalPostgres } from '../../collector/platform/postgres/local.ts'
+import { migratePostgres } from '../../collector/platform/postgres/migrate.ts'
+import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { chrome, customEvent } from '../harness/api.ts'
 import { record, replay } from './recorded.ts'
 import type { Bench, Row } from './rows.ts'
@@ -35,8 +39,14 @@ const shipperAgeMs = 600_000
 /** Shipping sealed segments, reading them and looking for doubles included, ÷ raw inserts of the same bytes. */
 export async function ship({ repeats, log }: Bench): Promise<Row> {
   const directory = mkdtempSync(join(tmpdir(), 'footfall-bench-'))
-  const clickhouse = await startLocalClickHouse(join(directory, 'clickhouse'), log)
+  const [clickhouse, postgres] = await Promise.all([
+    startLocalClickHouse(join(directory, 'clickhouse'), log),
+    startLocalPostgres(join(directory, 'postgres'), log),
+  ])
   try {
+    const pool = openPostgres(postgres.url, () => {})
+    await migratePostgres(pool)
+    await pool.end()
     const all = Array.from({ length: segments }, makeSegment)
     const rows = all.reduce((sum, segment) => sum + segment.rows, 0)
     const bytes = all.reduce((sum, segment) => sum + segment.bytes.length, 0)
@@ -50,7 +60,7 @@ export async function ship({ repeats, log }: Bench): Promise<Row> {
       return rowsPerSecond
     }
     const shipped = () =>
-      measure('shipped', (database, all) => shipAll(clickhouse.url, database, directory, all))
+      measure('shipped', (database, all) => shipAll(clickhouse.url, postgres.url, database, directory, all))
     const raw = () => measure('raw insert', (database, all) => insertRaw(clickhouse.url, database, all))
     await interleave(1, shipped, raw)
     const { a, b, ratio } = await interleave(repeats, shipped, raw)
@@ -61,7 +71,7 @@ export async function ship({ repeats, log }: Bench): Promise<Row> {
       detail: `${Math.round(a)} ÷ ${Math.round(b)} rows/s, ${rows} rows, ${(bytes / 1e6).toFixed(0)} MB`,
     }
   } finally {
-    await clickhouse.stop()
+    await Promise.all([clickhouse.stop(), postgres.stop()])
     rmSync(directory, { recursive: true, force: true })
   }
 }
@@ -109,7 +119,13 @@ async function insertInto(url: string, rows: number, insert: (database: string) 
   return seconds
 }
 
-async function shipAll(url: string, database: string, directory: string, all: readonly Segment[]) {
+async function shipAll(
+  url: string,
+  postgresUrl: string,
+  database: string,
+  directory: string,
+  all: readonly Segment[],
+) {
   const spool = join(directory, database)
   mkdirSync(spool)
   for (const { name, bytes } of all) writeFileSync(join(spool, name), bytes)
@@ -117,7 +133,11 @@ async function shipAll(url: string, database: string, directory: string, all: re
   const shipper = new Shipper({
     clickhouse,
     table: 'events',
-    duplicates: new Deduplicator(clickhouse, Date.now() - shipperAgeMs),
+    duplicates: new Deduplicator(
+      clickhouse,
+      new ShipTurns(postgresUrl, randomUUID()),
+      () => Date.now() - shipperAgeMs,
+    ),
     deadLetterDirectory: join(directory, 'dead_letters'),
     keepShippedMs: shipTimeoutMs,
     observe: {

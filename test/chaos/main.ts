@@ -5,17 +5,19 @@ import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
 import { startLocalPostgres } from '../../collector/platform/postgres/local.ts'
 import { isChargedOnce, runBilling } from './billing.ts'
+import { isOnce, type Mishap, mishaps, runCluster } from './cluster.ts'
 import { runDiskFull } from './diskFull.ts'
 import { runExports } from './exports.ts'
 import { type KillKind, killKinds, runChaos } from './kills.ts'
 import { runOutage } from './outage.ts'
 import { runPoison } from './poison.ts'
+import { killNow } from './processes.ts'
 import { runReset } from './reset.ts'
 import type { Stores } from './scenario.ts'
 import { runSoak } from './soak.ts'
 import { formatTable } from './table.ts'
 
-const help = `Usage: npm run chaos -- [options]
+const help = `Usage: npm run chaos -- [scenario] [options]
 
   --scenario kills   (default) kill parts of the service at random moments
       --kills 200 --rate 500 --connections 12 --workers 2 --kinds ${killKinds.join(',')}
@@ -25,6 +27,8 @@ const help = `Usage: npm run chaos -- [options]
   --scenario poison  rows that ClickHouse refuses
   --scenario soak    steady load: --minutes 60 --rate 1000
   --scenario billing what is charged against what is delivered: --requests 10000 --connections 20 --kills 12
+  --scenario cluster several collectors and one api: --kills 200 --collectors 3 --rate 300
+      --mishaps ${mishaps.join(',')}
   --scenario exports an audience sent to a destination that fails at random: --kills 200
   --seed N           the same random moments again
 
@@ -35,6 +39,8 @@ const optionTypes = {
   seed: { type: 'string' },
   kills: { type: 'string' },
   kinds: { type: 'string', default: killKinds.join(',') },
+  mishaps: { type: 'string', default: mishaps.join(',') },
+  collectors: { type: 'string', default: '3' },
   connections: { type: 'string' },
   requests: { type: 'string', default: '10000' },
   workers: { type: 'string', default: '2' },
@@ -44,7 +50,8 @@ const optionTypes = {
   help: { type: 'boolean', default: false },
 } as const satisfies ParseArgsConfig['options']
 
-const flags = parseArgs({ options: optionTypes }).values
+const { values: flags, positionals } = parseArgs({ options: optionTypes, allowPositionals: true })
+const scenario = positionals[0] ?? flags.scenario
 const startedAt = Date.now()
 const log = (line: string) => console.error(`+${((Date.now() - startedAt) / 1000).toFixed(1)} s ${line}`)
 
@@ -53,16 +60,18 @@ else await main()
 
 async function main(): Promise<void> {
   const seed = flags.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(flags.seed)
-  log(`scenario ${flags.scenario}, seed ${seed}`)
-  const result = await runScenario(flags.scenario, seed)
+  log(`scenario ${scenario}, seed ${seed}`)
+  const result = await runScenario(scenario, seed)
   console.log(formatTable(result))
   const isWrong =
-    'uncounted' in result
-      ? result.lost + result.uncounted + result.overcharged > 0 ||
-        result.sentAgain > result.kills + result.lostAnswers
-      : 'lost' in result
-        ? result.lost + result.doubled + result.altered > 0
-        : 'charged' in result && !isChargedOnce(result)
+    'feedMissed' in result
+      ? !isOnce(result)
+      : 'uncounted' in result
+        ? result.lost + result.uncounted + result.overcharged > 0 ||
+          result.sentAgain > result.kills + result.lostAnswers
+        : 'lost' in result
+          ? result.lost + result.doubled + result.altered > 0
+          : 'charged' in result && !isChargedOnce(result)
   if (isWrong) process.exitCode = 1
 }
 
@@ -99,6 +108,14 @@ async function runScenario(scenario: string, seed: number) {
           ...{ connections: Number(flags.connections ?? 20), kills: Number(flags.kills ?? 12) },
         }),
       )
+    case 'cluster':
+      return withStores((stores, killStore) =>
+        runCluster({
+          ...{ ...own, stores, killStore, rate: rate(300), kills: Number(flags.kills ?? 200) },
+          ...{ collectors: Number(flags.collectors), connections: Number(flags.connections ?? 12) },
+          ...{ mishaps: flags.mishaps.split(',').map(mishapOf), pauseMsMax: 20_000 },
+        }),
+      )
     case 'exports':
       return withStores((stores) =>
         runExports({ ...own, stores, kills: Number(flags.kills ?? 200), people: 20_000 }),
@@ -116,12 +133,20 @@ function killKind(name: string): KillKind {
   return kind
 }
 
+function mishapOf(name: string): Mishap {
+  const mishap = mishaps.find((candidate) => candidate === name)
+  if (!mishap) throw new Error(`--mishaps takes ${mishaps.join(', ')}, not ${name}`)
+  return mishap
+}
+
 /** A ClickHouse of the scenario's own, so that something can stand between it and the service. */
-async function withClickHouse<T>(scenario: (clickhouseUrl: string) => Promise<T>): Promise<T> {
+async function withClickHouse<T>(
+  scenario: (clickhouseUrl: string, kill: () => void) => Promise<T>,
+): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), 'footfall-chaos-clickhouse-'))
   const clickhouse = await startLocalClickHouse(directory, log)
   try {
-    return await scenario(clickhouse.url)
+    return await scenario(clickhouse.url, () => killNow(clickhouse.pid()!))
   } finally {
     await clickhouse.stop()
     rmSync(directory, { recursive: true, force: true })
@@ -129,12 +154,16 @@ async function withClickHouse<T>(scenario: (clickhouseUrl: string) => Promise<T>
 }
 
 /** The same with a PostgreSQL, both of which outlive the service. */
-function withStores<T>(scenario: (stores: Stores) => Promise<T>): Promise<T> {
-  return withClickHouse(async (clickhouseUrl) => {
+function withStores<T>(
+  scenario: (stores: Stores, kill: (store: 'clickhouse' | 'postgres') => void) => Promise<T>,
+): Promise<T> {
+  return withClickHouse(async (clickhouseUrl, killClickHouse) => {
     const directory = mkdtempSync(join(tmpdir(), 'footfall-chaos-postgres-'))
     const postgres = await startLocalPostgres(directory, log)
     try {
-      return await scenario({ clickhouseUrl, databaseUrl: postgres.url })
+      return await scenario({ clickhouseUrl, databaseUrl: postgres.url }, (store) =>
+        store === 'clickhouse' ? killClickHouse() : killNow(postgres.pid()!),
+      )
     } finally {
       await postgres.stop()
       rmSync(directory, { recursive: true, force: true })

@@ -2,6 +2,7 @@ import { expect, inject, test } from 'vitest'
 import { newPostgresDatabase } from '../harness/databases.ts'
 import { mountRefusal } from '../harness/smallDisk.ts'
 import { isChargedOnce, runBilling } from './billing.ts'
+import { isOnce, runCluster } from './cluster.ts'
 import { runDiskFull } from './diskFull.ts'
 import { runExports } from './exports.ts'
 import { runOutage } from './outage.ts'
@@ -35,6 +36,20 @@ test(
       ...{ rate: 2_000, warmUpMs: 2_000, outageMs: 5_000 },
     })
     expect(result).toMatchObject({ ...everythingOnce, notAcknowledged: 0 })
+  },
+  timeoutMs,
+)
+
+test(
+  'of several collectors behind a balancer each event is stored once and copied once, whichever are killed',
+  async () => {
+    const result = await runCluster({
+      ...{ stores: await ownStores(), seed, log, collectors: 2 },
+      ...{ kills: 4, mishaps: ['collector', 'pause'], pauseMsMax: 1_500, rate: 200, connections: 8 },
+    })
+    expect(isOnce(result), JSON.stringify(result)).toBe(true)
+    expect(result.acknowledged).toBeGreaterThan(500)
+    expect(result.repeated).toBeGreaterThan(20)
   },
   timeoutMs,
 )

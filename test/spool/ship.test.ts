@@ -3,36 +3,46 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
-import type { ValidEvent } from '../../collector/ingest/beacon/validate.ts'
-import { knownDevice } from '../../collector/ingest/normalize/device.ts'
-import { eventRow, sharedMembers } from '../../collector/ingest/normalize/row.ts'
 import { Deduplicator } from '../../collector/ingest/shipper/deduplicator.ts'
 import { Shipper } from '../../collector/ingest/shipper/shipper.ts'
-import { FrameEncoder } from '../../collector/ingest/spool/frame.ts'
+import { ShipTurns } from '../../collector/ingest/shipper/turns.ts'
 import { type ClickHouse, openClickHouse } from '../../collector/platform/clickhouse/client.ts'
-import { newClickHouseDatabase } from '../harness/databases.ts'
+import { newClickHouseDatabase, newPostgresDatabase } from '../harness/databases.ts'
 import { waitFor } from '../harness/service.ts'
+import { ids, row, storedIds, writeSegment } from './segments.ts'
 
 let directory: string
 let clickhouse: ClickHouse
+let postgresUrl: string
+let turns: ShipTurns[]
 let seen: { shipped: number; duplicates: number; deadLetters: string[]; retries: string[] }
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'footfall-ship-'))
-  const database = await newClickHouseDatabase()
+  const [database, url] = await Promise.all([newClickHouseDatabase(), newPostgresDatabase()])
+  postgresUrl = url
+  turns = []
   clickhouse = openClickHouse(inject('clickhouseUrl'), database)
   seen = { shipped: 0, duplicates: 0, deadLetters: [], retries: [] }
 })
 afterEach(async () => {
+  for (const each of turns) each.close()
   await clickhouse.close()
   rmSync(directory, { recursive: true })
 })
 
-const openShipper = (through: ClickHouse = clickhouse) =>
+const openTurns = (url = postgresUrl): ShipTurns => {
+  const opened = new ShipTurns(url, randomUUID())
+  turns.push(opened)
+  return opened
+}
+
+/** A collector's shipper, each a collector's of its own. */
+const openShipper = (through: ClickHouse = clickhouse, itsTurns = openTurns()) =>
   new Shipper({
     clickhouse: through,
     table: 'events',
-    duplicates: new Deduplicator(through, Date.now()),
+    duplicates: new Deduplicator(through, itsTurns),
     deadLetterDirectory: join(directory, 'dead'),
     keepShippedMs: 60_000,
     observe: {
@@ -43,44 +53,9 @@ const openShipper = (through: ClickHouse = clickhouse) =>
     },
   })
 
-const context = {
-  organizationId: randomUUID(),
-  projectId: randomUUID(),
-  pixelId: randomUUID(),
-  cookieId: randomUUID(),
-  clientIp: '127.0.0.1',
-  deviceMembers: knownDevice('test').members,
-  receivedMillis: Date.now(),
-  clockCorrectionMs: 0,
-}
-const row = (eventId: string = randomUUID(), tsMillis = Date.now(), projectId = context.projectId) =>
-  eventRow(
-    {
-      event_id: eventId,
-      event_type: 'custom',
-      event_data: { url: '/', timestamp: '' },
-      sentMillis: 0,
-    } as ValidEvent,
-    sharedMembers({ ...context, projectId }),
-    tsMillis,
-  )
-
-/** A sealed segment of these rows, as a spool would have left it. */
-function segment(rows: string[], spoolId: string = randomUUID(), firstSeq = 1): string {
-  const path = join(directory, `${spoolId}.${String(firstSeq).padStart(16, '0')}.seg`)
-  const lines = rows.map((text, n) => `${text.slice(0, -1)},"spool_id":"${spoolId}","seq":${firstSeq + n}}\n`)
-  writeFileSync(path, new FrameEncoder().encode(lines))
-  return path
-}
-
-const stored = async () =>
-  (
-    await clickhouse.rows<{ event_id: string }>({
-      sql: 'SELECT event_id FROM events ORDER BY toString(event_id)',
-      params: {},
-    })
-  ).map((event) => event.event_id)
-const ids = (count: number) => Array.from({ length: count }, () => randomUUID()).sort()
+const segment = (rows: string[], spoolId: string = randomUUID(), firstSeq = 1) =>
+  writeSegment(directory, rows, spoolId, firstSeq)
+const stored = () => storedIds(clickhouse)
 const isIdle = (shipper: Shipper) => waitFor('the shipper', () => shipper.backlog === 0)
 
 describe('an event is stored once', () => {

@@ -23,11 +23,8 @@ export class BloomFilter {
     return this.#slices[0]!.startedAt
   }
 
-  /** Remembers an id, given as its four 32-bit words. True when it may have gone by before. */
-  add(id: Uint32Array, now: number): boolean {
-    const [a, b, c, d] = id as unknown as [number, number, number, number]
-    const start = mix(a ^ mix(b ^ mix(c ^ mix(d))))
-    const step = (mix(d + mix(c + mix(b + mix(a + 1)))) | 1) >>> 0
+  /** Remembers an id, given as its hash (`hashId`). True when it may have gone by before. */
+  add(start: number, step: number, now: number): boolean {
     const maySeen = this.#slices.some(({ bits }) => holds(bits, start, step))
     if (maySeen) return true
     let slice = this.#slices.at(-1)!
@@ -47,6 +44,13 @@ export class BloomFilter {
   #newSlice(startedAt: number) {
     return { bits: new Uint32Array(Math.ceil((this.#sliceIds * bitsPerId) / 32)), ids: 0, startedAt }
   }
+}
+
+/** Hashes an id, its four 32-bit words, into two words of `hashes` at `at`: where its probes start, and their step. */
+export function hashId(id: Uint32Array, hashes: Uint32Array, at: number): void {
+  const [a, b, c, d] = id as unknown as [number, number, number, number]
+  hashes[at] = mix(a ^ mix(b ^ mix(c ^ mix(d))))
+  hashes[at + 1] = mix(d + mix(c + mix(b + mix(a + 1)))) | 1
 }
 
 const bitsPerId = 16

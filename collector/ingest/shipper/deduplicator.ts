@@ -1,6 +1,7 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { eventIdOf, idWordsAt, nextLineAt, projectIdOf, splitLines, tsMillisAt } from '../spool/lines.ts'
-import { BloomFilter } from './bloomFilter.ts'
+import { BloomFilter, hashId } from './bloomFilter.ts'
+import type { ShipTurns, Turn } from './turns.ts'
 
 /**
  * How far a time may be from the truth and still be trusted: clocks up to a minute off are not corrected
@@ -10,43 +11,85 @@ const clockToleranceMs = 120_000
 /** ClickHouse takes bound values of at most 128 KiB, as they stand in the address. */
 const idsPerQuestion = 2_000
 
+/** What is known of a segment before its turn. */
+export interface Look {
+  /** Ids that may be stored already or occur twice: ClickHouse is to be asked for them. */
+  suspects: Set<string>
+  /** Of all its ids, line by line (`hashId`). */
+  hashes: Uint32Array
+  /** What it was compared with. */
+  seen: BloomFilter
+}
+
 /**
- * Keeps every event single: the same event_id in the same project, sent again by whomever and whenever, is taken
- * out of a segment before it is inserted, so that no read ever has to look for doubles.
+ * Keeps every event single: the same event_id in the same project, sent again by whomever, whenever and to whichever
+ * collector, is taken out of a segment before it is inserted, so that no read ever has to look for doubles.
  *
  * ClickHouse knows every id (projection by_event_id), but asking for each would cost as much as the insert. So ids
- * are remembered here, and only those are asked for that may have gone by, or whose event happened before this
- * process began to remember: an event that is younger than our memory and not in it can be nowhere else. One
- * process ships for all workers of a machine.
+ * are remembered here, those that other collectors ship included, and only those are asked for that may have gone by,
+ * or whose event happened before this process began to remember: an event that is younger than our memory and not in
+ * it can be nowhere else. Collectors ship in turns, and each tells the others of its ids before it ships them, so a
+ * turn knows of all that were shipped before; what it drops, it drops because ClickHouse holds the row.
  */
 export class Deduplicator {
   readonly #clickhouse: ClickHouse
-  readonly #seen: BloomFilter
+  readonly #turns: ShipTurns
+  readonly #now: () => number
+  #seen: BloomFilter
   readonly #id = new Uint32Array(4)
 
-  constructor(clickhouse: ClickHouse, now: number) {
+  constructor(clickhouse: ClickHouse, turns: ShipTurns, now = Date.now) {
     this.#clickhouse = clickhouse
-    this.#seen = new BloomFilter(now)
+    this.#turns = turns
+    this.#now = now
+    this.#seen = new BloomFilter(now())
   }
 
   /**
-   * The ids of these payloads that may be stored already or occur twice; all of them are remembered. Asks nobody, so
-   * it can be done while the segment before is still being inserted.
+   * Looks at the ids of a segment's payloads, and remembers them. Asks nobody, so it can be done while the segment
+   * before is still being inserted.
    */
-  suspectsIn(payloads: readonly Buffer[]): Set<string> {
-    const now = Date.now()
-    const rememberedSince = this.#seen.since + clockToleranceMs
-    const suspects = new Set<string>()
+  look(payloads: readonly Buffer[], rows: number): Look {
+    const now = this.#now()
+    const seen = this.#seen
+    const rememberedSince = seen.since + clockToleranceMs
+    const look: Look = { suspects: new Set(), hashes: new Uint32Array(rows * 2), seen }
+    let at = 0
     for (const payload of payloads) {
-      for (let start = 0; start < payload.length; start = nextLineAt(payload, start)) {
+      for (let start = 0; start < payload.length; start = nextLineAt(payload, start), at += 2) {
         idWordsAt(payload, start, this.#id)
-        const mayBeSeen = this.#seen.add(this.#id, now)
+        hashId(this.#id, look.hashes, at)
+        const mayBeSeen = seen.add(look.hashes[at]!, look.hashes[at + 1]!, now)
         if (mayBeSeen || tsMillisAt(payload, start) < rememberedSince) {
-          suspects.add(eventIdOf(payload.subarray(start, start + 64)))
+          look.suspects.add(eventIdOf(payload.subarray(start, start + 64)))
         }
       }
     }
-    return suspects
+    return look
+  }
+
+  /** Waits for our turn to ship. Resolves with it and the ids of a segment to ask for, other collectors' considered. */
+  async begin(
+    payloads: readonly Buffer[],
+    look: Look,
+  ): Promise<{ turn: Turn; suspects: ReadonlySet<string> }> {
+    const turn = await this.#turns.begin(look.hashes)
+    const { learned } = turn
+    // Before anything can go wrong: nobody tells it again. Whoever does not know everything begins to remember anew.
+    if (learned === null) this.#seen = new BloomFilter(this.#now())
+    else
+      for (let at = 0; at < learned.length; at += 2)
+        this.#seen.add(learned[at]!, learned[at + 1]!, this.#now())
+
+    if (look.seen !== this.#seen)
+      return { turn, suspects: this.look(payloads, look.hashes.length / 2).suspects }
+    if (learned?.length) addShipped(payloads, look, learned)
+    return { turn, suspects: look.suspects }
+  }
+
+  /** Gives up the turn, if we have it, and our place among those who wait for one. */
+  close(): void {
+    this.#turns.close()
   }
 
   /**
@@ -87,5 +130,16 @@ export class Deduplicator {
       for (const row of rows) stored.add(`${row.event_id} ${row.project_id}`)
     }
     return stored
+  }
+}
+
+/** Adds to the suspects of a segment whatever of it may be among these hashes. */
+function addShipped(payloads: readonly Buffer[], { hashes, suspects }: Look, shipped: Uint32Array): void {
+  const starts = new Set(shipped.filter((_, at) => at % 2 === 0))
+  let at = 0
+  for (const payload of payloads) {
+    for (let start = 0; start < payload.length; start = nextLineAt(payload, start), at += 2) {
+      if (starts.has(hashes[at]!)) suspects.add(eventIdOf(payload.subarray(start, start + 64)))
+    }
   }
 }

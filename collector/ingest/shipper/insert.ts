@@ -4,6 +4,7 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { isDataError } from '../../platform/clickhouse/dataErrors.ts'
 import { splitLines } from '../spool/lines.ts'
 import { keepDeadLetter } from './deadLetters.ts'
+import type { Turn } from './turns.ts'
 
 /** A segment as it will be inserted: decided once, so that every retry sends the same bytes. */
 export interface Batch {
@@ -23,6 +24,8 @@ export interface InsertOptions {
   clickhouse: ClickHouse
   table: string
   deadLetterDirectory: string
+  /** In which it is inserted, so never after it; null where collectors need not take turns. */
+  turn: Turn | null
   observe: { deadLetter(reason: string): void }
 }
 
@@ -72,13 +75,20 @@ function bury(options: InsertOptions, batch: Batch, line: Buffer, at: number, re
   observe.deadLetter(reason)
 }
 
-const send = ({ clickhouse, table }: InsertOptions, { name }: Batch, payloads: Buffer[], token: string) =>
-  clickhouse.insertLines(
+function send(
+  { clickhouse, table, turn }: InsertOptions,
+  { name }: Batch,
+  payloads: Buffer[],
+  token: string,
+): Promise<void> {
+  if (turn && !turn.isHeld()) throw new Error('the turn to ship was lost, to another collector perhaps')
+  return clickhouse.insertLines(
     table,
     Readable.from(payloads, { objectMode: false }),
     token,
     `${queryIdOf(name)}-${randomUUID()}`,
   )
+}
 
 /** What the ids of all inserts of a segment begin with, in ClickHouse's list of running queries. */
 export const queryIdOf = (segment: string): string => `footfall-${segment.replace(/\.[a-z]+$/, '')}`

@@ -34,10 +34,10 @@ export async function withoutStoredLines(
   return missing.length === 0 ? [] : [Buffer.concat(missing)]
 }
 
-/** True while ClickHouse still works on an insert of this segment, begun by a process that is gone. */
+/** True while ClickHouse still works on an insert, begun by a process that is gone: of a segment, or of any. */
 export async function isBeingInserted(clickhouse: ClickHouse, queryIdPrefix: string): Promise<boolean> {
   const [running] = await clickhouse.rows<{ queries: number }>({
-    sql: 'SELECT count() AS queries FROM system.processes WHERE startsWith(query_id, {prefix:String})',
+    sql: 'SELECT count() AS queries FROM system.processes WHERE startsWith(query_id, {prefix:String}) AND current_database = currentDatabase()',
     params: { prefix: queryIdPrefix },
   })
   return running!.queries > 0

@@ -4,9 +4,10 @@ import { basename, dirname } from 'node:path'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { decodeSegment } from '../spool/frame.ts'
 import { inState, receivedFrom, syncDirectory } from '../spool/recover.ts'
-import type { Deduplicator } from './deduplicator.ts'
+import type { Deduplicator, Look } from './deduplicator.ts'
 import { type Batch, insertBatch, queryIdOf } from './insert.ts'
 import { isBeingInserted, withoutStoredLines } from './reconcile.ts'
+import type { Turn } from './turns.ts'
 
 export interface ShipperOptions {
   clickhouse: ClickHouse
@@ -31,8 +32,8 @@ export interface ShipObserver {
 interface Segment {
   payloads: Buffer[]
   rows: number
-  /** Ids to ask ClickHouse for. */
-  suspects: Set<string>
+  /** Null for tables whose rows have no event_id. */
+  look: Look | null
   /** When its first row was written, epoch milliseconds. */
   oldestAt: number
 }
@@ -45,8 +46,19 @@ interface Waiting {
   receivedFrom: number
 }
 
+/** A batch and the turn in which it is inserted. */
+interface Shipment {
+  /** Null where collectors need not take turns. */
+  turn: Turn | null
+  batch: Batch
+}
+
 const retryMsFirst = 100
 const retryMsMax = 1_000
+/** How long a turn is kept that ships nothing: another collector may reach ClickHouse. */
+const failingTurnMs = 10_000
+/** How long what a collector sent in a turn that it never ended may take until ClickHouse knows of it. */
+const arrivingMs = 1_000
 
 /**
  * Brings sealed segments to ClickHouse, oldest first, one at a time; one segment is one insert of one block, and
@@ -54,7 +66,8 @@ const retryMsMax = 1_000
  * - no answer, or ClickHouse is away or overloaded: the same bytes with the same token again, for ever. ClickHouse
  *   stores a token once, so it does no harm when the first try did arrive.
  * - ClickHouse refuses a row: the segment is halved until the row is found, which becomes a dead letter.
- * - this process is killed: the next one reads back what of the segment is there and sends the rest.
+ * - this process is killed, or its turn lost: the next try reads back what of the segment is there and sends the rest;
+ *   another collector whose turn comes before waits until nothing of ours is on its way.
  * - ClickHouse crashes: it may have lost what it had confirmed; segments shipped in the last minutes are kept, read
  *   back and sent again where they are missing.
  */
@@ -112,10 +125,12 @@ export class Shipper {
     const timeout = setTimeout(() => {
       this.#isStopped = true
       this.#cancelPause?.()
+      this.#options.duplicates?.close()
     }, timeoutMs)
     await this.#running
     this.#isStopped = true
     clearTimeout(timeout)
+    this.#options.duplicates?.close()
     for (const timer of this.#shipped.values()) clearTimeout(timer)
   }
 
@@ -144,21 +159,28 @@ export class Shipper {
   }
 
   async #shipUntilDone(waiting: Waiting): Promise<void> {
-    let batch: Batch | null = null
+    let shipment: Shipment | null = null
     for (let retryMs = retryMsFirst; !this.#isStopped; retryMs = Math.min(retryMs * 2, retryMsMax)) {
       try {
         if (this.#serverIsInDoubt) await this.noticeRestart()
-        batch ??= await this.#prepare(waiting)
+        shipment ??= await this.#prepare(waiting)
         this.#lookAhead(waiting.path)
-        await insertBatch(this.#options, batch)
-        return await this.#finish(waiting.path, batch)
+        await insertBatch({ ...this.#options, turn: shipment.turn }, shipment.batch)
+        await shipment.turn?.end()
+        return await this.#finish(waiting.path, shipment.batch)
       } catch (error) {
         // Whatever comes next may be another server: what was shipped last must be looked for in it.
         this.#serverIsInDoubt = true
         this.#options.observe.retry(error as Error, waiting.path)
+        if (shipment?.turn && !mayGoOn(shipment.turn)) {
+          shipment.turn.giveUp()
+          shipment = null
+          waiting.isUncertain = true
+        }
         await this.#pause(retryMs * (0.5 + Math.random()))
       }
     }
+    shipment?.turn?.giveUp()
   }
 
   /** Reads a segment, unless that was done while the one before was being inserted. */
@@ -171,8 +193,8 @@ export class Shipper {
   async #readNow(path: string): Promise<Segment> {
     const [bytes, { birthtimeMs }] = await Promise.all([readFile(path), stat(path)])
     const { payloads, rows } = decodeSegment(bytes)
-    const suspects = this.#options.duplicates?.suspectsIn(payloads) ?? new Set()
-    return { payloads, rows, suspects, oldestAt: birthtimeMs }
+    const look = this.#options.duplicates?.look(payloads, rows) ?? null
+    return { payloads, rows, look, oldestAt: birthtimeMs }
   }
 
   /** Begins to read the segment after this one. */
@@ -187,27 +209,50 @@ export class Shipper {
     this.#readAhead = { path: next.path, segment }
   }
 
-  /** Decides what of a segment is to be inserted. */
-  async #prepare({ path, isUncertain }: Waiting): Promise<Batch> {
-    const { clickhouse, duplicates, observe } = this.#options
-    const name = basename(path)
-    const segment = await this.#read(path)
-    let payloads = segment.payloads
-    let token = name
-    if (isUncertain && duplicates) {
-      while (await isBeingInserted(clickhouse, queryIdOf(name))) await this.#pause(retryMsFirst)
-      payloads = await withoutStoredLines(clickhouse, spoolIdOf(name), payloads)
-      // ClickHouse may remember the token of rows that it lost.
-      token = `${name} ${randomUUID()}`
+  /** Waits for our turn, and decides what of a segment is to be inserted. */
+  async #prepare(waiting: Waiting): Promise<Shipment> {
+    const { duplicates } = this.#options
+    const name = basename(waiting.path)
+    const { payloads, rows, look, oldestAt } = await this.#read(waiting.path)
+    const batch: Batch = { name, payloads, token: name, rows, oldestAt, refused: new Set() }
+    if (!duplicates || !look) return { turn: null, batch }
+
+    const { turn, suspects } = await duplicates.begin(payloads, look)
+    try {
+      if (turn.isUnsettled) await this.#settle(queryIdOf(''), arrivingMs)
+      if (waiting.isUncertain) await this.#takeOutStored(batch)
+      await this.#takeOutDuplicates(batch, duplicates, suspects)
+      return { turn, batch }
+    } catch (error) {
+      turn.giveUp()
+      throw error
     }
-    let rows = segment.rows
-    if (duplicates && payloads.length > 0) {
-      const checked = await duplicates.takeOut(payloads, segment.suspects)
-      payloads = checked.payloads
-      rows -= checked.duplicates
-      if (checked.duplicates > 0) observe.duplicates(checked.duplicates)
-    }
-    return { name, payloads, token, rows, oldestAt: segment.oldestAt, refused: new Set() }
+  }
+
+  /** Of a batch that ClickHouse may have: what it has of it. */
+  async #takeOutStored(batch: Batch): Promise<void> {
+    const { clickhouse } = this.#options
+    await this.#settle(queryIdOf(batch.name), 0)
+    batch.payloads = await withoutStoredLines(clickhouse, spoolIdOf(batch.name), batch.payloads)
+    // ClickHouse may remember the token of rows that it lost.
+    batch.token = `${batch.name} ${randomUUID()}`
+  }
+
+  async #takeOutDuplicates(
+    batch: Batch,
+    duplicates: Deduplicator,
+    suspects: ReadonlySet<string>,
+  ): Promise<void> {
+    const checked = await duplicates.takeOut(batch.payloads, suspects)
+    batch.payloads = checked.payloads
+    batch.rows -= checked.duplicates
+    if (checked.duplicates > 0) this.#options.observe.duplicates(checked.duplicates)
+  }
+
+  /** Waits until no insert of such an id is under way, and none can be that ClickHouse does not know of yet. */
+  async #settle(queryIdPrefix: string, arrivingMs: number): Promise<void> {
+    if (arrivingMs > 0) await this.#pause(arrivingMs)
+    while (await isBeingInserted(this.#options.clickhouse, queryIdPrefix)) await this.#pause(retryMsFirst)
   }
 
   /** Records that ClickHouse has the segment, and keeps the file for a while. */
@@ -253,3 +298,6 @@ export class Shipper {
 
 /** Segments are called `<spool_id>.<first seq>.<state>`. */
 const spoolIdOf = (segment: string): string => segment.split('.')[0]!
+
+/** Whether a turn in which an insert failed may be used for another try of the same bytes. */
+const mayGoOn = (turn: Turn): boolean => turn.isHeld() && Date.now() - turn.begunAt < failingTurnMs

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { Deduplicator } from '../shipper/deduplicator.ts'
 import { type ShipObserver, Shipper } from '../shipper/shipper.ts'
+import { ShipTurns } from '../shipper/turns.ts'
 import { recoverSegments, segmentsIn } from './recover.ts'
 import { Spool, type SpoolOptions } from './spool.ts'
 
@@ -45,9 +46,13 @@ export function openSpools(
 
 export type Shippers = Record<SpooledTable, Shipper>
 
-/** One shipper for each table: the only one of this machine, for all its workers. */
+/**
+ * One shipper for each table: the only one of this machine, for all its workers. Those of events of all machines take
+ * turns, through the PostgreSQL at `postgresUrl`.
+ */
 export function openShippers(
   clickhouse: ClickHouse,
+  { postgresUrl, collectorId }: { postgresUrl: string; collectorId: string },
   deadLetterDirectory: string,
   observe: (table: SpooledTable) => ShipObserver,
 ): Shippers {
@@ -61,7 +66,7 @@ export function openShippers(
       observe: observe(table),
     })
   return {
-    events: open('events', new Deduplicator(clickhouse, Date.now())),
+    events: open('events', new Deduplicator(clickhouse, new ShipTurns(postgresUrl, collectorId))),
     rejected_events: open('rejected_events', null),
     identity_links: open('identity_links', null),
   }

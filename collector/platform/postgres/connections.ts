@@ -3,8 +3,8 @@ import { type Postgres, poolConnectionsMax } from './pool.ts'
 
 /** Of what PostgreSQL allows; the rest is for other machines' commands, backups and whoever looks in. */
 const ourShare = 0.8
-/** The primary's pool, and the connection on which its jobs are announced. */
-const primaryConnections = poolConnectionsMax + 1
+/** The primary's pool, the connection on which its jobs are announced, and the one on which it takes turns to ship. */
+const primaryConnections = poolConnectionsMax + 2
 /** A worker listens for pixels and for opt-outs. */
 const listenersOfWorker = 2
 

@@ -1,0 +1,171 @@
+import { rmSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { seededRandom } from '../../collector/platform/seededRandom.ts'
+import { beaconOf, customEvent, postBeacon, readRows } from '../harness/api.ts'
+import { type Service, startService, waitFor } from '../harness/service.ts'
+import { audit, waitUntilShipped } from './audit.ts'
+import { startBalancer } from './balancer.ts'
+import { Follower } from './follower.ts'
+import { findWorkers, killNow } from './processes.ts'
+import { environmentOf, type ScenarioOptions, type ScenarioResult } from './scenario.ts'
+import { Sender } from './sender.ts'
+
+/**
+ * What happens to a collector: it is killed and started again, a process of it that takes beacons is killed, or it
+ * stands still for a while and then goes on as if nothing had been; or a store of all is killed.
+ */
+export const mishaps = ['collector', 'worker', 'pause', 'clickhouse', 'postgres'] as const
+export type Mishap = (typeof mishaps)[number]
+
+export interface ClusterOptions extends ScenarioOptions {
+  collectors: number
+  /** How often something happens. */
+  kills: number
+  /** Events a second. */
+  rate: number
+  connections: number
+  mishaps: readonly Mishap[]
+  /** How long a collector stands still at most. */
+  pauseMsMax: number
+  /** Kills a store, which its owner starts again; for the mishaps of stores. */
+  killStore?: (store: 'clickhouse' | 'postgres') => void
+}
+
+export interface ClusterResult extends ScenarioResult {
+  kills: Record<Mishap, number>
+  /** Ids that were sent to every collector at once, and the rows there are of them. */
+  sentToAll: number
+  rowsOfThem: number
+  /** Of a reader that copied all events in the order of arrival meanwhile: what it did not get, and what more than once. */
+  feedMissed: number
+  feedDoubled: number
+}
+
+/** Whether every event is there once, whichever collectors it reached, and was copied once. */
+export const isOnce = (result: ClusterResult): boolean =>
+  result.rowsOfThem === result.sentToAll &&
+  result.lost + result.doubled + result.altered + result.feedMissed + result.feedDoubled === 0
+
+const betweenMs = { least: 500, most: 3_000 }
+/** Behind a balancer, every tenth answer is lost, and its events may go to another collector. */
+const lostAnswers = 0.1
+const idsToAll = 1_000
+const eventsPerBeacon = 50
+
+/**
+ * Runs several collectors and one api on the same stores, sends the same ids to all collectors, then a steady load
+ * behind a balancer while collectors are killed, and compares what was acknowledged with what the api returns.
+ */
+export async function runCluster(options: ClusterOptions): Promise<ClusterResult> {
+  const { stores, seed, log } = options
+  const random = seededRandom(seed)
+  const env = environmentOf(stores)
+  const api = await startService({ env: { ...env, FOOTFALL_ROLE: 'api' } })
+  const collectorEnv = { ...env, FOOTFALL_ROLE: 'ingest', FOOTFALL_DEMO: 'false', FOOTFALL_WORKERS: '2' }
+  const collectors = await Promise.all(
+    Array.from({ length: options.collectors }, () => startService({ env: collectorEnv })),
+  )
+  const again = ({ dataDir, url }: Service) =>
+    startService({ dataDir, env: { ...collectorEnv, PORT: new URL(url).port } })
+  const balancer = await startBalancer(
+    collectors.map(({ url }) => url),
+    random,
+  )
+  const kills = { collector: 0, worker: 0, pause: 0, clickhouse: 0, postgres: 0 }
+
+  const happen = async (mishap: Mishap, index: number): Promise<void> => {
+    const collector = collectors[index]!
+    kills[mishap]++
+    if (mishap === 'clickhouse' || mishap === 'postgres') options.killStore!(mishap)
+    else if (mishap === 'worker') {
+      const workers = findWorkers(collector.process.pid!)
+      if (workers.length > 0) killNow(random.pick(workers).pid)
+    } else if (mishap === 'pause') {
+      collector.process.kill('SIGSTOP')
+      await delay(random.integer(500, options.pauseMsMax))
+      collector.process.kill('SIGCONT')
+    } else {
+      await collector.end('SIGKILL')
+      await delay(random.integer(0, 1_000))
+      collectors[index] = await again(collector)
+    }
+  }
+
+  const follower = new Follower(api, Date.now() - 60_000)
+  try {
+    const rowsOfThem = await sendToAll(api, collectors, follower)
+    log(`${idsToAll} ids sent to ${collectors.length} collectors: ${rowsOfThem} rows`)
+    const sender = new Sender({
+      ...{ url: balancer.url, pixelId: api.demo.pixel_id, random, lostAnswers },
+      ...{ rate: options.rate, connections: options.connections },
+    })
+    for (let kill = 0; kill < options.kills; kill++) {
+      await delay(random.integer(betweenMs.least, betweenMs.most))
+      const mishap = options.mishaps[kill % options.mishaps.length]!
+      await happen(mishap, kill % collectors.length)
+      log(
+        `${kill + 1}/${options.kills} ${mishap}: ${sender.acknowledged} acknowledged, ${sender.waiting} waiting`,
+      )
+    }
+    await sender.stop()
+    log(`all ${sender.acknowledged} acknowledged; waiting until they are shipped`)
+    await waitUntilShipped(api, sender)
+    // What a collector had begun when it was killed would be doubled by the next start at the latest.
+    for (const [index, collector] of collectors.entries()) {
+      await collector.end('SIGTERM')
+      collectors[index] = await again(collector)
+    }
+    await untilComplete(follower)
+    await follower.stop()
+    const audited = await audit(api, sender)
+    return {
+      ...{ ...audited, seed, kills, sentToAll: idsToAll, rowsOfThem },
+      ...compareFeed(follower, audited.returned + rowsOfThem),
+      ...{ retried: sender.retried, repeated: sender.repeated, longestSilenceMs: sender.longestSilenceMs },
+      answers: Object.fromEntries(sender.answers),
+    }
+  } catch (error) {
+    const said = [api, ...collectors].map((each) => each.output().slice(-2_000)).join('\n—\n')
+    throw new Error(`${(error as Error).message}\nThe services said:\n${said}`, { cause: error })
+  } finally {
+    await follower.stop()
+    await balancer.close()
+    await Promise.all([api, ...collectors].map((each) => each.end('SIGTERM')))
+    for (const { dataDir } of [api, ...collectors]) rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+/** Sends the same ids to every collector at the same time; resolves with the rows that came of them. */
+async function sendToAll(api: Service, collectors: readonly Service[], follower: Follower): Promise<number> {
+  const beacons = Array.from({ length: idsToAll / eventsPerBeacon }, () =>
+    beaconOf(
+      api,
+      Array.from({ length: eventsPerBeacon }, () => customEvent()),
+    ),
+  )
+  await Promise.all(
+    collectors.map(async ({ url }, index) => {
+      for (const beacon of index % 2 === 0 ? beacons : beacons.toReversed()) {
+        const answer = await postBeacon(url, beacon)
+        if (answer.status !== 200) throw new Error(`${answer.status} ${await answer.text()}`)
+      }
+    }),
+  )
+  await untilComplete(follower)
+  return (await readRows(api, { limit: String(collectors.length * idsToAll) })).length
+}
+
+/** Waits until all that was received by now, by whichever collector, is in ClickHouse and has been copied. */
+async function untilComplete(follower: Follower): Promise<void> {
+  const now = Date.now()
+  await waitFor('all that was received to be copied', () => follower.completeUntil > now, 120_000)
+}
+
+/** Events that the api returns and the follower did not get, and those it got more than once. */
+function compareFeed(
+  follower: Follower,
+  returned: number,
+): Pick<ClusterResult, 'feedMissed' | 'feedDoubled'> {
+  const times = [...follower.times.values()]
+  return { feedMissed: returned - times.length, feedDoubled: times.filter((count) => count > 1).length }
+}

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ValidEvent } from '../../collector/ingest/beacon/validate.ts'
+import { knownDevice } from '../../collector/ingest/normalize/device.ts'
+import { eventRow, sharedMembers } from '../../collector/ingest/normalize/row.ts'
+import { FrameEncoder } from '../../collector/ingest/spool/frame.ts'
+import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
+
+const context = {
+  organizationId: randomUUID(),
+  projectId: randomUUID(),
+  pixelId: randomUUID(),
+  cookieId: randomUUID(),
+  clientIp: '127.0.0.1',
+  deviceMembers: knownDevice('test').members,
+  receivedMillis: Date.now(),
+  clockCorrectionMs: 0,
+}
+
+/** A row of `events`, as ingest hands it to the spool. */
+export const row = (eventId: string = randomUUID(), tsMillis = Date.now(), projectId = context.projectId) =>
+  eventRow(
+    {
+      event_id: eventId,
+      event_type: 'custom',
+      event_data: { url: '/', timestamp: '' },
+      sentMillis: 0,
+    } as ValidEvent,
+    sharedMembers({ ...context, projectId }),
+    tsMillis,
+  )
+
+/** A sealed segment of these rows in a directory, as a spool would have left it; its path. */
+export function writeSegment(directory: string, rows: string[], spoolId: string, firstSeq: number): string {
+  const path = join(directory, `${spoolId}.${String(firstSeq).padStart(16, '0')}.seg`)
+  const lines = rows.map((text, n) => `${text.slice(0, -1)},"spool_id":"${spoolId}","seq":${firstSeq + n}}\n`)
+  writeFileSync(path, new FrameEncoder().encode(lines))
+  return path
+}
+
+/** New ids of events, in the order in which `storedIds` gives them. */
+export const ids = (count: number) => Array.from({ length: count }, () => randomUUID()).sort()
+
+/** The ids of all rows of `events`. */
+export const storedIds = async (clickhouse: ClickHouse): Promise<string[]> =>
+  (
+    await clickhouse.rows<{ event_id: string }>({
+      sql: 'SELECT event_id FROM events ORDER BY toString(event_id)',
+      params: {},
+    })
+  ).map((event) => event.event_id)
