@@ -19,6 +19,7 @@ import { metricsRoutes } from './health/metricsRoutes.ts'
 import { healthRoutes } from './health/routes.ts'
 import { answerClientError, answerError, refuseEncodedBody } from './http/answerErrors.ts'
 import { compressAnswer } from './http/compression.ts'
+import { measureRequests } from './http/measureRequests.ts'
 import { buildSerializer } from './http/serialization.ts'
 import { createRefuseUnknown } from './http/unknownRoutes.ts'
 import { validatorCompiler } from './http/validation.ts'
@@ -129,6 +130,7 @@ export async function createApp({
   app.setNotFoundHandler(accounts ? answerUnknownRoute(accounts.publicUrl, refuseUnknown) : refuseUnknown)
 
   app.decorateRequest('charge')
+  measureRequests(app)
   guardRoutes(app, guard)
   app.addHook('onSend', compressAnswer)
   await describeRoutes(app, config.publicUrl)

@@ -16,7 +16,11 @@ const systemPaths = [
  * downloaded. Throws StartError where there is none, saying how to get one.
  */
 export async function startBrowser(chromiumPath: string | null): Promise<Browser> {
-  const { chromium } = await import('playwright-core')
+  const { chromium } = await import('playwright-core').catch(() => {
+    throw new StartError(
+      'playwright-core is not installed, with which pages are loaded: npm install --no-save playwright-core',
+    )
+  })
   const places = chromiumPath === null ? [...systemPaths, chromium.executablePath()] : [chromiumPath]
   const executablePath = places.find((path) => existsSync(path))
   if (!executablePath) {

@@ -11,9 +11,11 @@ import { handOver } from './node.mjs'
 
 const at = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
-const { dependencies } = JSON.parse(readFileSync(at('package.json'), 'utf8'))
+const { dependencies, optionalDependencies } = JSON.parse(readFileSync(at('package.json'), 'utf8'))
 /** Read from node_modules; but typebox is hundreds of modules, half of all that a process would read when it starts. */
-const external = Object.keys(dependencies).filter((name) => name !== 'typebox')
+const external = Object.keys({ ...dependencies, ...optionalDependencies }).filter(
+  (name) => name !== 'typebox',
+)
 
 export async function buildAll() {
   const draft = newDraft()

@@ -96,7 +96,7 @@ function installedNode() {
   const name = `node-${process.platform}-${process.arch}`
   const path = join(root, 'node_modules', name, 'bin/node')
   if (existsSync(path)) return path
-  const { optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const { optionalDependencies = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const advice = optionalDependencies[name]
     ? `${name} is not installed: run npm install, or install Node 24`
     : `npm has none for ${process.platform} ${process.arch}: install Node 24`

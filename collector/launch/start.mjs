@@ -43,8 +43,9 @@ function isInstalled() {
   if (!existsSync(installed)) return false
   const have = JSON.parse(readFileSync(installed, 'utf8')).packages
   const want = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
-  const named = Object.keys(want[''].optionalDependencies).map((name) => `node_modules/${name}`)
-  const isForUs = ({ os, cpu }) => os?.includes(process.platform) && cpu?.includes(process.arch)
+  const named = Object.keys(want[''].optionalDependencies ?? {}).map((name) => `node_modules/${name}`)
+  const isForUs = ({ os = [process.platform], cpu = [process.arch] }) =>
+    os.includes(process.platform) && cpu.includes(process.arch)
   return Object.entries(want).every(
     ([path, entry]) =>
       path === '' ||

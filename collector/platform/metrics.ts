@@ -31,6 +31,25 @@ export const refusedBeacons = new Counter({
   labelNames: ['error'],
   registers,
 })
+export const httpRequests = new Counter({
+  name: 'footfall_http_requests_total',
+  help: 'Requests answered, by route and status.',
+  labelNames: ['method', 'route', 'status'],
+  registers,
+})
+export const httpSeconds = new Histogram({
+  name: 'footfall_http_request_seconds',
+  help: 'From a request’s arrival to the last byte of its answer.',
+  labelNames: ['method', 'route'],
+  buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 1, 2.5, 10, 30],
+  registers,
+})
+export const chargedRecords = new Counter({
+  name: 'footfall_records_charged_total',
+  help: 'Records charged when the answer began, by route and status; refunds are not taken off.',
+  labelNames: ['method', 'route', 'status'],
+  registers,
+})
 export const ackSeconds = new Histogram({
   name: 'footfall_ack_seconds',
   help: 'From a beacon’s arrival to its answer, durable write included.',

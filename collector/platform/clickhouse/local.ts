@@ -7,6 +7,9 @@ export interface LocalClickHouse extends LocalStore {
   readonly url: string
 }
 
+/** The one place where a local server with its data in `directory` may write backups to and read them from. */
+export const localBackups = (directory: string): string => join(directory, 'backups')
+
 /** Starts a real ClickHouse server on 127.0.0.1 with its data in `directory`. */
 export async function startLocalClickHouse(
   directory: string,
@@ -16,7 +19,7 @@ export async function startLocalClickHouse(
   const store = await superviseLocalStore({
     name: 'the local ClickHouse',
     launcher: 'platform/clickhouse/localServer.js',
-    settings: { directory, password },
+    settings: { directory, password, backups: localBackups(directory) },
     readyTimeoutMs: 60_000,
     onRestart,
     ready: async (port) => {

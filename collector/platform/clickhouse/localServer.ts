@@ -5,15 +5,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { arrayConstructor, DataType, load, open } from 'ffi-rs'
-import { launcherSettings, onParentGone } from '../localStores/supervise.ts'
+import { endHopeless, launcherSettings, onParentGone } from '../localStores/supervise.ts'
 
 export interface LocalClickHouseSettings {
   directory: string
   password: string
+  /** Where BACKUP may write. */
+  backups: string
 }
 
-const { directory, port, password } = await launcherSettings<LocalClickHouseSettings>()
+const { directory, port, password, backups } = await launcherSettings<LocalClickHouseSettings>()
 
 mkdirSync(directory, { recursive: true, mode: 0o700 })
 const usersFile = join(directory, 'users.xml')
@@ -45,6 +46,7 @@ writeFileSync(
   configFile,
   `<clickhouse>
   <users_config>${usersFile}</users_config>
+  <backups><allowed_path>${backups}</allowed_path></backups>
   <http_handlers>
     <rule><url>/ping</url><handler><type>ping</type></handler></rule>
     <rule>
@@ -76,7 +78,9 @@ const commandLine = [
 const end = () => process.kill(process.pid, 'SIGKILL')
 onParentGone(end)
 
-open({ library: 'chdb', path: libraryPath() })
+const path = libraryPath()
+const { arrayConstructor, DataType, load, open } = await import('ffi-rs')
+open({ library: 'chdb', path })
 Promise.resolve(
   load({
     library: 'chdb',
@@ -94,8 +98,8 @@ function libraryPath(): string {
   try {
     return createRequire(import.meta.url).resolve(`${name}/libchdb.so`)
   } catch {
-    throw new Error(
-      `${name}, the local ClickHouse, is not installed: set CLICKHOUSE_URL, or npm install --no-save ${name}`,
+    endHopeless(
+      `${name}, the local ClickHouse, is not installed: set CLICKHOUSE_URL, or npm install --no-save ${name} ffi-rs`,
     )
   }
 }

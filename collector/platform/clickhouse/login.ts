@@ -1,4 +1,6 @@
+import { StartError } from '../startError.ts'
 import { type ClickHouse, ClickHouseRefused } from './client.ts'
+import { isAccessDenied } from './grants.ts'
 
 /**
  * Dictionaries read their tables as a user of ClickHouse, which asks them for a password like anybody. So that none
@@ -10,7 +12,6 @@ export interface DictionaryLogin {
   readonly source: string
 }
 
-const accessDenied = 497
 const collectionIsImmutable = 670
 
 /**
@@ -42,16 +43,15 @@ async function isKeptByOperator(
   collection: string,
   error: unknown,
 ): Promise<boolean> {
-  if (!(error instanceof ClickHouseRefused)) return false
-  if (error.code === collectionIsImmutable) return true
-  if (error.code !== accessDenied) return false
+  if (error instanceof ClickHouseRefused && error.code === collectionIsImmutable) return true
+  if (!isAccessDenied(error)) return false
   const [found] = await clickhouse.rows({
     sql: 'SELECT name FROM system.named_collections WHERE name = {collection:String}',
     params: { collection },
   })
   if (found) return true
-  throw new Error(
-    `the login may not write the named collection ${collection}, from which dictionaries have it: ` +
+  throw new StartError(
+    `the login of CLICKHOUSE_URL may not write the named collection ${collection}, from which dictionaries have it: ` +
       `GRANT NAMED COLLECTION ADMIN ON ${collection}, or define it in the server's configuration`,
   )
 }

@@ -7,6 +7,7 @@ import { StartError } from '../startError.ts'
 import { type ClickHouse, openClickHouse } from './client.ts'
 import { columnDefinition, syncColumns } from './columns.ts'
 import { reloadFailedDictionaries, syncDefinitions } from './definitions.ts'
+import { isAccessDenied, lacksGrant } from './grants.ts'
 import { saveDictionaryLogin } from './login.ts'
 import { syncProfileRows } from './profileRows.ts'
 import { readStatements, schemaDirectory } from './statements.ts'
@@ -20,25 +21,35 @@ const retryMs = 200
  * migrations that it has not had; what can be replaced as a whole, and the columns of the field table, by comparing
  * what is there with what should be. Safe to run twice and by several processes at once: every statement can be done
  * again, a migration is recorded only after all of it was done, and where two get in each other's way, each tries once
- * more. Throws when ClickHouse cannot be asked, or refuses; StartError where a newer version was here before.
+ * more. Throws when ClickHouse cannot be asked, or refuses; StartError where a newer version was here before, or the
+ * login lacks a grant, which it names.
  */
 export async function migrateClickHouse(url: string, database: string): Promise<void> {
-  const server = openClickHouse(url, 'default')
-  await server.command({ sql: `CREATE DATABASE IF NOT EXISTS ${database}`, params: {} })
-  await server.close()
-
+  await makeDatabase(url, database)
   const clickhouse = openClickHouse(url, database)
   try {
     for (let tried = 1; ; tried++) {
       try {
         return await migrate(clickhouse, url)
       } catch (error) {
+        if (isAccessDenied(error)) throw lacksGrant(error)
         if (tried === triesMax || error instanceof StartError) throw error
         await delay(retryMs * tried)
       }
     }
   } finally {
     await clickhouse.close()
+  }
+}
+
+async function makeDatabase(url: string, database: string): Promise<void> {
+  const server = openClickHouse(url, 'default')
+  try {
+    await server.command({ sql: `CREATE DATABASE IF NOT EXISTS ${database}`, params: {} })
+  } catch (error) {
+    throw isAccessDenied(error) ? lacksGrant(error) : error
+  } finally {
+    await server.close()
   }
 }
 
@@ -53,6 +64,12 @@ async function migrate(clickhouse: ClickHouse, url: string): Promise<void> {
   await syncTopics(clickhouse)
 }
 
+/** The migrations of this version, in order. */
+export const migrationNames = (): string[] =>
+  readdirSync(join(schemaDirectory, 'migrations'))
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+
 async function runMigrations(clickhouse: ClickHouse): Promise<void> {
   await clickhouse.command({
     sql: 'CREATE TABLE IF NOT EXISTS migrations (name String, applied_at DateTime DEFAULT now()) ENGINE = ReplacingMergeTree ORDER BY name',
@@ -63,9 +80,9 @@ async function runMigrations(clickhouse: ClickHouse): Promise<void> {
       (row) => row.name,
     ),
   )
-  const ours = readdirSync(join(schemaDirectory, 'migrations')).filter((file) => file.endsWith('.sql'))
+  const ours = migrationNames()
   refuseNewerSchema('ClickHouse', done, ours)
-  for (const name of ours.filter((file) => !done.has(file)).sort()) {
+  for (const name of ours.filter((file) => !done.has(file))) {
     for (const sql of readStatements(`migrations/${name}`, tableValues))
       await clickhouse.command({ sql, params: {} })
     await clickhouse.command({

@@ -9,12 +9,15 @@ export interface DirectoryLock {
   release(): Promise<void>
 }
 
+/** A process that runs holds the directory. */
+export class DirectoryInUse extends StartError {}
+
 const retryMs = 20
 
 /**
  * Makes this process the only owner of `directory` until it ends, however it ends: the lock is a listening
  * socket, which the kernel closes with its process. While another process holds it, waits for at most `waitMs`,
- * then rejects with StartError.
+ * then rejects with DirectoryInUse; at once, with StartError, where it is another user's, whom we can neither ask nor remove.
  */
 export async function lockDirectory(directory: string, waitMs: number): Promise<DirectoryLock> {
   const name = createHash('sha256').update(realpathSync(directory)).digest('hex').slice(0, 24)
@@ -29,28 +32,39 @@ export async function lockDirectory(directory: string, waitMs: number): Promise<
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
     }
-    if (!(await isHeld(path))) unlinkIfThere(path)
+    if (!(await isHeld(path, directory))) unlinkIfThere(path, directory)
     else if (Date.now() >= deadline)
-      throw new StartError(`${directory} is in use by another Footfall process`)
+      throw new DirectoryInUse(`${directory} is in use by another Footfall process`)
     else await new Promise((resolve) => setTimeout(resolve, retryMs))
   }
 }
 
-function unlinkIfThere(path: string): void {
+/** Codes of errors that tell of a socket that is another user's. */
+const othersCodes = ['EACCES', 'EPERM']
+
+const belongsToAnother = (path: string, directory: string) =>
+  new StartError(
+    `${path}, the lock of ${directory}, belongs to another user: end the Footfall which that user runs there, and remove the file if it stays`,
+  )
+
+function unlinkIfThere(path: string, directory: string): void {
   try {
     unlinkSync(path)
-  } catch {
+  } catch (error) {
+    if (othersCodes.includes((error as NodeJS.ErrnoException).code!)) throw belongsToAnother(path, directory)
     // Another process was faster.
   }
 }
 
 /** True when a process answers on the socket; a socket file nobody answers on was left by a killed process. */
-const isHeld = (path: string): Promise<boolean> =>
-  new Promise((resolve) => {
+const isHeld = (path: string, directory: string): Promise<boolean> =>
+  new Promise((resolve, reject) => {
     const socket = connect(path)
     socket.once('connect', () => {
       socket.destroy()
       resolve(true)
     })
-    socket.once('error', () => resolve(false))
+    socket.once('error', ({ code }: NodeJS.ErrnoException) =>
+      othersCodes.includes(code!) ? reject(belongsToAnother(path, directory)) : resolve(false),
+    )
   })

@@ -16,19 +16,33 @@ interface Log {
   warn(message: string): void
 }
 
-/**
- * Opens both stores: the servers the configuration names, or local ones in the data directory, started here and
- * ended with this process. PostgreSQL is migrated; ClickHouse may be away for a while, see main.ts.
- */
-export async function openStores(config: Config, log: Log): Promise<Stores> {
+/** Where both stores are. */
+export interface Servers {
+  clickhouseUrl: string
+  postgresUrl: string
+  /** Ends those that were started here. */
+  stop(): Promise<void>
+}
+
+/** The servers that the configuration names, or local ones in the data directory, started here and ended with this process. */
+export async function openServers(config: Config, log: Log): Promise<Servers> {
   const onRestart = (reason: string) => log.warn(reason)
   const [localClickHouse, localPostgres] = await Promise.all([
     config.clickhouseUrl ? null : startLocalClickHouse(join(config.dataDir, 'clickhouse'), onRestart),
     config.databaseUrl ? null : startLocalPostgres(join(config.dataDir, 'postgres'), onRestart),
   ])
-  const clickhouseUrl = config.clickhouseUrl ?? localClickHouse!.url
-  const postgresUrl = config.databaseUrl ?? localPostgres!.url
+  return {
+    clickhouseUrl: config.clickhouseUrl ?? localClickHouse!.url,
+    postgresUrl: config.databaseUrl ?? localPostgres!.url,
+    async stop() {
+      await Promise.all([localClickHouse?.stop(), localPostgres?.stop()])
+    },
+  }
+}
 
+/** Opens both stores. PostgreSQL is migrated; ClickHouse may be away for a while, see main.ts. */
+export async function openStores(config: Config, log: Log): Promise<Stores> {
+  const { clickhouseUrl, postgresUrl, stop } = await openServers(config, log)
   const pool = openPostgres(postgresUrl, (error) => log.warn(`PostgreSQL: ${error.message}`))
   await migratePostgres(pool)
   const live = openClickHouse(clickhouseUrl, config.clickhouseDatabase)
@@ -38,7 +52,7 @@ export async function openStores(config: Config, log: Log): Promise<Stores> {
     postgres: { url: postgresUrl, pool },
     async close() {
       await Promise.all([live.close(), test.close(), pool.end()])
-      await Promise.all([localClickHouse?.stop(), localPostgres?.stop()])
+      await stop()
     },
   }
 }

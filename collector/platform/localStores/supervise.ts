@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, writeSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { finished } from 'node:stream/promises'
 import { buildRoot } from '../paths.ts'
 import { StartError } from '../startError.ts'
 
@@ -25,19 +26,25 @@ export interface LocalStoreOptions {
   onRestart: (reason: string) => void
 }
 
+/** How a launcher ends that no other try will help. */
+const cannotStart = 78
 const restartDelayMs = 250
 const readyPollMs = 40
 
 /**
  * Runs a store as a child process for as long as this process lives. The child's standard input is its lifeline:
  * the kernel closes it when we end, however we end, and the launcher then stops its server. A child that dies
- * is started again on the same port and data. Rejects when it does not answer within `readyTimeoutMs`.
+ * is started again on the same port and data. Rejects with StartError when it does not answer within `readyTimeoutMs`,
+ * or says that it never will.
  */
 export async function superviseLocalStore(options: LocalStoreOptions): Promise<LocalStore> {
   const port = await freePort()
   let child: ChildProcess
   let stopping = false
+  let isRunning = false
   let lastWords = ''
+  /** Once it has run, whatever ends it may pass. */
+  const isHopeless = (code: number | null) => code === cannotStart && !isRunning
 
   const start = () => {
     // Detached: a Ctrl-C in the terminal must reach the collector only, which stops its stores last.
@@ -52,7 +59,7 @@ export async function superviseLocalStore(options: LocalStoreOptions): Promise<L
       lastWords = (lastWords + text).slice(-2000)
     })
     child.once('exit', (code, signal) => {
-      if (stopping) return
+      if (stopping || isHopeless(code)) return
       options.onRestart(`${options.name} ended (${signal ?? `exit ${code}`}); starting it again`)
       setTimeout(() => stopping || start(), restartDelayMs)
     })
@@ -71,10 +78,12 @@ export async function superviseLocalStore(options: LocalStoreOptions): Promise<L
   for (;;) {
     try {
       await options.ready(port)
+      isRunning = true
       return { port, pid: () => child.pid, stop }
     } catch (error) {
-      if (Date.now() > deadline) {
+      if (isHopeless(child!.exitCode) || Date.now() > deadline) {
         await stop()
+        if (isHopeless(child!.exitCode)) await finished(child!.stderr!).catch(() => {})
         throw new StartError(`${options.name} did not start: ${lastWords.trim() || (error as Error).message}`)
       }
       await new Promise((resolve) => setTimeout(resolve, readyPollMs))
@@ -95,6 +104,12 @@ export async function freePort(): Promise<number> {
   const { port } = server.address() as { port: number }
   await new Promise((resolve) => server.close(resolve))
   return port
+}
+
+/** The launcher's side: ends for a reason that whoever starts it must mend. */
+export function endHopeless(reason: string): never {
+  writeSync(2, reason)
+  process.exit(cannotStart)
 }
 
 /** The launcher's side: the settings it was started with, the first line of its standard input. */

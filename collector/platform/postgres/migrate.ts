@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageRoot } from '../paths.ts'
 import { refuseNewerSchema } from '../refuseNewerSchema.ts'
+import { requireGrants } from './grants.ts'
 import type { Postgres } from './pool.ts'
 import type { Queryable } from './transaction.ts'
 
@@ -15,11 +16,12 @@ const migrationLock = 7_306_001
 /**
  * Applies the numbered migrations that the database has not had, then the functions that are not as their files say.
  * Safe to run twice and by several processes at once: one applies, the others wait for it. Rejects with StartError
- * where a newer version was here before.
+ * where a newer version was here before, or the login lacks a grant, which it names.
  */
 export async function migratePostgres(postgres: Postgres): Promise<void> {
   const client = await postgres.connect()
   try {
+    await requireGrants(client)
     await client.query('SELECT pg_advisory_lock($1)', [migrationLock])
     await applyMigrations(client)
     await replaceFunctions(client)
@@ -29,13 +31,25 @@ export async function migratePostgres(postgres: Postgres): Promise<void> {
   }
 }
 
-async function applyMigrations(client: Queryable): Promise<void> {
+/**
+ * Makes the tables of an empty database as they are after these migrations, which a later migratePostgres goes on from.
+ * Throws StartError where one of them is of a newer version.
+ */
+export async function makeTablesOf(client: Queryable, names: readonly string[]): Promise<void> {
+  const ours = migrationNames()
+  refuseNewerSchema('PostgreSQL', names, ours)
+  await applyMigrations(
+    client,
+    ours.filter((name) => names.includes(name)),
+  )
+}
+
+async function applyMigrations(client: Queryable, ours: readonly string[] = migrationNames()): Promise<void> {
   await client.query(
     'CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
   )
   const { rows } = await client.query<{ name: string }>('SELECT name FROM migrations')
   const done = new Set(rows.map(({ name }) => name))
-  const ours = sqlFiles(migrationDirectory)
   refuseNewerSchema('PostgreSQL', done, ours)
   for (const name of ours) {
     if (done.has(name)) continue
@@ -73,6 +87,9 @@ const sqlFiles = (directory: string): string[] =>
   readdirSync(directory)
     .filter((file) => file.endsWith('.sql'))
     .sort()
+
+/** The migrations of this version, in order. */
+export const migrationNames = (): string[] => sqlFiles(migrationDirectory)
 
 /** Runs a file and `note`, which remembers it, in one transaction. */
 async function apply(

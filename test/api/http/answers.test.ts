@@ -288,3 +288,34 @@ describe('a path without /api', () => {
     }
   })
 })
+
+test('/metrics counts answers by route and status, how long they took, and what was charged', async () => {
+  const event = customEvent()
+  await postBeacon(service.url, beaconOf(service, [event]))
+  await readEvent(service, event.event_id)
+  await fetch(`${service.url}/nothing/${event.event_id}`)
+  await fetch(`${service.url}/v1/campaigns/${event.event_id}`, { headers: key })
+  const metrics = await (await fetch(`${service.url}/metrics`)).text()
+  const countOf = (line: string) =>
+    Number(
+      metrics
+        .split('\n')
+        .find((each) => each.startsWith(`${line} `))
+        ?.split(' ')[1],
+    )
+  const route = 'method="GET",route="/api/v3/events/web_event"'
+  expect(countOf(`footfall_http_requests_total{${route},status="200"}`)).toBeGreaterThan(0)
+  expect(countOf(`footfall_records_charged_total{${route},status="200"}`)).toBeGreaterThan(0)
+  expect(countOf(`footfall_http_request_seconds_bucket{le="+Inf",${route}}`)).toBe(
+    countOf(`footfall_http_request_seconds_count{${route}}`),
+  )
+  expect(countOf('footfall_http_requests_total{method="POST",route="/e",status="200"}')).toBeGreaterThan(0)
+  // By its pattern: what strangers ask for makes no series.
+  expect(countOf('footfall_http_requests_total{method="GET",route="unknown",status="404"}')).toBeGreaterThan(
+    0,
+  )
+  expect(
+    countOf('footfall_http_requests_total{method="GET",route="/api/v1/campaigns/:campaign_id",status="404"}'),
+  ).toBe(1)
+  expect(metrics).not.toContain(event.event_id)
+})
