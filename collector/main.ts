@@ -99,7 +99,7 @@ async function main(): Promise<void> {
   }
   if (config.role !== 'ingest') await ensureSampleOrganization(stores.postgres.pool)
   if (hasSample) await ensureSampleAudiences(stores.postgres.pool)
-  const uploads = openUploads(config.dataDir)
+  const uploads = openUploads(config.dataDir, collectorId)
   if (hasSample) await ensureSampleLists(stores.postgres.pool, uploads)
   if (hasSample) await ensureSampleExports(stores.postgres.pool)
   const demo = config.demo ? await ensureDemo(stores.postgres.pool, config.dataDir, config.publicUrl) : null

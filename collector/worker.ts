@@ -21,6 +21,7 @@ import { openPixelRegistry } from './ingest/beacon/pixels.ts'
 import { openDailySalt } from './ingest/beacon/visitor.ts'
 import { openLocate } from './ingest/normalize/location.ts'
 import { openPinnedScripts } from './ingest/script/pinnedScripts.ts'
+import { collectorIdOf } from './ingest/spool/collectors.ts'
 import type { Spool } from './ingest/spool/spool.ts'
 import { openSpools } from './ingest/spool/spools.ts'
 import { openUploads } from './lists/upload/uploads.ts'
@@ -89,7 +90,8 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
         now: Date.now,
       },
       lists: {
-        ...{ clickhouse, cursors, postgres: pool, uploads: openUploads(config.dataDir) },
+        ...{ clickhouse, cursors, postgres: pool },
+        uploads: openUploads(config.dataDir, collectorIdOf(config.dataDir)),
         recordScopeOf: createRecordScopeOf(pool),
       },
       campaigns: {

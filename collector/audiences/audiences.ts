@@ -6,7 +6,7 @@ import { readPage } from '../http/pagination.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
 import type { AudienceScope } from './access.ts'
-import { requestBuild } from './builds.ts'
+import { meterOf, requestBuild } from './builds.ts'
 import { canonicalJson } from './definition/canonical.ts'
 import { countIsSoldSql } from './definition/countIsSold.ts'
 import type { Definition, Parsed } from './definition/definition.ts'
@@ -26,7 +26,7 @@ const chosen = `FROM audiences
     SELECT status FROM audience_builds WHERE audience_builds.audience_id = audiences.audience_id
     ORDER BY number DESC LIMIT 1
   ) AS newest
-  WHERE organization_id = $1 AND ($2::uuid IS NULL OR audiences.project_id = $2)`
+  WHERE organization_id = $1 AND ($2::uuid IS NULL OR audiences.project_id = $2) AND audiences.list_id IS NULL`
 
 /** What is served decides the meter; before the first build, what is to be built. */
 const isPredictive = `coalesce(served.is_predictive, jsonb_path_exists(audiences.definition, '$.**.intent') OR EXISTS (
@@ -199,7 +199,7 @@ const audienceOf = (row: Row): Audience => ({
   status: row.status,
   bucket_counts: row.bucket_counts ?? bucketsOf(row.current_build_id === null ? 0 : null),
   count: row.count,
-  meter: row.is_predictive ? 'audience_predictive' : 'audience',
+  meter: meterOf(row.is_predictive),
   build_id: row.current_build_id,
   built_at: row.completed_at?.toISOString() ?? null,
   version: row.version,

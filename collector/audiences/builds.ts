@@ -1,9 +1,14 @@
+import type { Meter } from '../billing/meters.ts'
 import { emit } from '../outbox/outbox.ts'
 import { wakeQueue } from '../platform/jobs/queue.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
 import type { BucketCounts } from './build/bucketCounts.ts'
 import { countIsSoldSql } from './definition/countIsSold.ts'
+
+/** The meter of records whose membership intent decides, or does not. */
+export const meterOf = (isPredictive: boolean): Extract<Meter, `audience${string}`> =>
+  isPredictive ? 'audience_predictive' : 'audience'
 
 /** The queue that finds builds which wait. */
 export const audienceBuilds = 'audiences.builds'
@@ -127,6 +132,7 @@ export async function completeBuild(
     project_id: string
     audience_id: string
     name: string
+    list_id: string | null
     count: number | null
   }>(
     `UPDATE audiences SET current_build_id = build.build_id
@@ -135,11 +141,13 @@ export async function completeBuild(
        AND projects.project_id = audiences.project_id
        AND build.number > coalesce(
          (SELECT number FROM audience_builds WHERE build_id = audiences.current_build_id), 0)
-     RETURNING organization_id, audiences.project_id, audiences.audience_id, audiences.name,
+     RETURNING organization_id, audiences.project_id, audiences.audience_id, audiences.name, audiences.list_id,
        CASE WHEN NOT ${countIsSoldSql('build.definition')} THEN build.count::float8 END AS count`,
     [buildId],
   )
-  for (const { organization_id: organizationId, project_id: projectId, ...audience } of rows) {
+  for (const { organization_id: organizationId, project_id: projectId, list_id, ...audience } of rows) {
+    // Nobody knows of the audience of a list.
+    if (list_id !== null) continue
     await emit(client, {
       ...{ organizationId, projectId, type: 'audience.built' },
       data: { ...audience, project_id: projectId, build_id: buildId },

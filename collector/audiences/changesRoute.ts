@@ -6,6 +6,7 @@ import type { Queryable } from '../platform/postgres/transaction.ts'
 import { erasedHems } from '../query/hiddenPeople.ts'
 import { projectOf } from './access.ts'
 import { readAudience } from './audiences.ts'
+import { meterOf } from './builds.ts'
 import { type Change, changedMembersQuery } from './changesQuery.ts'
 import type { AudiencesDeps } from './deps.ts'
 import { type Member, readRows } from './memberRows.ts'
@@ -45,7 +46,8 @@ export const changesRoute =
             : cursors.read(build.buildId, query.cursor)
         const [of, other] = change === 'entered' ? [build, previous] : [previous!, build]
         return {
-          ...{ meter: audience.meter, projectId },
+          // Who is in only one of two builds is told by both.
+          ...{ meter: meterOf(build.isPredictive || previous?.isPredictive === true), projectId },
           build: { buildId: of.buildId },
           async read({ signal }) {
             const reader = openReader(principal, { effort: 'page', signal })

@@ -76,7 +76,7 @@ export const describeChanges = {
   ...{ tags, operationId: 'listAudienceChanges', summary: 'List who entered and left an audience' },
   description:
     'Between a completed build and the one before it. Charged like records: who entered as records of this build, who ' +
-    'left as records of the one before.',
+    'left as records of the one before, on the meter audience_predictive where intent decided who is in either.',
   params: exactly({ audience_id: Type.String(), build_id: Id }),
   querystring: PageQuery,
   response: { 200: ChangesPage },

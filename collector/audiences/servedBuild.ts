@@ -7,6 +7,8 @@ export interface ReadableBuild {
   readonly buildId: string
   /** How many members it has: their keys are 1 to this. */
   readonly count: number
+  /** Whether intent decided who is in it, which decides its meter. */
+  readonly isPredictive: boolean
 }
 
 /** 409 (spec: Errors): there is no build whose members could be read. */
@@ -26,8 +28,8 @@ export async function readBuild(
   audienceId: string,
   buildId: string,
 ): Promise<ReadableBuild> {
-  const { rows } = await client.query<{ count: number }>(
-    `SELECT count::float8 AS count FROM audience_builds
+  const { rows } = await client.query<{ count: number; isPredictive: boolean }>(
+    `SELECT count::float8 AS count, is_predictive AS "isPredictive" FROM audience_builds
      WHERE build_id = $1 AND audience_id = $2 AND status = 'completed' AND members_kept`,
     [buildId, audienceId],
   )
@@ -36,5 +38,5 @@ export async function readBuild(
       `The members of this build are gone: GET /api/v1/audiences/${audienceId}/download builds anew.`,
     )
   }
-  return { buildId, count: rows[0].count }
+  return { buildId, ...rows[0] }
 }

@@ -32,6 +32,13 @@ export interface Billing {
    * "platform_cap_exceeded".
    */
   admit(caller: Caller, usage: Usage): Promise<Charge>
+  /** Refunds records of a build, named by their keys, that a job was charged for and never handed over. Never rejects. */
+  refundBuildRead(read: {
+    requestId: string
+    organizationId: string
+    buildId: string
+    keys: readonly number[]
+  }): Promise<void>
   /** Resolves when everything is written. */
   close(): Promise<void>
 }
@@ -178,6 +185,14 @@ export function createBilling({
         refund,
       }
     },
+    refundBuildRead: ({ requestId, organizationId, buildId, keys }) =>
+      ledger.refund(
+        {
+          ...{ request_id: requestId, organization_id: organizationId, idempotency: null, build_id: buildId },
+          ...{ record_hashes: keys.map(String), handed: 0 },
+        },
+        new Date(now()),
+      ),
     close: () => ledger.idle(),
   }
 }

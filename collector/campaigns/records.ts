@@ -124,7 +124,7 @@ async function requireAudience(
 ): Promise<void> {
   if (audienceId === null) return
   const { rowCount } = await client.query(
-    'SELECT FROM audiences WHERE audience_id = $1 AND project_id = $2 FOR KEY SHARE',
+    'SELECT FROM audiences WHERE audience_id = $1 AND project_id = $2 AND list_id IS NULL FOR KEY SHARE',
     [audienceId, projectId],
   )
   if (rowCount === 0) throw invalidParameter('audience_id', 'no audience of this project has this id')

@@ -59,6 +59,8 @@ export const exportRoutes =
         await requireFields(deps, wanted)
         const created = await inTransaction(postgres, async (client) => {
           await lockAudiencesOf(client, projectId)
+          // Who deletes it meanwhile waits, and sees the export.
+          await client.query('SELECT FROM lists WHERE list_id = $1 FOR KEY SHARE', [list_id])
           requirePossible(await readWanted(client, organizationId, projectId, parts))
           const id = await createExport(client, given)
           await audit(client, principal, 'export.create', { kind: 'export', id }, { name: body.name })

@@ -14,13 +14,21 @@ export type Export = Static<typeof ExportSchema>
 const chosen = `FROM exports JOIN integrations USING (integration_id) JOIN projects
     ON projects.project_id = exports.project_id
   WHERE organization_id = $1 AND ($2::uuid[] IS NULL OR exports.project_id = ANY($2))
-    AND ($3::uuid IS NULL OR export_id = $3) AND ($4::uuid IS NULL OR audience_id = $4)`
+    AND ($3::uuid IS NULL OR export_id = $3) AND ($4::uuid IS NULL OR audience_id = $4)
+    AND ($5::uuid IS NULL OR audience_id = (SELECT audience_id FROM campaigns WHERE campaign_id = $5))`
 
 const columns = `export_id, exports.project_id, exports.name, audience_id, list_id, integration_id, type,
   output_format, mapping, schedule, exports.version, exports.created_at, exports.updated_at`
 
-const parametersOf = (scope: RecordScope, exportId: string | null, audienceId: string | null) => [
-  ...[scope.organizationId, scope.projectIds, exportId, audienceId],
+/** Which exports of a scope are meant. */
+interface Choice {
+  export_id?: string | undefined
+  audience_id?: string | undefined
+  campaign_id?: string | undefined
+}
+
+const parametersOf = (scope: RecordScope, { export_id, audience_id, campaign_id }: Choice) => [
+  ...[scope.organizationId, scope.projectIds, export_id ?? null, audience_id ?? null, campaign_id ?? null],
 ]
 
 /** The export of that id. Throws 404 "export not found", also for one outside the scope. */
@@ -33,7 +41,7 @@ export async function readExport(
   if (!isUuid(exportId)) throw notFound.export()
   const { rows } = await client.query<Row>(
     `SELECT ${columns} ${chosen} ${lock ? 'FOR UPDATE OF exports' : ''}`,
-    parametersOf(scope, exportId, null),
+    parametersOf(scope, { export_id: exportId }),
   )
   if (!rows[0]) throw notFound.export()
   return exportOf(rows[0])
@@ -43,12 +51,12 @@ export async function readExport(
 export async function listExports(
   deps: Pick<ExportsDeps, 'postgres' | 'cursors'>,
   scope: RecordScope,
-  { audience_id, ...page }: { audience_id?: string; limit?: number; cursor?: string },
+  { audience_id, campaign_id, ...page }: Omit<Choice, 'export_id'> & { limit?: number; cursor?: string },
 ): Promise<{ exports: Export[]; next_cursor?: string }> {
   const { rows, next } = await readPage<Row>(deps, page, {
     ...{ list: 'exports', owner: scope.organizationId },
     sql: `SELECT ${columns} ${chosen}`,
-    values: parametersOf(scope, null, audience_id ?? null),
+    values: parametersOf(scope, { audience_id, campaign_id }),
     key: { export_id: 'uuid' },
   })
   return { exports: rows.map(exportOf), ...next }

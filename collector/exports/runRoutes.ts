@@ -76,7 +76,8 @@ export const runRoutes =
         schema: {
           ...{ tags, operationId: 'createExportRun', summary: 'Start a run of an export', params: ById },
           description:
-            'Sends the build of the audience that is served now, in chunks; what is built meanwhile changes nothing. ' +
+            'Sends the build of the audience that is served now, or the list as it is now, in chunks; what changes meanwhile ' +
+            'changes nothing. ' +
             'Records are charged on the audience’s meter before they are sent, as records that are read: what was charged ' +
             'of the build that UTC day is free. A budget or limit that is reached stops the run. 409 while a run is under ' +
             `way, and \`not_ready\` before the audience is built.${testKeys}`,

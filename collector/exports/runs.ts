@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import { isUuid } from '../../schemas/uuid.ts'
 import { keepBuild } from '../audiences/builds.ts'
 import { countIsSoldSql } from '../audiences/definition/countIsSold.ts'
+import { requestListBuild } from '../audiences/listAudience.ts'
 import { ApiError, conflict, notFound } from '../http/errors.ts'
 import { readPage } from '../http/pagination.ts'
 import { wakeQueue } from '../platform/jobs/queue.ts'
@@ -96,19 +97,26 @@ export interface Requester {
 }
 
 /**
- * Asks for an export to be sent: the build of its audience that is served now, whatever is built meanwhile. Throws 409
- * "not_ready" where there is none, and "conflict" while a run is under way.
+ * Asks for an export to be sent: the build of its audience that is served now, whatever is built meanwhile, or its list
+ * as it is. Throws 409 "not_ready" where there is none, and "conflict" while a run is under way.
  */
 export async function requestRun(client: Queryable, wanted: Export, requester: Requester): Promise<string> {
-  const { rows } = await client.query<{ current_build_id: string | null; count: number | null }>(
-    `SELECT current_build_id, count::float8 AS count FROM audiences
+  const { buildId, count } =
+    wanted.list_id === null
+      ? await readServed(client, wanted.audience_id!)
+      : { buildId: await requestListBuild(client, wanted.list_id), count: null }
+  if (!buildId || !(await keepBuild(client, buildId))) throw notReady(wanted)
+  return insertRun(client, wanted, { retryOf: null, buildId, expected: count }, requester)
+}
+
+async function readServed(client: Queryable, audienceId: string) {
+  const { rows } = await client.query<{ buildId: string | null; count: number | null }>(
+    `SELECT current_build_id AS "buildId", count::float8 AS count FROM audiences
        LEFT JOIN audience_builds ON build_id = current_build_id
      WHERE audiences.audience_id = $1`,
-    [wanted.audience_id],
+    [audienceId],
   )
-  const { current_build_id = null, count = null } = rows[0] ?? {}
-  if (current_build_id === null || !(await keepBuild(client, current_build_id))) throw notReady(wanted)
-  return insertRun(client, wanted, { retryOf: null, buildId: current_build_id, expected: count! }, requester)
+  return rows[0] ?? { buildId: null, count: null }
 }
 
 /**
@@ -136,7 +144,7 @@ export async function requestRetry(
 async function insertRun(
   client: Queryable,
   wanted: Export,
-  { retryOf, buildId, expected }: { retryOf: string | null; buildId: string; expected: number },
+  { retryOf, buildId, expected }: { retryOf: string | null; buildId: string; expected: number | null },
   { callerId, isProjectKey }: Requester,
 ): Promise<string> {
   const { rows } = await client.query<{ run_id: string }>(
@@ -169,7 +177,9 @@ const notReady = ({ audience_id }: Export) =>
   new ApiError(
     409,
     'not_ready',
-    `The audience is not built, or the build’s members are gone: GET /api/v1/audiences/${audience_id}/status says how far it is.`,
+    audience_id === null
+      ? 'The records of that run are gone: send the list anew.'
+      : `The audience is not built, or the build’s members are gone: GET /api/v1/audiences/${audience_id}/status says how far it is.`,
   )
 
 interface Row extends Omit<Run, 'error' | 'resumes_at' | 'requested_at' | 'started_at' | 'ended_at'> {

@@ -8,8 +8,8 @@ import { requestRun } from './runs.ts'
 export async function requestDueRuns({ postgres }: { postgres: Postgres }): Promise<void> {
   const { rows } = await postgres.query<{ export_id: string; project_id: string; organization_id: string }>(
     `SELECT export_id, exports.project_id, organization_id
-     FROM exports JOIN projects USING (project_id) JOIN audiences USING (audience_id)
-     WHERE schedule <> 'manual' AND current_build_id IS NOT NULL AND NOT EXISTS (
+     FROM exports JOIN projects USING (project_id) LEFT JOIN audiences USING (audience_id)
+     WHERE schedule <> 'manual' AND (current_build_id IS NOT NULL OR exports.list_id IS NOT NULL) AND NOT EXISTS (
        SELECT FROM export_runs WHERE export_runs.export_id = exports.export_id AND retry_of IS NULL
          AND requested_at > now() - CASE schedule WHEN 'hourly' THEN interval '1 hour' ELSE interval '1 day' END)
      ORDER BY export_id LIMIT 1000`,

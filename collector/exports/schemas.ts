@@ -26,7 +26,12 @@ const Schedule = Choice(['manual', 'hourly', 'daily'], {
 
 const source = {
   audience_id: Type.String({ format: 'uuid', description: 'The audience that is sent.' }),
-  list_id: Type.String({ format: 'uuid', description: 'The list that is sent.' }),
+  list_id: Type.String({
+    format: 'uuid',
+    description:
+      'The list that is sent, as it is when the run begins: its people, known or not, those whom its cookies belong to, ' +
+      'or its companies.',
+  }),
 }
 
 export const Export = Type.Object(
@@ -91,7 +96,8 @@ export const Run = Type.Object(
     status: RunStatus,
     records_expected: Nullable(
       Count(
-        'Records that are to be sent; null, and the others 0, while the `count` of such an audience is not told.',
+        'Records that are to be sent; null until a list has been read, and, with the others 0, while the `count` of such an ' +
+          'audience is not told.',
       ),
     ),
     records_total: Count('Records with an outcome: the sum of the next three, whenever it is read.'),
@@ -141,6 +147,12 @@ export const ListQuery = exactly({
   ...project,
   audience_id: Type.Optional(
     Type.String({ format: 'uuid', description: 'Those of this audience. Not with a key of one project.' }),
+  ),
+  campaign_id: Type.Optional(
+    Type.String({
+      format: 'uuid',
+      description: 'Those of this campaign’s audience. Not with a key of one project.',
+    }),
   ),
   ...pageQuery,
 })

@@ -1,7 +1,9 @@
 import type { RecordScope } from '../access/recordScope.ts'
 import { readAudience } from '../audiences/audiences.ts'
+import { entityOf } from '../audiences/listAudience.ts'
 import { ApiError, invalidParameter } from '../http/errors.ts'
 import { readIntegration } from '../integrations/integrations.ts'
+import { readList } from '../lists/lists.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import type { Export } from './exports.ts'
 import type { Wanted } from './validate.ts'
@@ -13,7 +15,7 @@ type Parts = Pick<Export, 'audience_id' | 'list_id' | 'integration_id' | 'output
 
 /**
  * What an export of a project would send where. Throws 400 where it names not one of an audience and a list, and 400
- * for an audience or integration that is not of the project: a body cannot be "not found".
+ * for an audience, list or integration that is not of the project: a body cannot be "not found".
  */
 export async function readWanted(
   client: Queryable,
@@ -25,18 +27,12 @@ export async function readWanted(
   if ((audience_id === null) === (list_id === null)) {
     throw invalidParameter('audience_id', 'name an audience_id or a list_id, and not both')
   }
-  if (list_id !== null) {
-    throw invalidParameter(
-      'list_id',
-      'a list is sent as an audience: make one with the leaf { "list": { "list_id" } } and name that',
-    )
-  }
   const scope: RecordScope = { organizationId, projectIds: [projectId] }
   const integration = await named('integration_id', readIntegration(client, scope, integration_id))
-  const { entity } = await named(
-    'audience_id',
-    readAudience(client, { organizationId, projectId }, audience_id!),
-  )
+  const entity =
+    audience_id === null
+      ? entityOf((await named('list_id', readList(client, scope, list_id!))).kind)
+      : (await named('audience_id', readAudience(client, { organizationId, projectId }, audience_id))).entity
   return {
     ...{ integration, integrationType: integration_type, outputFormat: output_format, mapping, entity },
   }

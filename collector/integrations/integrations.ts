@@ -21,13 +21,25 @@ export interface SealedIntegration extends Integration {
 
 const chosen = `FROM integrations JOIN projects USING (project_id)
   WHERE organization_id = $1 AND ($2::uuid[] IS NULL OR project_id = ANY($2))
-    AND ($3::uuid IS NULL OR integration_id = $3) AND ($4::text IS NULL OR type = $4)`
+    AND ($3::uuid IS NULL OR integration_id = $3) AND ($4::text IS NULL OR type = $4)
+    AND ($5::uuid IS NULL OR integration_id IN (SELECT integration_id FROM exports WHERE audience_id = $5))
+    AND ($6::uuid IS NULL OR integration_id IN (
+      SELECT integration_id FROM exports JOIN campaigns USING (audience_id) WHERE campaign_id = $6))`
 
 const columns = `integration_id, project_id, type, integrations.name, settings, sealed_secrets, integrations.version,
   integrations.created_at, integrations.updated_at`
 
-const parametersOf = (scope: RecordScope, integrationId: string | null, type: IntegrationType | null) => [
-  ...[scope.organizationId, scope.projectIds, integrationId, type],
+/** Which integrations of a scope are meant. */
+interface Choice {
+  integration_id?: string | undefined
+  type?: IntegrationType | undefined
+  audience_id?: string | undefined
+  campaign_id?: string | undefined
+}
+
+const parametersOf = (scope: RecordScope, choice: Choice) => [
+  ...[scope.organizationId, scope.projectIds, choice.integration_id ?? null, choice.type ?? null],
+  ...[choice.audience_id ?? null, choice.campaign_id ?? null],
 ]
 
 /** The integration of that id. Throws 404 "integration not found", also for one outside the scope. */
@@ -40,7 +52,7 @@ export async function readIntegration(
   if (!isUuid(integrationId)) throw notFound.integration()
   const { rows } = await client.query<Row>(
     `SELECT ${columns} ${chosen} ${lock ? 'FOR UPDATE OF integrations' : ''}`,
-    parametersOf(scope, integrationId, null),
+    parametersOf(scope, { integration_id: integrationId }),
   )
   if (!rows[0]) throw notFound.integration()
   return { ...integrationOf(rows[0]), sealedSecrets: rows[0].sealed_secrets }
@@ -50,14 +62,18 @@ export async function readIntegration(
 export async function listIntegrations(
   deps: Pick<IntegrationsDeps, 'postgres' | 'cursors'>,
   scope: RecordScope,
-  { type, ...page }: { type?: IntegrationType; limit?: number; cursor?: string },
+  { limit, cursor, ...choice }: Omit<Choice, 'integration_id'> & { limit?: number; cursor?: string },
 ): Promise<{ integrations: Integration[]; next_cursor?: string }> {
-  const { rows, next } = await readPage<Row>(deps, page, {
-    ...{ list: 'integrations', owner: scope.organizationId },
-    sql: `SELECT ${columns} ${chosen}`,
-    values: parametersOf(scope, null, type ?? null),
-    key: { integration_id: 'uuid' },
-  })
+  const { rows, next } = await readPage<Row>(
+    deps,
+    { limit, cursor },
+    {
+      ...{ list: 'integrations', owner: scope.organizationId },
+      sql: `SELECT ${columns} ${chosen}`,
+      values: parametersOf(scope, choice),
+      key: { integration_id: 'uuid' },
+    },
+  )
   return { integrations: rows.map(integrationOf), ...next }
 }
 

@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Outbound } from '../outbound/outbound.ts'
+import { OutboundError } from '../outbound/outboundError.ts'
 import type { OpenDeps } from './deps.ts'
 import { type Destination, DestinationError } from './destinations/destination.ts'
 import { destinationTypes } from './destinations/index.ts'
@@ -7,15 +9,33 @@ import { purposeOf, type SealedIntegration } from './integrations.ts'
 /** A step waits so long for its turn; past it the run is parked. */
 const waitSecondsMax = 5
 
+/** A destination, and what was asked of it. */
+export interface OpenedDestination extends Destination {
+  /** Whether it may have got anything since it was opened, whatever it answered. */
+  isReached(): boolean
+}
+
 /** Opens the destination of an integration. Throws DestinationError where its secrets cannot be opened. */
 export function openDestination(
   { postgres, outbound, sealer, now }: OpenDeps,
   integration: Pick<SealedIntegration, 'id' | 'type' | 'settings' | 'sealedSecrets'>,
-): Destination {
+): OpenedDestination {
   const { id, type, settings, sealedSecrets } = integration
-  const { rate, open } = destinationTypes[type]
-  return open({
-    ...{ integrationId: id, settings, outbound, now },
+  const { rate, open, takesFiles = false } = destinationTypes[type]
+  // Files are sent by clients of their own.
+  let isReached = takesFiles
+  const send: Outbound['send'] = async (request) => {
+    try {
+      const answer = await outbound.send(request)
+      isReached ||= request.method !== 'GET'
+      return answer
+    } catch (error) {
+      isReached ||= request.method !== 'GET' && !(error instanceof OutboundError && error.isUnsent)
+      throw error
+    }
+  }
+  const destination = open({
+    ...{ integrationId: id, settings, outbound: { ...outbound, send }, now },
     secrets: readSecrets(),
     // One bucket for an integration, whatever process asks.
     async takeToken() {
@@ -34,6 +54,7 @@ export function openDestination(
       }
     },
   })
+  return { ...destination, isReached: () => isReached }
 
   function readSecrets() {
     try {

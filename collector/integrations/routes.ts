@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { audit } from '../access/audit.ts'
 import { projectFor } from '../access/permissions.ts'
 import { access, writeAccess } from '../access/recordAccess.ts'
-import { requireKeyProject } from '../access/recordScope.ts'
+import { requireFiltersAllowed, requireKeyProject } from '../access/recordScope.ts'
 import { sampleIdentity } from '../access/sampleView.ts'
 import { changesOf } from '../http/optimisticLock.ts'
 import { rejectUnstorableText } from '../http/rejectUnstorableText.ts'
@@ -57,6 +57,7 @@ export const integrationsRoutes =
       },
       async ({ principal, query }) => {
         const { project_id, ...page } = query
+        requireFiltersAllowed(principal, page)
         return listIntegrations(deps, await recordScopeOf(principal, project_id), page)
       },
     )

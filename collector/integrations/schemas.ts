@@ -73,6 +73,22 @@ export const IntegrationChange = exactly({
 
 export const ById = exactly({ integration_id: Type.String() })
 export const ProjectQuery = exactly(project)
-export const ListQuery = exactly({ ...project, type: Type.Optional(IntegrationType), ...pageQuery })
+export const ListQuery = exactly({
+  ...project,
+  type: Type.Optional(IntegrationType),
+  audience_id: Type.Optional(
+    Type.String({
+      format: 'uuid',
+      description: 'Those that exports send this audience to. Not with a key of one project.',
+    }),
+  ),
+  campaign_id: Type.Optional(
+    Type.String({
+      format: 'uuid',
+      description: 'Those that exports send this campaign’s audience to. Not with a key of one project.',
+    }),
+  ),
+  ...pageQuery,
+})
 export const One = Type.Object({ integration: Integration })
 export const Page = Type.Object({ integrations: Type.Array(Integration), next_cursor: NextCursor })

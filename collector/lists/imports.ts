@@ -28,28 +28,57 @@ export interface PendingImport {
 /** Stores an import whose file is on the disk under its id: it waits from then on. */
 export async function storeImport(
   client: Queryable,
-  { importId, listId, file, begin }: { importId: string; listId: string; file: ImportFile; begin: Place },
+  {
+    importId,
+    listId,
+    collectorId,
+    file,
+    begin,
+  }: { importId: string; listId: string; collectorId: string; file: ImportFile; begin: Place },
 ): Promise<void> {
   await client.query(
-    `INSERT INTO list_imports (import_id, list_id, file, bytes_done, lines_done) VALUES ($1, $2, $3, $4, $5)`,
-    [importId, listId, JSON.stringify(file), begin.bytes, begin.lines],
+    `INSERT INTO list_imports (import_id, list_id, collector_id, file, bytes_done, lines_done)
+     VALUES ($1, $2, $3, $4, $5, $6)`,
+    [importId, listId, collectorId, JSON.stringify(file), begin.bytes, begin.lines],
   )
   await wakeQueue(client, listImports)
 }
 
+/** An import that has not ended, and on which machine its file lies; null: on any. */
+export interface UnfinishedImport {
+  readonly importId: string
+  readonly collectorId: string | null
+}
+
 /**
- * Of each organization the import that is under way, or waits longest: however much one has uploaded, others' come
- * between.
+ * Of each organization the import that is under way, or waits longest, on each machine: however much one has uploaded,
+ * others' come between.
  */
-export async function readUnfinishedImports(client: Queryable): Promise<string[]> {
-  const { rows } = await client.query<{ import_id: string }>(
-    `SELECT import_id FROM (
-       SELECT DISTINCT ON (organization_id) import_id
+export async function readUnfinishedImports(client: Queryable): Promise<UnfinishedImport[]> {
+  const { rows } = await client.query<UnfinishedImport>(
+    `SELECT import_id AS "importId", collector_id AS "collectorId" FROM (
+       SELECT DISTINCT ON (organization_id, collector_id) import_id, collector_id
        FROM list_imports JOIN lists USING (list_id) JOIN projects USING (project_id)
-       WHERE status IN ('pending', 'processing') ORDER BY organization_id, import_id
+       WHERE status IN ('pending', 'processing') ORDER BY organization_id, collector_id, import_id
      ) AS first ORDER BY import_id LIMIT 1000`,
   )
-  return rows.map(({ import_id }) => import_id)
+  return rows
+}
+
+/** A machine that says nothing for so long does not come back. */
+const silentDays = 3
+
+/** Fails the imports whose files lie on machines that do not come back. */
+export async function failLostImports(client: Queryable): Promise<void> {
+  await client.query(
+    `UPDATE list_imports SET status = 'failed', completed_at = now(), updated_at = now(),
+       error = 'The machine that has the uploaded file has not come back: upload it again.'
+     WHERE status IN ('pending', 'processing') AND collector_id IS NOT NULL
+       AND updated_at < now() - make_interval(days => $1) AND NOT EXISTS (
+         SELECT FROM collectors WHERE collectors.collector_id = list_imports.collector_id
+           AND reported_at > now() - make_interval(days => $1))`,
+    [silentDays],
+  )
 }
 
 /** Begins an import, or goes on with one; undefined for one that has ended, or was deleted with its list. */
@@ -110,7 +139,8 @@ export async function completeImport(
     [importId, total, matched, unmatched, duplicate, rejected],
   )
   const { rows } = await client.query<{ project_id: string; name: string }>(
-    'UPDATE lists SET count = count + $2, updated_at = now() WHERE list_id = $1 RETURNING project_id, name',
+    `UPDATE lists SET count = count + $2, members_version = members_version + 1, updated_at = now()
+     WHERE list_id = $1 RETURNING project_id, name`,
     [listId, matched + unmatched],
   )
   const { project_id, name } = rows[0]!

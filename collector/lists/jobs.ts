@@ -3,7 +3,7 @@ import { type Job, type Queue, wakeQueue } from '../platform/jobs/queue.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { clean } from './clean.ts'
 import { runImport } from './import/runImport.ts'
-import { failImport, listImports, readUnfinishedImports } from './imports.ts'
+import { failImport, failLostImports, listImports, readUnfinishedImports } from './imports.ts'
 import { goneLists } from './lists.ts'
 import type { Uploads } from './upload/uploads.ts'
 
@@ -14,29 +14,40 @@ export interface ListJobsDeps {
   readonly log: { warn(message: string): void }
 }
 
-const oneImport = 'lists.import'
+/** The imports of one machine: nobody else has their files. */
+const importsOf = (collectorId: string) => `lists.import.${collectorId}`
 
 /** The background work of lists: import what was uploaded, drop what nobody refers to. */
-export const listQueues = (deps: ListJobsDeps): Queue[] => [
-  {
-    name: listImports,
-    schedule: '* * * * *',
-    async run({ send }) {
-      for (const importId of await readUnfinishedImports(deps.postgres)) await send(oneImport, importId)
+export const listQueues = (deps: ListJobsDeps): Queue[] => {
+  const ours = importsOf(deps.uploads.collectorId)
+  return [
+    {
+      name: listImports,
+      schedule: '* * * * *',
+      async run({ send }) {
+        await failLostImports(deps.postgres)
+        for (const { importId, collectorId } of await readUnfinishedImports(deps.postgres)) {
+          const queue = importsOf(collectorId ?? deps.uploads.collectorId)
+          const sent = send(queue, importId)
+          if (queue === ours) await sent
+          // Where that machine has never run jobs there is no queue: what it has waits.
+          else await sent.then(() => wakeQueue(deps.postgres, queue)).catch(() => {})
+        }
+      },
     },
-  },
-  {
-    // Of one import, one runs at a time; what one that was killed has done is not done again.
-    ...{ name: oneImport, concurrency: 2, timeoutSeconds: 3_600 },
-    run: (job) => runOne(deps, job),
-  },
-  {
-    name: goneLists,
-    schedule: '25 * * * *',
-    timeoutSeconds: 3_600,
-    run: () => clean(deps),
-  },
-]
+    {
+      // Of one import, one runs at a time; what one that was killed has done is not done again.
+      ...{ name: ours, concurrency: 2, timeoutSeconds: 3_600 },
+      run: (job) => runOne(deps, job),
+    },
+    {
+      name: goneLists,
+      schedule: '25 * * * *',
+      timeoutSeconds: 3_600,
+      run: () => clean(deps),
+    },
+  ]
+}
 
 /** Imports, or goes on where the job before was killed. What fails is retried, and after the last try told in `status`. */
 async function runOne(deps: ListJobsDeps, { key, signal, isLastTry }: Job): Promise<void> {

@@ -102,7 +102,7 @@ export const listRoutes =
             querystring: ProjectQuery,
           },
           description:
-            'With all its members and imports. 409 while an audience uses it, naming which. Takes an admin of the project.',
+            'With all its members and imports. 409 while an audience or an export uses it, naming which. Takes an admin of the project.',
           response: { 204: Type.Null({ description: 'Deleted.' }) },
         },
       },

@@ -109,18 +109,28 @@ export async function changeList(
 }
 
 /**
- * Deletes a list; its rows go soon after. Throws 409 "conflict", naming them, while audiences use it. Call it in a
- * transaction with the list locked.
+ * Deletes a list; its rows go soon after. Throws 409 "conflict", naming them, while audiences or exports use it. Call it
+ * in a transaction.
  */
 export async function deleteList(client: Queryable, listId: string): Promise<void> {
+  // Whoever makes one that uses it is waited for, and seen below.
+  await client.query('SELECT FROM lists WHERE list_id = $1 FOR UPDATE', [listId])
   const { rows } = await client.query<{ audience_id: string; name: string }>(
     `SELECT audience_id, audiences.name FROM audience_lists JOIN audiences USING (audience_id)
-     WHERE list_id = $1 ORDER BY created_at`,
+     WHERE audience_lists.list_id = $1 ORDER BY created_at`,
     [listId],
   )
   if (rows.length > 0) {
     const names = rows.map(({ name }) => `"${name}"`).join(', ')
     throw conflict(`An audience uses it: ${names}. Change or delete that first.`, { used_by: rows })
+  }
+  const { rows: exports } = await client.query<{ export_id: string; name: string }>(
+    'SELECT export_id, name FROM exports WHERE list_id = $1 ORDER BY export_id',
+    [listId],
+  )
+  if (exports.length > 0) {
+    const names = exports.map(({ name }) => `"${name}"`).join(', ')
+    throw conflict(`An export sends it: ${names}. Change or delete that first.`, { used_by: exports })
   }
   await client.query('DELETE FROM lists WHERE list_id = $1', [listId])
   await wakeQueue(client, goneLists)
@@ -129,7 +139,8 @@ export async function deleteList(client: Queryable, listId: string): Promise<voi
 /** Counts members less. */
 export async function noteRemoved(client: Queryable, listId: string, removed: number): Promise<void> {
   await client.query(
-    'UPDATE lists SET count = greatest(count - $2, 0), updated_at = now() WHERE list_id = $1',
+    `UPDATE lists SET count = greatest(count - $2, 0), members_version = members_version + 1, updated_at = now()
+     WHERE list_id = $1`,
     [listId, removed],
   )
 }

@@ -7,6 +7,11 @@ export type OutboundErrorCode =
   | 'timed_out'
   | 'response_too_large'
 
+/** Before there was a connection. */
+const unsent: ReadonlySet<OutboundErrorCode> = new Set([
+  ...(['address_refused', 'not_resolved', 'connection_failed', 'tls_failed'] as const),
+])
+
 /** A request to an address that a customer gave got no whole answer. `message` is for that customer: nothing internal. */
 export class OutboundError extends Error {
   constructor(
@@ -16,6 +21,11 @@ export class OutboundError extends Error {
   ) {
     super(message, options)
     this.name = 'OutboundError'
+  }
+
+  /** Whether nothing of the request has left. */
+  get isUnsent(): boolean {
+    return unsent.has(this.code)
   }
 }
 

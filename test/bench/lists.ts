@@ -69,7 +69,7 @@ export async function lists(bench: Bench): Promise<Row[]> {
     )
     const demo = { organization_id: organizationId, project_id: projectId, pixel_id: randomUUID() }
     await makePeople(store, demo as Parameters<typeof makePeople>[1], bench.sizes)
-    const uploads = openUploads(directory)
+    const uploads = openUploads(directory, randomUUID())
     const deps = { postgres, clickhouse: { live: clickhouse, test: clickhouse }, uploads }
 
     const importFile = async (bytes: AsyncIterable<Buffer>) => {

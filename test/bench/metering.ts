@@ -135,7 +135,11 @@ const noCharge: Charge = {
   },
   refund: async () => {},
 }
-const chargesNothing: Billing = { admit: async () => noCharge, close: async () => {} }
+const chargesNothing: Billing = {
+  admit: async () => noCharge,
+  refundBuildRead: async () => {},
+  close: async () => {},
+}
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now()

@@ -91,7 +91,7 @@ export async function openTenants() {
     bytesMax: 1e9,
     onSealed: () => {},
   })
-  const uploads = openUploads(directory)
+  const uploads = openUploads(directory, randomUUID())
   const openReader = createOpenReader(stores, readLimitsOf(config))
   const cursors = openCursors(randomBytes(32))
   const app = await createApp({

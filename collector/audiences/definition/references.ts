@@ -76,12 +76,13 @@ async function audiencesOf(
 ): Promise<ReadonlyMap<string, { entity: string; is_cycle: boolean }>> {
   const { rows } = await client.query<{ audience_id: string; entity: string; is_cycle: boolean }>(
     `WITH RECURSIVE reached (start_id, audience_id) AS (
-       SELECT audience_id, audience_id FROM audiences WHERE project_id = $1 AND audience_id = ANY($2)
+       SELECT audience_id, audience_id FROM audiences
+       WHERE project_id = $1 AND audience_id = ANY($2) AND list_id IS NULL
        UNION SELECT start_id, used_id FROM reached JOIN audience_uses USING (audience_id)
      )
      SELECT audiences.audience_id, entity,
        EXISTS (SELECT FROM reached WHERE start_id = audiences.audience_id AND reached.audience_id = $3) AS is_cycle
-     FROM audiences WHERE project_id = $1 AND audience_id = ANY($2)`,
+     FROM audiences WHERE project_id = $1 AND audience_id = ANY($2) AND list_id IS NULL`,
     [projectId, leaves.map((leaf) => leaf.audienceId), audienceId],
   )
   return new Map(rows.map((row) => [row.audience_id, row]))

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Billing } from '../../billing/billing.ts'
 import { ApiError } from '../../http/errors.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { Task } from './task.ts'
 
 /** What is sold may not be had: a budget, a limit or a shut-off. `message` is for the customer. */
@@ -36,6 +37,39 @@ export async function chargeChunk(
     const isRefusal = error instanceof ApiError && (error.status === 402 || error.status === 429)
     throw isRefusal ? new Refused(error.message) : error
   }
+}
+
+/** What was charged for the chunk that a run was at when it was stopped. */
+export interface Unfinished {
+  /** Records charged. */
+  readonly charged: number
+  /** Keys of the records that were to be sent. */
+  readonly keys: ReadonlySet<number>
+}
+
+const nothing: Unfinished = { charged: 0, keys: new Set() }
+
+/**
+ * Settles the charge of the chunk that a run was at when it was stopped, of which these are the keys: what has reached
+ * the destination stays charged, and what has not is refunded.
+ */
+export async function settleUnfinished(
+  { billing, postgres }: { billing: Billing; postgres: Queryable },
+  { runId, organizationId, buildId, doneKey, isChunkSent }: Task,
+  keys: readonly number[],
+): Promise<Unfinished> {
+  const requestId = chargeId(runId, doneKey)
+  const { rows } = await postgres.query<{ keys: string[]; charged: number }>(
+    `SELECT ARRAY(SELECT key FROM unnest($2::bigint[]) AS key WHERE build_reads.keys @> key) AS keys,
+       coalesce((SELECT records FROM ledger WHERE request_id = $1 AND kind = 'charge'), 0)::float8 AS charged
+     FROM build_reads WHERE request_id = $1 AND NOT is_broken`,
+    [requestId, keys],
+  )
+  if (!rows[0]) return nothing
+  const given = rows[0].keys.map(Number)
+  if (isChunkSent) return { charged: rows[0].charged, keys: new Set(given) }
+  await billing.refundBuildRead({ requestId, organizationId, buildId, keys: given })
+  return nothing
 }
 
 /** A uuid that names the charge of a chunk, the same in every try (RFC 9562, version 8). */

@@ -43,7 +43,8 @@ export async function completeChunk(
     const { rowCount } = await client.query(
       `UPDATE export_runs SET status = 'running', done_key = $3, records_exported = records_exported + $4,
          records_failed = records_failed + $5, records_duplicated = records_duplicated + $6,
-         records_charged = records_charged + $7, attempts = 0, chunk_state = NULL, resumes_at = NULL, updated_at = now()
+         records_charged = records_charged + $7, attempts = 0, chunk_state = NULL, chunk_sent = false, resumes_at = NULL,
+         updated_at = now()
        WHERE run_id = $1 AND done_key = $2 AND status IN ${unfinished}`,
       [
         ...[task.runId, task.doneKey, upTo],
@@ -131,11 +132,12 @@ export async function readSent(
 const hashOf = (identity: string): Buffer => createHash('sha256').update(identity).digest().subarray(0, 16)
 
 /** Marks a run as begun. */
-export async function beginRun(client: Queryable, { runId }: Task): Promise<void> {
+export async function beginRun(client: Queryable, { runId, recordsExpected }: Task): Promise<void> {
   await client.query(
-    `UPDATE export_runs SET status = 'running', started_at = coalesce(started_at, now()), updated_at = now()
+    `UPDATE export_runs SET status = 'running', started_at = coalesce(started_at, now()), records_expected = $2,
+       updated_at = now()
      WHERE run_id = $1 AND status IN ${unfinished}`,
-    [runId],
+    [runId, recordsExpected],
   )
 }
 
@@ -145,6 +147,13 @@ export async function saveChunkState(client: Queryable, task: Task, state: unkno
     'UPDATE export_runs SET chunk_state = $3, updated_at = now() WHERE run_id = $1 AND done_key = $2',
     [task.runId, task.doneKey, JSON.stringify(state)],
   )
+}
+
+/** Notes that the chunk that is being sent may have reached its destination, though it did not say that it took it. */
+export async function noteSent(client: Queryable, { runId, doneKey }: Task): Promise<void> {
+  await client.query('UPDATE export_runs SET chunk_sent = true WHERE run_id = $1 AND done_key = $2', [
+    ...[runId, doneKey],
+  ])
 }
 
 /** Has a run wait: it goes on with the same chunk. `isFailure` counts as a try that failed. */

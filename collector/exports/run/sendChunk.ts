@@ -8,7 +8,7 @@ import {
 } from '../../integrations/destinations/destination.ts'
 import { destinationTypes } from '../../integrations/destinations/index.ts'
 import type { SendDeps } from '../deps.ts'
-import { chargeChunk } from './charge.ts'
+import { chargeChunk, type Unfinished } from './charge.ts'
 import { chunkPath, writeChunkFile } from './chunkFile.ts'
 import type { Member, Members } from './members.ts'
 import { type DoneChunk, type Result, readSent, saveChunkState } from './progress.ts'
@@ -155,12 +155,14 @@ const failedResult = (
 
 const placeOf = ({ key, id }: Member) => ({ key, id })
 
-/** What becomes of members when nothing more is sent. */
+/** What becomes of members when nothing more is sent; some of them may have been charged. */
 export const refuseChunk = (
   { members, upTo }: Members,
   { reason, failureClass }: NonNullable<Task['stop']>,
+  { charged, keys }: Unfinished,
 ): DoneChunk => ({
-  upTo,
-  charged: 0,
-  results: members.map((member) => failedResult(member, reason, member.isCharged, failureClass)),
+  ...{ upTo, charged },
+  results: members.map((member) =>
+    failedResult(member, reason, member.isCharged || keys.has(member.key), failureClass),
+  ),
 })

@@ -3,13 +3,13 @@ import { RowsDiffer } from '../../audiences/files/saveStream.ts'
 import { ApiError } from '../../http/errors.ts'
 import { type Destination, DestinationError } from '../../integrations/destinations/destination.ts'
 import { destinationTypes } from '../../integrations/destinations/index.ts'
-import { openDestination } from '../../integrations/openDestination.ts'
+import { type OpenedDestination, openDestination } from '../../integrations/openDestination.ts'
 import { isUnavailable } from '../../platform/isUnavailable.ts'
 import type { SendDeps } from '../deps.ts'
 import { findUnknownFields } from '../validate.ts'
-import { Refused } from './charge.ts'
+import { Refused, settleUnfinished } from './charge.ts'
 import { MembersGone, readMembers } from './members.ts'
-import { beginRun, completeChunk, endRun, parkRun, stopRun } from './progress.ts'
+import { beginRun, completeChunk, endRun, noteSent, parkRun, stopRun } from './progress.ts'
 import { refuseChunk, sendChunk } from './sendChunk.ts'
 import { readTask, type Task } from './task.ts'
 
@@ -18,6 +18,8 @@ const attemptsMax = 8
 const backoffSecondsMax = 300
 /** A run that waits for its destination longer than this is stopped. */
 const daysMax = 7
+/** How soon a run looks again whether its list has been read. */
+const listSeconds = 1
 /** Records of which a run that was stopped notes the outcome at a time. */
 const refusedAtOnce = 10_000
 
@@ -29,21 +31,31 @@ export async function runStep(deps: SendDeps, runId: string, signal: AbortSignal
   const { postgres } = deps
   const task = await readTask(postgres, runId)
   if (!task) return null
+  const opened: { destination?: OpenedDestination } = {}
   try {
-    return await goOn(deps, task, signal)
+    return await goOn(deps, task, opened, signal)
   } catch (error) {
+    if (opened.destination?.isReached()) await noteSent(postgres, task)
     return dealWith(deps, task, error)
   }
 }
 
-async function goOn(deps: SendDeps, task: Task, signal: AbortSignal): Promise<Next> {
+async function goOn(
+  deps: SendDeps,
+  task: Task,
+  opened: { destination?: OpenedDestination },
+  signal: AbortSignal,
+): Promise<Next> {
   const { postgres } = deps
   if (!(await keepBuild(postgres, task.buildId))) throw new MembersGone(task.buildId)
   if (task.stop) return refuse(deps, task)
+  if (task.buildStatus === 'failed') throw new DestinationError('mend', 'The list could not be read.')
+  if (task.buildStatus !== 'completed') return { inSeconds: listSeconds }
   if (Date.now() - task.requestedAt.getTime() > daysMax * 86_400_000) {
     throw new DestinationError('mend', `The destination has not taken all within ${daysMax} days.`)
   }
   const destination = openDestination(deps, task.integration)
+  opened.destination = destination
   if (!task.isStarted) {
     const fault = await findUnknownFields(deps, task.integration, task)
     if (fault !== null) throw new DestinationError('mend', `The mapping does not fit: ${fault}.`)
@@ -57,13 +69,15 @@ async function goOn(deps: SendDeps, task: Task, signal: AbortSignal): Promise<Ne
 }
 
 /** Nothing more is sent: the next records have this for their outcome. */
-async function refuse({ ...deps }: SendDeps, task: Task): Promise<Next> {
+async function refuse(deps: SendDeps, task: Task): Promise<Next> {
   const members = await readMembers(deps, task, refusedAtOnce)
   if (!members) {
     await endRun(deps.postgres, task)
     return null
   }
-  await completeChunk(deps.postgres, task, refuseChunk(members, task.stop!))
+  const keys = members.members.map(({ key }) => key)
+  const unfinished = await settleUnfinished(deps, task, keys)
+  await completeChunk(deps.postgres, task, refuseChunk(members, task.stop!, unfinished))
   return { inSeconds: 0 }
 }
 

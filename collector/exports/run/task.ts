@@ -1,4 +1,4 @@
-import { readAudience } from '../../audiences/audiences.ts'
+import { meterOf } from '../../audiences/builds.ts'
 import type { Meter } from '../../billing/meters.ts'
 import type {
   FailureClass,
@@ -18,6 +18,8 @@ export interface Task {
   readonly projectId: string
   readonly retryOf: string | null
   readonly buildId: string
+  /** A list is read when it is sent. */
+  readonly buildStatus: 'pending' | 'unloading' | 'completed' | 'failed'
   /** Members of the build: their keys are 1 to this. */
   readonly buildCount: number
   readonly entity: Entity
@@ -37,6 +39,8 @@ export interface Task {
   readonly doneKey: number
   readonly attempts: number
   readonly chunkState: unknown
+  /** Whether the chunk after `doneKey` may have reached the destination. */
+  readonly isChunkSent: boolean
   /** Why nothing more is sent; null: go on. */
   readonly stop: { readonly reason: string; readonly failureClass: FailureClass } | null
   readonly requestedAt: Date
@@ -48,14 +52,16 @@ export interface Task {
 export async function readTask(client: Queryable, runId: string): Promise<Task | undefined> {
   const { rows } = await client.query<Row>(
     `SELECT run.run_id, run.export_id, exports.name, organization_id, exports.project_id, retry_of, run.build_id,
-       audience_builds.count::float8 AS build_count, exports.audience_id, run.output_format, run.mapping,
+       audience_builds.status AS build_status, coalesce(audience_builds.count, 0)::float8 AS build_count,
+       audiences.entity, is_predictive, run.output_format, run.mapping,
        integration_id, type, settings, sealed_secrets, started_at, records_exported::float8 AS records_exported,
-       records_total::float8 AS records_total, records_expected::float8 AS records_expected,
-       done_key::float8 AS done_key, attempts, chunk_state, stop_reason, stop_class, run.requested_at, requested_by,
+       records_total::float8 AS records_total,
+       coalesce(records_expected, audience_builds.count, 0)::float8 AS records_expected, done_key::float8 AS done_key, attempts, chunk_state, chunk_sent, stop_reason, stop_class, run.requested_at, requested_by,
        is_project_key
      FROM export_runs AS run JOIN exports USING (export_id) JOIN integrations USING (integration_id)
        JOIN projects ON projects.project_id = exports.project_id
        JOIN audience_builds ON audience_builds.build_id = run.build_id
+       JOIN audiences ON audiences.audience_id = audience_builds.audience_id
      WHERE run_id = $1 AND run.status IN ${unfinished}
        AND (stop_reason IS NOT NULL OR coalesce(resumes_at, '-infinity') <= now())`,
     [runId],
@@ -63,10 +69,10 @@ export async function readTask(client: Queryable, runId: string): Promise<Task |
   const row = rows[0]
   if (!row) return undefined
   const scope = { organizationId: row.organization_id, projectId: row.project_id }
-  const { entity, meter } = await readAudience(client, scope, row.audience_id)
   return {
     ...{ runId: row.run_id, exportId: row.export_id, exportName: row.name, ...scope },
-    ...{ retryOf: row.retry_of, buildId: row.build_id, buildCount: row.build_count, entity, meter },
+    ...{ retryOf: row.retry_of, buildId: row.build_id, buildCount: row.build_count },
+    ...{ buildStatus: row.build_status, entity: row.entity, meter: meterOf(row.is_predictive) },
     ...{ outputFormat: row.output_format, mapping: row.mapping },
     integration: {
       ...{ id: row.integration_id, type: row.type, settings: row.settings },
@@ -75,6 +81,7 @@ export async function readTask(client: Queryable, runId: string): Promise<Task |
     ...{ isStarted: row.started_at !== null, recordsExported: row.records_exported },
     ...{ recordsTotal: row.records_total, recordsExpected: row.records_expected },
     ...{ doneKey: row.done_key, attempts: row.attempts, chunkState: row.chunk_state },
+    isChunkSent: row.chunk_sent,
     stop: row.stop_reason === null ? null : { reason: row.stop_reason, failureClass: row.stop_class! },
     ...{ requestedAt: row.requested_at, requestedBy: row.requested_by, isProjectKey: row.is_project_key },
   }
@@ -88,8 +95,10 @@ interface Row {
   project_id: string
   retry_of: string | null
   build_id: string
+  build_status: Task['buildStatus']
   build_count: number
-  audience_id: string
+  entity: Entity
+  is_predictive: boolean
   output_format: OutputFormat
   mapping: Mapping | null
   integration_id: string
@@ -103,6 +112,7 @@ interface Row {
   done_key: number
   attempts: number
   chunk_state: unknown
+  chunk_sent: boolean
   stop_reason: string | null
   stop_class: FailureClass | null
   requested_at: Date

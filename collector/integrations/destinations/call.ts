@@ -10,8 +10,10 @@ export interface CallContext {
 
 /** How long a destination may take to answer. */
 const timeoutMs = 30_000
-/** Most bytes of an answer: the results of a job of thousands of rows. */
-const responseBytesMax = 64 * 1024 * 1024
+/** Most bytes of an answer, since it is taken apart whole; requests whose answers are larger say how much larger. */
+const responseBytesMax = 1024 * 1024
+/** Of one that lists the fields of a destination: they come with all their values and labels. */
+export const fieldsBytesMax = 8 * 1024 * 1024
 /** Longest wait that a destination's Retry-After is believed. */
 const retryAfterSecondsMax = 86_400
 /** Statuses that pass by themselves: time-outs, locks, servers in trouble. */
@@ -72,6 +74,6 @@ export const hostOf = (url: string): string => new URL(url).host
 
 /** What only the customer or the operator can change is of class `mend`. */
 export function toDestinationError({ code, message }: OutboundError): DestinationError {
-  const isSettings = code === 'address_refused' || code === 'tls_failed'
-  return new DestinationError(isSettings ? 'mend' : 'retry', message)
+  const stays = code === 'address_refused' || code === 'tls_failed' || code === 'response_too_large'
+  return new DestinationError(stays ? 'mend' : 'retry', message)
 }

@@ -3,7 +3,7 @@ import { exactly } from '../../http/schemas.ts'
 import type { OutboundResponse } from '../../outbound/outbound.ts'
 import { apiBase } from './apiBase.ts'
 import { bisect } from './bisect.ts'
-import { type CallContext, call, readJson, requireAllowed } from './call.ts'
+import { type CallContext, call, fieldsBytesMax, readJson, requireAllowed } from './call.ts'
 import {
   type DestinationContext,
   DestinationError,
@@ -55,7 +55,9 @@ export const hubspot: DestinationType<typeof settings, typeof secrets> = {
     async remove(recipients) {
       const inputs = recipients.flatMap(({ remoteId }) => (remoteId ? [{ id: remoteId }] : []))
       if (inputs.length === 0) return
-      const answer = await ask(context, 'POST', '/crm/v3/objects/contacts/batch/archive', { inputs })
+      const answer = await ask(context, 'POST', '/crm/v3/objects/contacts/batch/archive', {
+        json: { inputs },
+      })
       if (answer.status >= 400) throw refusalOf(answer, 'mend')
     },
   }),
@@ -63,7 +65,7 @@ export const hubspot: DestinationType<typeof settings, typeof secrets> = {
 
 async function readFields(context: Context): Promise<DestinationField[]> {
   const path = '/crm/v3/properties/contacts'
-  const answer = await ask(context, 'GET', path)
+  const answer = await ask(context, 'GET', path, { responseBytesMax: fieldsBytesMax })
   if (answer.status !== 200) throw refusalOf(answer, 'mend')
   const { results } = readJson<{
     results: {
@@ -86,10 +88,12 @@ interface BatchAnswer {
 /** Upserts at most 100 contacts. Throws DestinationError of class `never` where the whole request is refused. */
 async function upsert(context: Context, records: readonly OutgoingRecord[]): Promise<Outcome[]> {
   const answer = await ask(context, 'POST', '/crm/v3/objects/contacts/batch/upsert', {
-    inputs: records.map(({ key, values }) => ({
-      ...{ id: emailOf(values), idProperty: 'email', objectWriteTraceId: String(key) },
-      properties: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)])),
-    })),
+    json: {
+      inputs: records.map(({ key, values }) => ({
+        ...{ id: emailOf(values), idProperty: 'email', objectWriteTraceId: String(key) },
+        properties: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)])),
+      })),
+    },
   })
   if (answer.status >= 400) throw refusalOf(answer, 'never')
   const { results = [], errors = [] } = readJson<BatchAnswer>(answer, baseOf(context))
@@ -122,11 +126,11 @@ async function ask(
   context: Context,
   method: 'GET' | 'POST',
   path: string,
-  json?: object,
+  { json, ...limits }: { json?: object; responseBytesMax?: number },
 ): Promise<OutboundResponse> {
   const url = baseOf(context) + path
   const answer = await call(waitingForTheDay(context), {
-    ...{ method, url },
+    ...{ method, url, ...limits },
     headers: {
       authorization: `Bearer ${context.secrets.access_token}`,
       ...(json && { 'content-type': 'application/json' }),

@@ -51,6 +51,8 @@ type Context = DestinationContext<
 /** How long one step waits for a job, and how soon the next looks again. */
 const waitMs = 10_000
 const lookAgainSeconds = 5
+/** Most bytes that a row has more in the results of a job than in the job. */
+const resultBytesMax = 1_024
 
 /**
  * Contacts or leads of Salesforce, by the Bulk API 2.0: a job for each chunk, whose three results are read back, for a
@@ -102,19 +104,22 @@ const externalIdOf = ({ external_id_field }: Settings): string => external_id_fi
 async function send(api: Salesforce, given: Settings, chunk: Chunk): Promise<readonly Outcome[]> {
   const keyField = externalIdOf(given)
   const kept = chunk.state as { jobId: string } | null
+  const csv = csvOf(sortedByAccount(chunk.records))
   let jobId = kept?.jobId
   if (jobId === undefined || (await api.jobState(jobId)) === 'Open') {
     // One that was not closed may hold a part of the rows: it is given up.
     if (jobId !== undefined) await api.abortJob(jobId)
     jobId = await api.createJob(given.object ?? 'Contact', keyField)
     await chunk.saveState({ jobId })
-    await api.upload(jobId, csvOf(sortedByAccount(chunk.records)))
+    await api.upload(jobId, csv)
     await api.closeJob(jobId)
   }
   await waitForJob(api, jobId, chunk.signal)
+  // Each row comes back as it was sent, every field in quotes, with an id or a reason before it.
+  const bytesMax = 2 * Buffer.byteLength(csv) + resultBytesMax * (chunk.records.length + 1)
   return outcomesOf(chunk.records, keyField, {
-    written: rowsOf(await api.results(jobId, 'successfulResults')),
-    refused: rowsOf(await api.results(jobId, 'failedResults')),
+    written: rowsOf(await api.results(jobId, 'successfulResults', bytesMax)),
+    refused: rowsOf(await api.results(jobId, 'failedResults', bytesMax)),
   })
 }
 

@@ -1,5 +1,5 @@
 import type { OutboundRequest, OutboundResponse } from '../../outbound/outbound.ts'
-import { type CallContext, call, readJson } from './call.ts'
+import { type CallContext, call, fieldsBytesMax, readJson } from './call.ts'
 import { DestinationError, type DestinationField } from './destination.ts'
 
 interface SalesforceContext extends CallContext {
@@ -27,7 +27,8 @@ export interface Salesforce {
   closeJob(jobId: string): Promise<void>
   abortJob(jobId: string): Promise<void>
   jobState(jobId: string): Promise<JobState>
-  results(jobId: string, which: 'successfulResults' | 'failedResults'): Promise<string>
+  /** Rows of a job as CSV; of at most so many bytes. */
+  results(jobId: string, which: 'successfulResults' | 'failedResults', bytesMax: number): Promise<string>
   deleteRecords(ids: readonly string[]): Promise<void>
 }
 
@@ -62,7 +63,10 @@ export function openSalesforce(context: SalesforceContext): Salesforce {
 
   return {
     async fields(object) {
-      const answer = await ask({ method: 'GET' }, `/sobjects/${object}/describe`)
+      const answer = await ask(
+        { method: 'GET', responseBytesMax: fieldsBytesMax },
+        `/sobjects/${object}/describe`,
+      )
       const { fields } = readJson<{
         fields: {
           name: string
@@ -100,8 +104,11 @@ export function openSalesforce(context: SalesforceContext): Salesforce {
     async jobState(jobId) {
       return readJson<{ state: JobState }>(await ask({ method: 'GET' }, job(jobId)), base).state
     },
-    async results(jobId, which) {
-      const answer = await ask({ method: 'GET', headers: { accept: 'text/csv' } }, `${job(jobId)}/${which}/`)
+    async results(jobId, which, bytesMax) {
+      const answer = await ask(
+        { method: 'GET', headers: { accept: 'text/csv' }, responseBytesMax: bytesMax },
+        `${job(jobId)}/${which}/`,
+      )
       return answer.body.toString()
     },
     async deleteRecords(ids) {

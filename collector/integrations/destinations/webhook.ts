@@ -62,13 +62,16 @@ async function send(
   return exportedAll(records)
 }
 
+/** Of what a receiver answers the status alone counts. */
+const onlyStatus = { takesPart: true, responseBytesMax: 1_024 }
+
 /** Posts one message. Throws DestinationError for whatever is no success. */
 async function post(context: Context, id: string, type: string, data: object): Promise<void> {
   const { url } = context.settings
   const nowMs = context.now()
   const body = JSON.stringify({ type, timestamp: new Date(nowMs).toISOString(), data })
   const { status } = await call(context, {
-    ...{ method: 'POST', url, body },
+    ...{ method: 'POST', url, body, ...onlyStatus },
     headers: {
       'content-type': 'application/json',
       ...signMessage([context.secrets.signing_secret], { id, nowMs, body }),

@@ -33,10 +33,17 @@ export function findColumn(
   if (line.length > recordBytesMax) {
     throw malformed('The file has no line break within its first 64 KiB: it is no CSV and no NDJSON.')
   }
-  return format === 'csv'
-    ? csvHead(head.subarray(0, lineEnd), start, kind, asked)
-    : jsonHead(line.toString('utf8'), start, kind, asked)
+  if (format === 'csv') return csvHead(head.subarray(0, lineEnd), start, kind, asked)
+  return jsonHead(columnOfJson(line.toString('utf8'), kind, asked), start)
 }
+
+/** Of items in JSON, each on a line: none is looked at before, for a wrong one tells nothing of the others. */
+export const headOfItems = (kind: Kind): Head => jsonHead(usualNames[kind][0], 0)
+
+const jsonHead = (column: string, start: number): Head => ({
+  file: { format: 'ndjson', column, index: 0, fields: 1, delimiter: ',' },
+  begin: { bytes: start, lines: 0 },
+})
 
 const hasByteOrderMark = (head: Buffer): boolean => head.length >= 3 && head.readUIntBE(0, 3) === 0xefbbbf
 
@@ -77,19 +84,14 @@ function indexOfName(names: readonly string[], wanted: readonly string[]): numbe
   return exact !== -1 ? exact : names.findIndex((name) => wanted.includes(name.toLowerCase()))
 }
 
-function jsonHead(line: string, start: number, kind: Kind, asked: string | undefined): Head {
-  const begin = { bytes: start, lines: 0 }
-  const headOf = (column: string): Head => ({
-    file: { format: 'ndjson', column, index: 0, fields: 1, delimiter: ',' },
-    begin,
-  })
+function columnOfJson(line: string, kind: Kind, asked: string | undefined): string {
   const first = parse(line)
   // A line may be wrong without all others being so.
-  if (typeof first !== 'object' || first === null) return headOf(asked ?? usualNames[kind][0])
+  if (typeof first !== 'object' || first === null) return asked ?? usualNames[kind][0]
   const names = Object.keys(first)
   const found = indexOfName(names, asked === undefined ? usualNames[kind] : [asked])
   if (found === -1) throw noColumn(asked, kind, names)
-  return headOf(names[found]!)
+  return names[found]!
 }
 
 function parse(line: string): unknown {

@@ -12,7 +12,8 @@ export type Told = Readonly<Record<string, string | undefined>>
 
 /** The file of a request. */
 export interface Body {
-  readonly format: ImportFile['format']
+  /** `items`: of a body in JSON, each on a line of NDJSON. */
+  readonly format: ImportFile['format'] | 'items'
   readonly told: Told
   readonly bytes: AsyncIterable<Buffer>
 }
@@ -24,7 +25,7 @@ export async function readBody(request: FastifyRequest): Promise<Body> {
   switch (type) {
     case 'application/json': {
       const { items, ...members } = request.body as { items: unknown[] } & Told
-      return { format: 'ndjson', told: { ...told, ...members }, bytes: linesOf(items) }
+      return { format: 'items', told: { ...told, ...members }, bytes: linesOf(items) }
     }
     case 'text/csv':
       return { format: 'csv', told, bytes: request.body as AsyncIterable<Buffer> }

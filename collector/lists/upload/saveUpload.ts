@@ -5,7 +5,8 @@ import { unpack } from '../../people/load/source.ts'
 import { type ImportFile, recordBytesMax } from '../import/importFile.ts'
 import type { Place } from '../import/readChunk.ts'
 import type { Kind } from '../kinds.ts'
-import { findColumn, type Head } from './findColumn.ts'
+import { findColumn, type Head, headOfItems } from './findColumn.ts'
+import type { Body } from './readBody.ts'
 import type { Uploads } from './uploads.ts'
 
 /** Most bytes of a file, unpacked, and most lines. */
@@ -18,7 +19,7 @@ const retrySeconds = 60
 
 /** What comes in: its bytes as they arrive, and how they are read. */
 export interface Upload {
-  readonly format: ImportFile['format']
+  readonly format: Body['format']
   readonly kind: Kind
   readonly column: string | undefined
   readonly bytes: AsyncIterable<Buffer>
@@ -26,6 +27,8 @@ export interface Upload {
 
 /** A file that is on the disk for good. */
 export interface Saved {
+  /** On which machine. */
+  readonly collectorId: string
   readonly file: ImportFile
   readonly begin: Place
 }
@@ -41,15 +44,15 @@ export async function saveUpload(uploads: Uploads, importId: string, upload: Upl
     const handle = await open(uploads.partialPathOf(importId), 'wx', 0o600)
     const saved = await write(handle, upload).finally(() => handle.close())
     await uploads.keep(importId)
-    return saved
+    return { ...saved, collectorId: uploads.collectorId }
   } catch (error) {
     await uploads.remove(importId)
     throw isDiskFull(error) ? noRoom() : error
   }
 }
 
-async function write(handle: FileHandle, upload: Upload): Promise<Saved> {
-  let head: Head | null = null
+async function write(handle: FileHandle, upload: Upload): Promise<Omit<Saved, 'collectorId'>> {
+  let head = upload.format === 'items' ? headOfItems(upload.kind) : null
   let first = Buffer.alloc(0)
   let [bytes, lines] = [0, 0]
   for await (const part of unpacked(upload.bytes)) {
@@ -59,16 +62,17 @@ async function write(handle: FileHandle, upload: Upload): Promise<Saved> {
     if (lines > fileLinesMax) throw tooLarge(`${fileLinesMax} lines`)
     if (head === null) {
       first = Buffer.concat([first, part])
-      if (first.includes(0x0a) || first.length > recordBytesMax) head = findColumn(first, askedBy(upload))
+      if (first.includes(0x0a) || first.length > recordBytesMax) head = headOf(first, upload)
     }
     await writeAll(handle, part)
   }
-  head ??= findColumn(first, askedBy(upload))
+  head ??= headOf(first, upload)
   await handle.datasync()
   return { file: { ...head.file, bytes }, begin: head.begin }
 }
 
-const askedBy = ({ format, kind, column }: Upload) => ({ format, kind, asked: column })
+const headOf = (first: Buffer, { format, kind, column: asked }: Upload): Head =>
+  format === 'items' ? headOfItems(kind) : findColumn(first, { format, kind, asked })
 
 async function writeAll(handle: FileHandle, part: Buffer): Promise<void> {
   for (let at = 0; at < part.length; ) at += (await handle.write(part, at)).bytesWritten

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 
 /** Uploaded files of this machine that wait for their import: named by its id, readable by the service alone. */
 export interface Uploads {
+  /** Which machine this is: its collector's id. */
+  readonly collectorId: string
   pathOf(importId: string): string
   /** Where a file is written before all of it is there. */
   partialPathOf(importId: string): string
@@ -19,7 +21,7 @@ export interface Uploads {
 
 const partial = '.partial'
 
-export function openUploads(dataDir: string): Uploads {
+export function openUploads(dataDir: string, collectorId: string): Uploads {
   const directory = join(dataDir, 'uploads')
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const pathOf = (importId: string) => join(directory, importId)
@@ -32,6 +34,7 @@ export function openUploads(dataDir: string): Uploads {
     return all.flatMap(({ name, file }) => (file ? [{ name, file }] : []))
   }
   return {
+    collectorId,
     pathOf,
     partialPathOf,
     keep: (importId) => rename(partialPathOf(importId), pathOf(importId)),

@@ -158,8 +158,8 @@ export const privacyRoutes =
             querystring: exactly(subject),
           },
           description:
-            'JSON lines `{ "kind": "link" | "event" | "rejected_event", "data": {…} }`: what the ' +
-            `organization’s sites observed. Not charged; in the audit log; at most ${exportsPerDay} in 24 hours. ${oneOf}`,
+            'JSON lines `{ "kind": "link" | "event" | "rejected_event" | "list_member", "data": {…} }`: what the ' +
+            `organization’s sites observed, and which of its lists they are in. Not charged; in the audit log; at most ${exportsPerDay} in 24 hours. ${oneOf}`,
           response: {
             200: {
               description: 'One line for each.',
@@ -173,7 +173,7 @@ export const privacyRoutes =
         const subject = readSubject(query)
         await noteExport(postgres, principal, Object.keys(query)[0]!)
         const reader = openReader(principal, { effort: 'scan', signal: untilClosed(reply) })
-        const lines = exportSubject(reader, principal.organizationId, subject)
+        const lines = exportSubject({ reader, postgres }, principal.organizationId, subject)
         // Begun before the answer is, so that what fails at once is an error and not a broken answer.
         const { value, done } = await lines.next()
         reply.header('content-type', 'application/x-ndjson; charset=utf-8')

@@ -134,7 +134,7 @@ export async function openEvents({
       },
       lists: {
         ...{ postgres, cursors, clickhouse },
-        uploads: openUploads(mkdtempSync(join(tmpdir(), 'footfall-test-'))),
+        uploads: openUploads(mkdtempSync(join(tmpdir(), 'footfall-test-')), randomUUID()),
         recordScopeOf: createRecordScopeOf(postgres),
       },
       campaigns: {

@@ -52,6 +52,21 @@ export const hubspotTests = (open: () => Exports) =>
       expect(JSON.stringify(rows)).not.toMatch(/pat-/)
     })
 
+    test('an answer that is larger than any may be is not taken apart, and the run says so', async () => {
+      const large = { answer: { status: 200, body: { results: [], more: 'x'.repeat(2 ** 20) } } }
+      hubspot.misbehave = ({ method }) => (method === 'POST' ? large : null)
+      const run = await open().ended(await runOf([person('large@known.example')]))
+      hubspot.misbehave = () => null
+      expect(run).toMatchObject({ status: 'failed', records_failed: 1 })
+      expect(run.error).toContain('more than 1048576 bytes')
+      const results = Array.from({ length: 3_000 }, (_, n) => ({ name: `f${n}`, label: 'x'.repeat(1_000) }))
+      const fields = { answer: { status: 200, body: { results } } }
+      // The check asks for them, and then they are read.
+      hubspot.mishaps = [fields, fields]
+      const { check } = await open().get('GET', `integrations/${integration_id}/check`)
+      expect(check.fields).toHaveLength(3_000)
+    })
+
     test('207: each record has its own outcome; a record that spoils a whole batch is found and fails alone', async () => {
       const ids = await runOf([
         ...Array.from({ length: 150 }, (_, n) => person(`h${n}@known.example`)),

@@ -5,6 +5,8 @@ import { metaTests, tradeDeskTests } from './ads.ts'
 import { hubspotTests, salesforceTests } from './crms.ts'
 import { fileTests } from './files.ts'
 import { openExports } from './harness.ts'
+import { listTests } from './lists.ts'
+import { projectKeyTests } from './projectKeys.ts'
 import { recordTests } from './records.ts'
 import { webhookTests } from './webhook.ts'
 
@@ -16,6 +18,8 @@ afterAll(() => exports?.close())
 
 for (const tests of [
   recordTests,
+  projectKeyTests,
+  listTests,
   webhookTests,
   hubspotTests,
   salesforceTests,

@@ -163,8 +163,16 @@ export const webhookTests = (open: () => Exports) =>
       })
     }, 120_000)
 
-    test('a run that is cancelled before anything is sent tells nothing of how many people of an audience meet another', async () => {
-      const used = await open().audienceOf(people(3, 's'))
+    /** Records charged for audiences, less what was refunded. */
+    const charged = async (): Promise<number> => {
+      const { rows } = await open().postgres.query<{ records: number }>(
+        "SELECT coalesce(sum(records), 0)::int AS records FROM ledger WHERE meter = 'audience'",
+      )
+      return rows[0]!.records
+    }
+    /** An audience of these people through another, whose number is sold. */
+    const throughAnother = async (some: ReturnType<typeof people>) => {
+      const used = await open().audienceOf(some)
       const { audience } = await open().get('POST', 'audiences', {
         ...{ project_id: open().service.demo.project_id, name: 'Through another' },
         definition: { entity: 'people', include: { audience: { audience_id: used } } },
@@ -174,16 +182,52 @@ export const webhookTests = (open: () => Exports) =>
         const { status } = await open().get('GET', `audiences/${audience.id}/status?${project}`)
         return status === 'completed'
       })
-      receiver.mishaps = [{ answer: { status: 429, headers: { 'retry-after': '3600' } } }]
-      const ids = await open().run({ audience_id: audience.id, integration_id, output_format: 'hem' })
+      return audience.id as string
+    }
+    const cancelled = async (ids: { exportId: string; runId: string }) => {
       await open().ended(ids, ({ status }) => status === 'parked')
       await open().get('POST', `exports/${ids.exportId}/runs/${ids.runId}/cancel`)
       const run = await open().ended(ids)
-      const isCharged = run.records_charged > 0
-      expect(run).toMatchObject({ status: 'failed', records_expected: isCharged ? 3 : null })
-      expect(run.records_total).toBe(isCharged ? 3 : 0)
       const { failures } = await open().get('GET', `exports/${ids.exportId}/runs/${ids.runId}/failures`)
-      expect(failures).toHaveLength(isCharged ? 3 : 0)
+      return { run, failures }
+    }
+
+    test('a run that is cancelled before anything is sent is refunded, and tells nothing of how many people of an audience meet another', async () => {
+      const audience_id = await throughAnother(people(3, 't'))
+      const closed = await startReceiver()
+      const nowhere = await open().newIntegration(
+        'webhook',
+        { url: `${closed.url}/in` },
+        { signing_secret: receiverSecret },
+      )
+      await closed.close()
+      const before = await charged()
+      const ids = await open().run({ audience_id, integration_id: nowhere, output_format: 'hem' })
+      const { run, failures } = await cancelled(ids)
+      expect(run).toMatchObject({
+        ...{ status: 'failed', records_expected: null, records_total: 0, records_charged: 0 },
+      })
+      expect(failures).toEqual([])
+      expect(await charged()).toBe(before)
+    }, 120_000)
+
+    test('what a receiver got stays charged, though it did not take it and the run was cancelled; a retry costs nothing', async () => {
+      const audience_id = await throughAnother(people(3, 'g'))
+      receiver.mishaps = [{ answer: { status: 429, headers: { 'retry-after': '3600' } } }]
+      const before = await charged()
+      const ids = await open().run({ audience_id, integration_id, output_format: 'hem' })
+      const { run, failures } = await cancelled(ids)
+      expect(run).toMatchObject({
+        ...{ status: 'failed', records_expected: 3, records_total: 3, records_failed: 3, records_charged: 3 },
+      })
+      expect(failures.map(({ record }: { record: string }) => record).toSorted()).toEqual(
+        [0, 1, 2].map((n) => hemOf(`g${n}@known.example`)).toSorted(),
+      )
+      const { run: retry } = await open().get('POST', `exports/${ids.exportId}/runs/${ids.runId}/retry`)
+      expect(await open().ended({ ...ids, runId: retry.run_id })).toMatchObject({
+        ...{ records_exported: 3, records_charged: 0 },
+      })
+      expect(await charged()).toBe(before + 3)
     }, 120_000)
 
     test('a cancelled run sends nothing more, and the end of every run is in the outbox once', async () => {
@@ -196,8 +240,8 @@ export const webhookTests = (open: () => Exports) =>
       await open().get('POST', `exports/${ids.exportId}/runs/${ids.runId}/cancel`)
       expect(await open().ended(ids)).toMatchObject({ status: 'failed', records_failed: 50 })
       const { failures } = await open().get('GET', `exports/${ids.exportId}/runs/${ids.runId}/failures`)
-      // Nobody was charged, so nobody is named.
-      expect(new Set(failures.map(({ record }: { record: unknown }) => record))).toEqual(new Set([null]))
+      // The receiver had them all, so they were charged and are named.
+      expect(new Set(failures.map(({ record }: { record: string }) => record)).size).toBe(50)
       const { rows } = await open().postgres.query(
         `SELECT data FROM outbox_messages WHERE type = 'export.run_ended' AND data ->> 'run_id' = $1`,
         [ids.runId],

@@ -122,6 +122,24 @@ test('what intent decides is charged as predictive, also through another audienc
   expect((await api('GET', `/${using}`)).json().audience.meter).toBe('audience')
 })
 
+test('changes of a build that intent decided are charged as predictive, whatever is served now', async () => {
+  const id = await create(ofPeople(leaf([topics[0]!])))
+  const predictive = await intent.build(id)
+  const profiles = ofPeople({ profile: { field: 'job_seniority', op: 'eq', value: 'director' } })
+  await api('PATCH', `/${id}`, { definition: profiles })
+  const plain = await intent.build(id)
+  expect((await api('GET', `/${id}`)).json().audience.meter).toBe('audience')
+  for (const build of [predictive, plain]) {
+    const before = await intent.charged()
+    const { results } = (await api('GET', `/${id}/builds/${build}/changes`)).json()
+    expect(results.length).toBeGreaterThan(0)
+    expect(await intent.charged()).toEqual({
+      ...before,
+      audience_predictive: (before.audience_predictive ?? 0) + results.length,
+    })
+  }
+})
+
 test('samples count by the window and name the meter; explain says whether the leaf is met, by any address', async () => {
   const definition = ofPeople(leaf([topics[0]!]))
   const sample = (await api('POST', '/sample', { definition, intent_window_days: 60 })).json()

@@ -32,7 +32,7 @@ export function importInto(
   projectId: string,
 ) {
   const dataDir = mkdtempSync(join(tmpdir(), 'footfall-test-lists-'))
-  const uploads = openUploads(dataDir)
+  const uploads = openUploads(dataDir, randomUUID())
   const deps: ImportDeps = { postgres, clickhouse, uploads }
 
   /** Stores a file as an upload: its import waits. */
@@ -68,7 +68,8 @@ export async function openLists() {
   const database = randomName()
   await migrateClickHouse(inject('clickhouseUrl'), database)
   const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
-  const postgres = openPostgres(await newPostgresDatabase(), () => {})
+  const postgresUrl = await newPostgresDatabase()
+  const postgres = openPostgres(postgresUrl, () => {})
   const [organizationId, projectId] = [randomUUID(), randomUUID()]
   await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Lists')", [
     organizationId,
@@ -82,7 +83,7 @@ export async function openLists() {
     projectId,
   )
   return {
-    ...{ postgres, clickhouse, organizationId, ...importing },
+    ...{ postgres, postgresUrl, clickhouse, organizationId, projectId, ...importing },
     /** The members of a list, as texts, in the order of ClickHouse. */
     async membersOf(listId: string): Promise<string[]> {
       const rows = await clickhouse.rows<{ member: string }>({

@@ -97,6 +97,20 @@ describe('POST /api/v1/lists', () => {
     })
   })
 
+  test.each<[string, unknown]>([
+    ['an object', { no: 'email' }],
+    ['an object of other columns', { id: 7, name: 'Ada' }],
+    ['an array', ['a@http.example']],
+    ['null', null],
+    ['longer than any line may be', 'x'.repeat(70_000)],
+  ])('whose first item is %s costs that item alone', async (_what, first) => {
+    const answer = await newList([first, 'a@http.example', { email: 'b@http.example' }])
+    expect(await imported(answer)).toMatchObject({ rows_total: 3, rows_unmatched: 2, rows_rejected: 1 })
+    const { list, import: of } = answer.body
+    const { rejected } = (await ask(`${lists}/${list.id}/imports/${of.id}/rejected`)).body
+    expect(rejected).toMatchObject([{ line: 1 }])
+  })
+
   test.each<[string, () => Asked & { query?: Record<string, string> }]>([
     ['CSV', () => ({ type: 'text/csv', body: 'name,email\nAda,a@http.example\n' })],
     [

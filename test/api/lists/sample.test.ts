@@ -15,7 +15,7 @@ test('a test key has a sample list, imported among the sample’s people, and ch
   const { postgres, stores, uploads } = service
   await Promise.all([1, 2].map(() => ensureSampleLists(postgres, uploads)))
   await ensureSampleLists(postgres, uploads)
-  for (const importId of await readUnfinishedImports(postgres))
+  for (const { importId } of await readUnfinishedImports(postgres))
     await runImport({ postgres, uploads, clickhouse: stores }, importId)
   const headers = withKey(service.ours.testKey)
   const listed = (await service.app.inject({ url: '/api/v1/lists', headers })).json()

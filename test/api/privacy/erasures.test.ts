@@ -165,6 +165,37 @@ describe('the export', () => {
     }
   })
 
+  test('has the lists that the person and their browsers are in, and no list of others', async () => {
+    const { hem, cookie } = await it.meet()
+    const project_id = it.demo.project_id
+    const listOf = async (key: Parameters<typeof it.done>[0], body: object) => {
+      const made = await it.done(key, 'POST /api/v1/lists', { name: 'Guests', ...body })
+      const path = `GET /api/v1/lists/${made.list.id}/imports/${made.import.id}`
+      await waitFor(
+        'the import',
+        async () => (await it.done(key, path)).import.status === 'completed',
+        50_000,
+      )
+      return { list_id: made.list.id, import_id: made.import.id }
+    }
+    const others = { project_id: it.stranger.project, kind: 'hems', items: [hem] }
+    await listOf(it.stranger.key, others)
+    const browser = await listOf(it.key, { project_id, kind: 'cookies', items: [cookie] })
+    const person = await listOf(it.key, { project_id, kind: 'hems', items: [hem, 'a'.repeat(64)] })
+    await listOf(it.key, { project_id, kind: 'hems', items: ['a'.repeat(64)] })
+    const listsOf = async (asked: string) => {
+      const answer = await fetch(`${it.url}${path}?${asked}`, { headers: it.key })
+      const lines = (await answer.text()).trimEnd().split('\n')
+      return lines.map((line) => JSON.parse(line)).filter(({ kind }) => kind === 'list_member')
+    }
+    const told = (kind: string, ids: object) => ({
+      kind: 'list_member',
+      data: { ...ids, project_id, name: 'Guests', kind, added_at: expect.any(String) },
+    })
+    expect(await listsOf(`hem=${hem}`)).toEqual([told('cookies', browser), told('hems', person)])
+    expect(await listsOf(`cookie_id=${cookie}`)).toEqual([told('cookies', browser)])
+  })
+
   test('of nobody is empty', async () => {
     const answer = await fetch(`${it.url}${path}?cookie_id=${crypto.randomUUID()}`, { headers: it.key })
     expect([answer.status, await answer.text()]).toEqual([200, ''])
