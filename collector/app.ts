@@ -2,6 +2,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { type GuardDeps, guardRoutes } from './access/guard.ts'
 import type { AccountsDeps } from './admin/deps.ts'
 import { administrationRoutes, dashboardApiRoutes } from './admin/routes.ts'
+import { analyticsRoutes } from './analytics/routes.ts'
 import { openFiles } from './audiences/files/open.ts'
 import { audiencesRoutes } from './audiences/routes.ts'
 import { billingRoutes } from './billing/routes.ts'
@@ -147,6 +148,7 @@ export async function createApp({
     await app.register(contactRoutes(read))
     await app.register(statisticsRoutes(read))
     await app.register(rejectedRoutes(read))
+    await app.register(analyticsRoutes(read))
     await app.register(audiencesRoutes({ ...read, ...(await openFiles(config, read.cursors)) }))
     await app.register(intentRoutes(read))
     await app.register(billingRoutes(read))

@@ -16,6 +16,8 @@ const buckets = {
   /** 720 requests a minute, bursts of 25. */
   events: { rate: 12, burst: 25, per: 'organization' },
   caller: { rate: 10, burst: 10, per: 'caller' },
+  /** A page of figures asks several at once, and again every few seconds. */
+  analytics: { rate: 10, burst: 40, per: 'caller' },
   batch_lookup: { rate: 2, burst: 2, per: 'organization' },
   intent: { rate: 10, burst: 10, per: 'organization' },
   intent_preview: { rate: 5, burst: 5, per: 'organization' },
@@ -28,6 +30,7 @@ type BucketName = keyof typeof buckets
 export const rateLimits = {
   events: ['events'],
   data: ['caller', 'organization'],
+  analytics: ['analytics', 'organization'],
   batch_lookup: ['caller', 'batch_lookup', 'organization'],
   intent: ['caller', 'intent', 'organization'],
   intent_preview: ['caller', 'intent', 'intent_preview', 'organization'],

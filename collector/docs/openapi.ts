@@ -44,6 +44,10 @@ A key and its secret are made in the dashboard, at \`/{org_id}/settings/api-keys
 
 const tags = [
   { name: 'Events', description: 'Events, one row each, and their counts.' },
+  {
+    name: 'Analytics',
+    description: 'Figures about events: visitors, sessions, pages, sources; aggregates alone, not billed.',
+  },
   { name: 'Identity', description: 'Who an address belongs to, and people by what is known of them.' },
   {
     name: 'Audiences',

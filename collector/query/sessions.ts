@@ -18,11 +18,16 @@ import { type Order, orderBy } from './order.ts'
 import type { Selection } from './plan.ts'
 import { type Bind, projectCondition } from './where.ts'
 
-const restMs = 30 * 60_000
+export const restMs = 30 * 60_000
 const dayMs = 86_400_000
 
 /** SQL, or a bound value: from where on events must be read for the sessions of those from `fromMs` on. */
-const lookBackFrom = (fromMs: string): string => `intDiv(${fromMs}, ${dayMs}) * ${dayMs} - ${dayMs + restMs}`
+export const lookBackFrom = (fromMs: string): string =>
+  `intDiv(${fromMs}, ${dayMs}) * ${dayMs} - ${dayMs + restMs}`
+
+/** SQL: the id of the session of `_project_id` and `_cookie_id` that begins at `start`, epoch milliseconds. */
+export const sessionId = (start: string): string =>
+  `toNullable(reinterpretAsUUID(sipHash128(_project_id, _cookie_id, ${start})))`
 
 /**
  * SQL: one row for each session of the visitors that meet `conditions`: `_project_id`, `_cookie_id`, `_start` (epoch
@@ -31,7 +36,7 @@ const lookBackFrom = (fromMs: string): string => `intDiv(${fromMs}, ${dayMs}) * 
  */
 const sessionsWhere = (conditions: readonly string[]): string => `SELECT _project_id, _cookie_id,
   _session[1].1 AS _start,
-  toNullable(reinterpretAsUUID(sipHash128(_project_id, _cookie_id, _start))) AS _session_id,
+  ${sessionId('_start')} AS _session_id,
   arrayFirst(event -> event.3, _session).2 AS _entry
 FROM (
 SELECT _project_id, _cookie_id, _unrested,
@@ -61,7 +66,7 @@ const withSessionFields = `WITH if(source = 'pixel', _session_id, NULL) AS sessi
 const columnsNeeded = ['project_id', 'cookie_id', 'source', 'event_type', 'ts_millis', 'event_id']
 
 /** The visitors of a scope. Sessions know no pixel: a visitor goes from one site of a project to the next. */
-const visitorsOf = (scope: Scope, bind: Bind): readonly string[] => [
+export const visitorsOf = (scope: Scope, bind: Bind): readonly string[] => [
   `organization_id = ${bind('UUID', scope.organizationId)}`,
   ...projectCondition(scope, bind),
   "source = 'pixel'",

@@ -11,7 +11,7 @@ const CatalogQuery = exactly({
 })
 
 const config = {
-  access: { to: 'key', projectKeys: 'as organization', keyRole: 'read', limit: 'data' },
+  access: { to: 'key', projectKeys: 'as organization', keyRole: 'read', limit: 'data', members: true },
 } as const
 
 /** GET /api/v1/field-catalog and …/{name}: every field that any tier returns, and what it means. Never billed. */

@@ -7,14 +7,14 @@ import { leaveChromium, openChromium } from '../harness/chromium.ts'
 import { ownDatabases } from '../harness/databases.ts'
 import { type Service, startService } from '../harness/service.ts'
 
-export function useDashboard() {
+export function useDashboard(options: Omit<NonNullable<Parameters<typeof startService>[0]>, 'env'> = {}) {
   let service: Service
   let browser: Browser
   /** What went wrong on any page: errors nobody caught, and what the content security policy blocked. */
   const troubles: string[] = []
 
   beforeAll(async () => {
-    service = await startService({ env: await ownDatabases() })
+    service = await startService({ env: await ownDatabases(), ...options })
     browser = await openChromium()
   })
 

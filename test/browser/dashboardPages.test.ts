@@ -13,6 +13,7 @@ const pages = (): [path: string, heading: string][] => {
   return [
     [`/${organization_id}/projects`, 'Projects'],
     [`/${organization_id}/projects/${project_id}`, 'Demo shop'],
+    [`/${organization_id}/projects/${project_id}/overview`, 'Overview'],
     [`/${organization_id}/projects/${project_id}/pixels/${pixel_id}`, 'Demo shop'],
     [`/${organization_id}/members`, 'Members'],
     [`/${organization_id}/usage`, 'Usage'],

@@ -67,6 +67,11 @@ const readsOf = (project: string, campaign: string, pixel: string, hem: string):
     body: { filter: 'job_title:like:Director%', select: 'first_name,job_title,company_name', limit: 2 },
   },
   'GET /api/v1/resolution/statistics': { query: { project_id: project } },
+  'GET /api/v1/analytics/overview': { query: { project_id: project, ...window, compare: 'previous' } },
+  'GET /api/v1/analytics/timeseries': { query: { project_id: project, ...window, interval: 'day' } },
+  'GET /api/v1/analytics/breakdown': {
+    query: { project_id: project, ...window, dimensions: 'page_path,country', limit: '3' },
+  },
   'GET /api/v1/field-catalog': { query: { tier: 'resolution_hem', group: 'identity' } },
   'GET /api/v1/field-catalog/{name}': { params: { name: 'hem' } },
   'GET /api/v1/taxonomy/{name}': { params: { name: 'seniorities' } },

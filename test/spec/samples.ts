@@ -181,6 +181,14 @@ export const samples: Record<string, Sample> = {
   'GET /api/v1/stats/tables/intent-daily-per-topic-stats': { query: () => ({ topic: 'golf' }) },
   'GET /api/v1/resolution/statistics': byProject,
   'GET /api/v1/rejected_events': byProject,
+  'GET /api/v1/analytics/overview': byProject,
+  'GET /api/v1/analytics/timeseries': {
+    query: ({ projects }) => ({ project_id: projects[0], compare: 'previous' }),
+  },
+  'GET /api/v1/analytics/breakdown': {
+    query: ({ projects }) => ({ project_id: projects[0], dimensions: 'page_path,entry_page' }),
+  },
+  'GET /api/v1/analytics/live': byProject,
   'GET /api/v1/privacy/subject': { query: () => ({ cookie_id: randomUUID() }) },
   'GET /api/v1/privacy/erasures': {},
   'GET /api/v1/privacy/erasures/:erasure_id': { params: ({ erasure }) => ({ erasure_id: erasure }) },

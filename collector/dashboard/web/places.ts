@@ -74,6 +74,12 @@ export const accountPlace: Place = {
 /** Below `projects/:projectId`. */
 export const projectPlaces: readonly Place[] = [
   {
+    path: 'overview',
+    name: 'Overview',
+    key: 'o',
+    page: lazyPage(() => import('./pages/overview/overview.tsx').then(({ Overview }) => Overview)),
+  },
+  {
     path: '',
     name: 'Pixels and members',
     key: 'x',

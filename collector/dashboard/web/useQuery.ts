@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 
 /** Something a page asked for: undefined value and error while it is on its way. */
 export interface QueryState<T> {
@@ -54,4 +54,26 @@ export function useListQuery<Page extends { next_cursor?: string }, T>(
         },
       }),
   }
+}
+
+/**
+ * Asks when the component appears and whenever `key`, which says what is asked, is another. Until the new answer comes
+ * the old one stays, and is stale. A hook.
+ */
+export function useQueryOf<T>(key: string, ask: () => Promise<T>): QueryState<T> & { isStale: boolean } {
+  const [{ of, value, error }, setState] = useState<{ of?: string; value?: T; error?: unknown }>({})
+  const latest = useRef(key)
+  latest.current = key
+  const reload = useCallback(async () => {
+    const settle = (answer: { value: T } | { error: unknown }) => {
+      if (latest.current === key) setState({ of: key, ...answer })
+    }
+    try {
+      settle({ value: await ask() })
+    } catch (error) {
+      settle({ error })
+    }
+  }, [key])
+  useEffect(() => void reload(), [reload])
+  return { value, error, reload, set: (value) => setState({ of: key, value }), isStale: of !== key }
 }

@@ -10,7 +10,7 @@ export function AsyncView<T>({
   lines,
   children,
 }: {
-  query: QueryState<T>
+  query: Pick<QueryState<T>, 'value' | 'error' | 'reload'>
   /** How many lines high about what comes is. */
   lines?: number | undefined
   children: (value: T) => ComponentChildren

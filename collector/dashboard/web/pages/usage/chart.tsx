@@ -1,12 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
+import type { Series } from '../../charts/bars.ts'
 import { records } from './amounts.ts'
-
-/** One of the quantities that are stacked. */
-export interface Series {
-  name: string
-  /** One for each day. */
-  values: number[]
-}
 
 /**
  * Stacked bars, one for each day. What draws them is loaded with the first chart; what they show stands in the tables
@@ -16,7 +10,7 @@ export function Chart({ days, series }: { days: string[]; series: Series[] }) {
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
     let remove: (() => void) | undefined
-    void import('./drawBars.ts').then(({ drawBars }) => {
+    void import('../../charts/drawCharts.ts').then(({ drawBars }) => {
       // The reader may have gone on to another page meanwhile.
       if (place.current) remove = drawBars(place.current, days, series, records)
     })

@@ -1,12 +1,19 @@
 import UPlot from 'uplot'
-import type { Series } from './chart.tsx'
+import { axisStyle, fromZero, redrawn } from './redrawn.ts'
+
+/** One of the quantities that are stacked. */
+export interface Series {
+  name: string
+  /** One for each day. */
+  values: number[]
+}
 
 const colors = ['#2a9d7c', '#3f7fd0', '#d08a2e', '#b2568f', '#7a6ad0', '#5d8a2f', '#c2564b', '#6b7f8c']
 const heightPx = 260
 
 /**
  * Draws stacked bars into `place` and keeps them as wide as it is and in its colors; `format` writes a number as text.
- * Returns what removes them. Imports nothing else of the pages: this is loaded apart from them.
+ * Returns what removes them.
  */
 export function drawBars(
   place: HTMLElement,
@@ -14,20 +21,7 @@ export function drawBars(
   series: Series[],
   format: (value: number) => string,
 ): () => void {
-  const scheme = matchMedia('(prefers-color-scheme: dark)')
-  let plot = draw(place, days, series, format)
-  const redraw = () => {
-    plot.destroy()
-    plot = draw(place, days, series, format)
-  }
-  scheme.addEventListener('change', redraw)
-  const resizes = new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height: heightPx }))
-  resizes.observe(place)
-  return () => {
-    scheme.removeEventListener('change', redraw)
-    resizes.disconnect()
-    plot.destroy()
-  }
+  return redrawn(place, heightPx, () => draw(place, days, series, format))
 }
 
 function draw(
@@ -36,9 +30,7 @@ function draw(
   series: Series[],
   format: (value: number) => string,
 ): UPlot {
-  const style = getComputedStyle(place)
-  const [ink, line] = [style.getPropertyValue('--soft'), style.getPropertyValue('--line')]
-  const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { show: false } }
+  const axis = axisStyle(place)
   // The first is drawn first and hidden up to its own part by those after it: so each is a sum of those above it.
   const stacked = days.map((_, day) => {
     let sum = 0
@@ -90,5 +82,3 @@ function draw(
 }
 
 const halfDay = 43_200
-
-const fromZero: UPlot.Range.Function = (_, __, most) => [0, Math.max(1, most * 1.05)]

@@ -1,0 +1,42 @@
+import type { FastifyReply } from 'fastify'
+import type { Access } from '../access/access.ts'
+import { isOrganizationAdmin, projectFor } from '../access/permissions.ts'
+import type { Principal } from '../access/principal.ts'
+import type { Reader } from '../access/reader.ts'
+import { untilClosed } from '../http/streaming.ts'
+import type { ReadDeps } from '../query/deps.ts'
+import { nameProjects } from '../query/projects.ts'
+import type { AnalyticsPlan, AskedFigures } from './plan.ts'
+
+/** Who may read figures: keys, and members signed in to the dashboard. */
+export const mayRead = {
+  to: 'key',
+  projectKeys: 'own project',
+  keyRole: 'read',
+  limit: 'analytics',
+  members: true,
+} as const satisfies Access
+
+/** What a request's figures are read through, and the plan with its scope. */
+export interface OpenedFigures {
+  readonly reader: Reader
+  readonly plan: AnalyticsPlan
+}
+
+/**
+ * Decides what of the principal's events a request may be about, and opens what it reads through. A plain member names
+ * one of their own projects. Throws 400, 403 and 404 as scopes do.
+ */
+export async function openFigures(
+  deps: ReadDeps,
+  principal: Principal,
+  { asked, plan }: AskedFigures,
+  reply: FastifyReply,
+): Promise<OpenedFigures> {
+  if (principal.caller.kind === 'member' && !isOrganizationAdmin(principal))
+    await projectFor(deps.postgres, principal, asked.projectId, 'read')
+  const scope = await deps.scopeOf(principal, asked)
+  const signal = untilClosed(reply)
+  const reader = deps.openReader(principal, { effort: 'scan', signal, window: plan.window })
+  return { reader, plan: await nameProjects(reader, { ...plan, scope }) }
+}

@@ -1,0 +1,146 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { groupableFields } from '../../schemas/fields.ts'
+import type { Reader } from '../access/reader.ts'
+import { invalidParameter } from '../http/errors.ts'
+import { exactly, Nullable } from '../http/schemas.ts'
+import type { ReadDeps } from '../query/deps.ts'
+import { readNames } from '../query/fieldList.ts'
+import { ScopeHeaders } from '../query/scopeQuery.ts'
+import { mayRead, openFigures } from './access.ts'
+import { type BreakdownRow, breakdownsQuery } from './breakdownQuery.ts'
+import { type AnalyticsPlan, readFiguresRequest, selectionQuery } from './plan.ts'
+import { FiguresMeta, metaOf, tags } from './schemas.ts'
+import { type SessionPage, type SessionPageRow, sessionPages, sessionPagesQuery } from './sessionsQuery.ts'
+
+const dimensionsMax = 10
+const limitDefault = 10
+const limitMax = 1_000
+
+const fieldNames = groupableFields.map(({ name }) => name)
+const names = [...fieldNames, ...Object.keys(sessionPages)]
+
+const Value = Type.Object(
+  {
+    value: Nullable(Type.String(), {
+      description:
+        'As a filter takes it; null of events that have none. Of entry_page and exit_page a page_path.',
+    }),
+    visitors: Type.Integer({ description: 'Distinct cookies.' }),
+    events: Nullable(Type.Integer(), { description: 'Null of entry_page and exit_page.' }),
+    page_views: Nullable(Type.Integer(), { description: 'Null of entry_page and exit_page.' }),
+    sessions: Nullable(Type.Integer(), { description: 'Of entry_page and exit_page alone, else null.' }),
+  },
+  { title: 'AnalyticsValue', additionalProperties: false },
+)
+
+const Breakdown = Type.Object(
+  {
+    values: Type.Array(Value),
+    has_more: Type.Boolean({ description: 'True when the limit cut the values.' }),
+  },
+  { title: 'AnalyticsBreakdown', additionalProperties: false },
+)
+
+const describe = {
+  tags,
+  operationId: 'getAnalyticsBreakdown',
+  summary: 'Get the most frequent values of dimensions, not billed',
+  description:
+    'Top pages, sources, countries, devices: of each dimension the values with the most visitors, of entry_page and ' +
+    'exit_page the first and last pages of the most sessions. Sessions are those that an event which meets the filter ' +
+    'is in.',
+  headers: ScopeHeaders,
+  querystring: exactly({
+    ...selectionQuery,
+    dimensions: Type.String({
+      description: `Comma-separated, ${dimensionsMax} at most: ${names.join(', ')}.`,
+      examples: ['page_path,country'],
+    }),
+    limit: Type.Optional(
+      Type.Integer({
+        ...{ minimum: 1, maximum: limitMax, default: limitDefault },
+        description: 'Most values of each dimension.',
+      }),
+    ),
+  }),
+  response: {
+    200: Type.Object(
+      {
+        breakdowns: Type.Record(Type.String(), Breakdown, { description: 'By dimension.' }),
+        meta: FiguresMeta,
+      },
+      { description: 'The values of each dimension, those with the most visitors first.' },
+    ),
+  },
+}
+
+/** GET /api/v1/analytics/breakdown. Never billed. */
+export const breakdownRoute =
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/api/v1/analytics/breakdown',
+      { schema: describe, config: { access: mayRead } },
+      async (request, reply) => {
+        const { limit = limitDefault } = request.query
+        const dimensions = readDimensions(request.query.dimensions)
+        const asked = readFiguresRequest(request, deps.now())
+        const { reader, plan } = await openFigures(deps, request.principal, asked, reply)
+        const ofEvents = dimensions.filter((name) => !isSessionPage(name))
+        const ofSessions = dimensions.filter(isSessionPage)
+        const parts = await Promise.all([
+          ofEvents.length > 0 ? readFields(reader, plan, ofEvents, limit) : {},
+          ...ofSessions.map((page) => readSessionPages(reader, plan, page, limit)),
+        ])
+        return { breakdowns: Object.assign({}, ...parts), meta: metaOf(request, plan) }
+      },
+    )
+  }
+
+const isSessionPage = (name: string): name is SessionPage => Object.hasOwn(sessionPages, name)
+
+function readDimensions(list: string): readonly string[] {
+  const given = readNames('dimensions', list)
+  if (given.length > dimensionsMax) throw invalidParameter('dimensions', `names more than ${dimensionsMax}`)
+  const unknown = given.find((name) => !names.includes(name))
+  if (unknown !== undefined)
+    throw invalidParameter('dimensions', `"${unknown}" is none of ${names.join(', ')}`)
+  return given
+}
+
+type Breakdowns = Record<string, { values: Value[]; has_more: boolean }>
+interface Value {
+  value: string | null
+  visitors: number
+  events: number | null
+  page_views: number | null
+  sessions: number | null
+}
+
+async function readFields(
+  reader: Reader,
+  plan: AnalyticsPlan,
+  fields: readonly string[],
+  limit: number,
+): Promise<Breakdowns> {
+  const rows = await reader.rows<BreakdownRow>(breakdownsQuery(plan, fields, limit))
+  return Object.fromEntries(
+    fields.map((field) => {
+      const ofField = rows.filter(({ dimension }) => dimension === field)
+      const values = ofField.slice(0, limit).map(({ dimension: _, ...row }) => ({ ...row, sessions: null }))
+      return [field, { values, has_more: ofField.length > limit }]
+    }),
+  )
+}
+
+async function readSessionPages(
+  reader: Reader,
+  plan: AnalyticsPlan,
+  page: SessionPage,
+  limit: number,
+): Promise<Breakdowns> {
+  const rows = await reader.rows<SessionPageRow>(sessionPagesQuery(plan, page, limit))
+  const values = rows.slice(0, limit).map((row) => ({ ...row, events: null, page_views: null }))
+  return { [page]: { values, has_more: rows.length > limit } }
+}

@@ -1,0 +1,100 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { exactly } from '../http/schemas.ts'
+import type { ReadDeps } from '../query/deps.ts'
+import { FreeFilterText } from '../query/filter.ts'
+import { placeQuery, ScopeHeaders } from '../query/scopeQuery.ts'
+import { mayRead, openFigures } from './access.ts'
+import { type BreakdownRow, breakdownsQuery } from './breakdownQuery.ts'
+import { readFiguresRequest } from './plan.ts'
+import { FiguresMeta, metaOf, tags } from './schemas.ts'
+import { type SeriesRow, seriesQuery } from './seriesQuery.ts'
+import { type Totals, totalsQuery } from './totalsQuery.ts'
+
+const minuteMs = 60_000
+const minutes = 30
+const nowMinutes = 5
+const pages = 5
+
+const startOfMinute = (millis: string): string => `intDiv(${millis}, ${minuteMs}) * ${minuteMs}`
+
+const describe = {
+  tags,
+  operationId: 'getAnalyticsLive',
+  summary: 'Get the figures of the last half hour, not billed',
+  description:
+    'Minute by minute, the one under way last; an event is there about a second after it was received.',
+  headers: ScopeHeaders,
+  querystring: exactly({ ...placeQuery, filter: Type.Optional(FreeFilterText) }),
+  response: {
+    200: Type.Object(
+      {
+        visitors_now: Type.Integer({ description: `Distinct cookies of the last ${nowMinutes} minutes.` }),
+        visitors: Type.Integer({ description: 'Distinct cookies of the half hour.' }),
+        page_views: Type.Integer(),
+        events: Type.Integer(),
+        minutes: Type.Array(
+          Type.Object(
+            {
+              start_ms: Type.Integer(),
+              visitors: Type.Integer(),
+              page_views: Type.Integer(),
+              events: Type.Integer(),
+            },
+            { title: 'LiveMinute', additionalProperties: false },
+          ),
+        ),
+        pages: Type.Array(
+          Type.Object(
+            { page_path: Type.String(), visitors: Type.Integer(), page_views: Type.Integer() },
+            { title: 'LivePage', additionalProperties: false },
+          ),
+          { description: `The ${pages} pages with the most visitors.` },
+        ),
+        meta: FiguresMeta,
+      },
+      { description: 'The last half hour.' },
+    ),
+  },
+}
+
+/** GET /api/v1/analytics/live. Never billed. */
+export const liveRoute =
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/api/v1/analytics/live',
+      { schema: describe, config: { access: mayRead } },
+      async (request, reply) => {
+        const now = deps.now()
+        const firstMs = (Math.floor(now / minuteMs) - minutes + 1) * minuteMs
+        const asked = readFiguresRequest(
+          { headers: request.headers, query: { ...request.query, start_ms: firstMs, end_ms: now + 1 } },
+          now,
+        )
+        const { reader, plan } = await openFigures(deps, request.principal, asked, reply)
+        const lately = { ...plan, window: { ...plan.window, startMs: now - nowMinutes * minuteMs } }
+        const [[totals], [current], perMinute, topPages] = await Promise.all([
+          reader.rows<Totals>(totalsQuery(plan)),
+          reader.rows<Totals>(totalsQuery(lately)),
+          reader.rows<SeriesRow>(seriesQuery(plan, startOfMinute)),
+          reader.rows<BreakdownRow>(breakdownsQuery(plan, ['page_path'], pages)),
+        ])
+        const found = new Map(perMinute.map((row) => [row.start_ms, row]))
+        return {
+          visitors_now: current!.visitors,
+          ...totals!,
+          minutes: Array.from({ length: minutes }, (_, index) => {
+            const start_ms = firstMs + index * minuteMs
+            return found.get(start_ms) ?? { start_ms, visitors: 0, page_views: 0, events: 0 }
+          }),
+          pages: topPages
+            .slice(0, pages)
+            .flatMap(({ value, visitors, page_views }) =>
+              value === null ? [] : [{ page_path: value, visitors, page_views }],
+            ),
+          meta: metaOf(request, plan),
+        }
+      },
+    )
+  }

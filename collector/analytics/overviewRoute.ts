@@ -1,0 +1,92 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from 'typebox'
+import type { Reader } from '../access/reader.ts'
+import { exactly, Nullable } from '../http/schemas.ts'
+import type { ReadDeps } from '../query/deps.ts'
+import { ScopeHeaders } from '../query/scopeQuery.ts'
+import { mayRead, openFigures } from './access.ts'
+import { type AnalyticsPlan, before, Compare, readFiguresRequest, selectionQuery } from './plan.ts'
+import { FiguresMeta, metaOf, tags } from './schemas.ts'
+import { type SessionTotals, sessionTotalsQuery } from './sessionsQuery.ts'
+import { type Totals, totalsQuery } from './totalsQuery.ts'
+
+const count = (description: string) => Type.Integer({ description })
+
+const Overview = Type.Object(
+  {
+    events: count('Events.'),
+    visitors: count('Distinct cookies; without consent a cookie lasts a day.'),
+    page_views: count('Of the events, page views.'),
+    sessions: count('Distinct session_id of the events.'),
+    bounce_rate: Nullable(Type.Number(), {
+      description:
+        'Of the sessions with page views, those with one alone, from 0 to 1; page views of the session that the filter ' +
+        'leaves out count. Null of none.',
+    }),
+    time_on_page_ms: Nullable(Type.Number(), {
+      description:
+        'From a page view to the next of its session, from the last to the session’s last event: the mean of the ' +
+        'page views, in milliseconds. Null of none.',
+    }),
+  },
+  { title: 'AnalyticsOverview', additionalProperties: false },
+)
+
+const describe = {
+  tags,
+  operationId: 'getAnalyticsOverview',
+  summary: 'Get the figures of a period, not billed',
+  description: 'Of one project, one pixel or the organization: events that pixels captured.',
+  headers: ScopeHeaders,
+  querystring: exactly({ ...selectionQuery, compare: Type.Optional(Compare) }),
+  response: {
+    200: Type.Object(
+      {
+        overview: Overview,
+        previous: Nullable(Overview, {
+          description: 'Of the period before; null where compare is not given.',
+        }),
+        meta: FiguresMeta,
+      },
+      { description: 'The figures.' },
+    ),
+  },
+}
+
+/** GET /api/v1/analytics/overview. Never billed. */
+export const overviewRoute =
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/api/v1/analytics/overview',
+      { schema: describe, config: { access: mayRead } },
+      async (request, reply) => {
+        const opened = await openFigures(
+          deps,
+          request.principal,
+          readFiguresRequest(request, deps.now()),
+          reply,
+        )
+        const { reader, plan } = opened
+        const [overview, previous] = await Promise.all([
+          readOverview(reader, plan),
+          request.query.compare ? readOverview(reader, before(plan)) : null,
+        ])
+        return { overview, previous, meta: metaOf(request, plan) }
+      },
+    )
+  }
+
+async function readOverview(reader: Reader, plan: AnalyticsPlan): Promise<Static<typeof Overview>> {
+  const [[totals], [sessions]] = await Promise.all([
+    reader.rows<Totals>(totalsQuery(plan)),
+    reader.rows<SessionTotals>(sessionTotalsQuery(plan)),
+  ])
+  const { viewing_sessions, bounced_sessions, page_ms } = sessions!
+  return {
+    ...totals!,
+    sessions: sessions!.sessions,
+    bounce_rate: viewing_sessions === 0 ? null : bounced_sessions / viewing_sessions,
+    time_on_page_ms: totals!.page_views === 0 ? null : page_ms / totals!.page_views,
+  }
+}

@@ -1,0 +1,70 @@
+import { type Static, Type } from 'typebox'
+import type { RequestedScope } from '../access/scope.ts'
+import { invalidParameter } from '../http/errors.ts'
+import { Choice } from '../http/schemas.ts'
+import { readFreeSelection } from '../query/countsPlan.ts'
+import { FreeFilterText } from '../query/filter.ts'
+import type { Selection } from '../query/plan.ts'
+import { placeQuery, readScope, type ScopedRequest } from '../query/scopeQuery.ts'
+import { dayMs, Milliseconds, readWindow, type Window, windowQuery } from '../query/window.ts'
+
+const daysDefault = 30
+const daysMax = 731
+
+/** The events that figures are about: captured by pixels, whatever filters say. */
+export interface AnalyticsPlan extends Selection {
+  readonly source: 'pixel'
+}
+
+/** The parameters that all routes of analytics take. */
+export const selectionQuery = {
+  ...placeQuery,
+  ...windowQuery,
+  start_ms: Type.Optional(
+    Milliseconds(`First millisecond of the window since 1970. Default: ${daysDefault} days before its end.`),
+  ),
+  filter: Type.Optional(FreeFilterText),
+}
+
+/** The parameter of routes that can tell of the period before, too. */
+export const Compare = Choice(['previous'], {
+  description:
+    'Tells the same of the period before: the window moved back by its length, rounded up to whole days, so that ' +
+    'times of day are compared with the same ones.',
+})
+
+const SelectionQuery = Type.Object(selectionQuery)
+
+/** What a request asks for, without its scope, which only the principal decides. */
+export interface AskedFigures {
+  readonly asked: RequestedScope
+  readonly plan: Omit<AnalyticsPlan, 'scope'>
+}
+
+/**
+ * Reads what a request's figures are about. Throws 400 that names the parameter: for a window of more than two years,
+ * and for filters that would tell who somebody is, which is not free.
+ */
+export function readFiguresRequest(
+  request: ScopedRequest<Static<typeof SelectionQuery>>,
+  nowMs: number,
+): AskedFigures {
+  const { query } = request
+  const window = readWindow(query, nowMs, false, daysDefault * dayMs)
+  if (window.endMs - window.startMs > daysMax * dayMs) {
+    const parameter = query.start_time === undefined ? 'start_ms' : 'start_time'
+    throw invalidParameter(parameter, `must be at most ${daysMax} days before the end`)
+  }
+  const { filters } = readFreeSelection(query.filter === undefined ? {} : { filter: query.filter })
+  return { asked: readScope(request), plan: { source: 'pixel', window, filters } }
+}
+
+/** By how much the period before lies earlier: whole days. */
+export const stepBackMs = ({ startMs, endMs }: Window): number => Math.ceil((endMs - startMs) / dayMs) * dayMs
+
+/** The same about the period before. */
+export function before<Plan extends { readonly window: Window }>(plan: Plan): Plan {
+  const { startMs, endMs } = plan.window
+  const stepMs = stepBackMs(plan.window)
+  return { ...plan, window: { startMs: startMs - stepMs, endMs: endMs - stepMs } }
+}

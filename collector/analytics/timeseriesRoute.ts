@@ -1,0 +1,96 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from 'typebox'
+import type { Reader } from '../access/reader.ts'
+import { invalidParameter } from '../http/errors.ts'
+import { Choice, exactly, Nullable } from '../http/schemas.ts'
+import type { ReadDeps } from '../query/deps.ts'
+import { ScopeHeaders } from '../query/scopeQuery.ts'
+import { mayRead, openFigures } from './access.ts'
+import { type Interval, intervalFor, intervals, pointsMax, startSql, startsOf } from './intervals.ts'
+import {
+  type AnalyticsPlan,
+  before,
+  Compare,
+  readFiguresRequest,
+  selectionQuery,
+  stepBackMs,
+} from './plan.ts'
+import { FiguresMeta, metaOf, tags } from './schemas.ts'
+import { type SeriesRow, seriesQuery } from './seriesQuery.ts'
+
+const Point = Type.Object(
+  {
+    start_ms: Type.Integer({ description: 'When the interval begins.' }),
+    events: Type.Integer(),
+    visitors: Type.Integer({ description: 'Distinct cookies of the interval.' }),
+    page_views: Type.Integer(),
+  },
+  { title: 'AnalyticsPoint', additionalProperties: false },
+)
+type Point = Static<typeof Point>
+
+const describe = {
+  tags,
+  operationId: 'getAnalyticsTimeseries',
+  summary: 'Get the figures of a period by hour, day, week or month, not billed',
+  description: `Intervals without events are there, with zeros; at most ${pointsMax}.`,
+  headers: ScopeHeaders,
+  querystring: exactly({
+    ...selectionQuery,
+    interval: Type.Optional(
+      Choice(intervals, {
+        description:
+          'UTC; weeks begin on Mondays. Default: hours up to two days, days up to 92, weeks up to 400, else months.',
+      }),
+    ),
+    compare: Type.Optional(Compare),
+  }),
+  response: {
+    200: Type.Object(
+      {
+        interval: Choice(intervals),
+        timeseries: Type.Array(Point),
+        previous: Nullable(Type.Array(Point), {
+          description:
+            'The period before, moved onto this one: point for point, with the same start_ms. Null where compare is not given.',
+        }),
+        meta: FiguresMeta,
+      },
+      { description: 'The points, earliest first.' },
+    ),
+  },
+}
+
+/** GET /api/v1/analytics/timeseries. Never billed. */
+export const timeseriesRoute =
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/api/v1/analytics/timeseries',
+      { schema: describe, config: { access: mayRead } },
+      async (request, reply) => {
+        const asked = readFiguresRequest(request, deps.now())
+        const { interval = intervalFor(asked.plan.window), compare } = request.query
+        const starts = startsOf(interval, asked.plan.window)
+        if (!starts) throw invalidParameter('interval', `gives more than ${pointsMax} points`)
+        const { reader, plan } = await openFigures(deps, request.principal, asked, reply)
+        const [timeseries, previous] = await Promise.all([
+          readSeries(reader, plan, interval, starts, 0),
+          compare ? readSeries(reader, before(plan), interval, starts, stepBackMs(plan.window)) : null,
+        ])
+        return { interval, timeseries, previous, meta: metaOf(request, plan) }
+      },
+    )
+  }
+
+async function readSeries(
+  reader: Reader,
+  plan: AnalyticsPlan,
+  interval: Interval,
+  starts: readonly number[],
+  laterMs: number,
+): Promise<Point[]> {
+  const rows = await reader.rows<SeriesRow>(seriesQuery(plan, startSql[interval], laterMs))
+  const found = new Map(rows.map((row) => [row.start_ms, row]))
+  return starts.map((start_ms) => found.get(start_ms) ?? { start_ms, events: 0, visitors: 0, page_views: 0 })
+}

@@ -1,0 +1,23 @@
+import type { Query } from '../platform/clickhouse/client.ts'
+import { eventsSource } from '../query/eventsSource.ts'
+import { bindings, conditions } from '../query/where.ts'
+import type { AnalyticsPlan } from './plan.ts'
+
+/** What counts of events say; visitors are distinct cookies. */
+export interface Totals {
+  events: number
+  visitors: number
+  page_views: number
+}
+
+/** SQL of these counts, in the order of Totals. */
+export const totalColumns = `count() AS events, uniqExact(cookie_id) AS visitors,
+  countIf(event_type = 'page_view') AS page_views`
+
+/** One row of Totals. */
+export function totalsQuery(plan: AnalyticsPlan): Query {
+  const { bind, params } = bindings()
+  const where = conditions(plan, bind).join('\n  AND ')
+  const { declared, from } = eventsSource(plan, [], bind)
+  return { sql: `${declared}SELECT ${totalColumns}\nFROM ${from}\nWHERE ${where}`, params }
+}

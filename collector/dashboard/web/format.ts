@@ -1,0 +1,56 @@
+/** How figures read, in the reader's own language. */
+
+const whole = new Intl.NumberFormat()
+const tenths = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 })
+const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
+const change = new Intl.NumberFormat(undefined, {
+  style: 'percent',
+  maximumFractionDigits: 0,
+  signDisplay: 'exceptZero',
+})
+
+export const wholeNumber = (value: number): string => whole.format(value)
+
+/** Of 0 to 1. */
+export const percent = (value: number): string => share.format(value)
+
+/** From one number to another: "+12 %"; nothing where there was none. */
+export const changeOf = (now: number | null, before: number | null): string | null =>
+  now === null || !before ? null : change.format(now / before - 1)
+
+/** "45 s", "2 min 5 s", "1.5 h". */
+export function duration(millis: number): string {
+  const seconds = Math.round(millis / 1000)
+  if (seconds < 60) return `${seconds} s`
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+  return `${tenths.format(seconds / 3_600)} h`
+}
+
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
+const hour = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
+const month = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' })
+
+/** When an interval begins, as it is called. */
+export function startOf(interval: 'hour' | 'day' | 'week' | 'month', millis: number): string {
+  switch (interval) {
+    case 'hour':
+      return `${hour.format(millis)} UTC`
+    case 'week':
+      return `Week of ${day.format(millis)}`
+    case 'month':
+      return month.format(millis)
+    default:
+      return day.format(millis)
+  }
+}
+
+const regions = new Intl.DisplayNames(undefined, { type: 'region' })
+
+/** A country by its ISO 3166-1 code. */
+export function countryName(code: string): string {
+  try {
+    return regions.of(code) ?? code
+  } catch {
+    return code
+  }
+}

@@ -1,0 +1,80 @@
+import { useEffect, useRef } from 'preact/hooks'
+import type { Answer } from '../../../../../client/index.ts'
+import { downloadCsv } from '../../csv.ts'
+import { startOf, wholeNumber } from '../../format.ts'
+import { type Metric, metrics } from './tiles.tsx'
+
+type Series = Answer<'getAnalyticsTimeseries'>
+
+/** A figure over time, the period before dashed; the same as a table, for those who cannot see it, and as CSV. */
+export function FigureChart({ series, metric }: { series: Series; metric: Metric }) {
+  const { interval, timeseries, previous } = series
+  const place = useRef<HTMLDivElement>(null)
+  const name = metrics[metric]
+  useEffect(() => {
+    let remove: (() => void) | undefined
+    let isGone = false
+    void import('../../charts/drawCharts.ts').then(({ drawLines }) => {
+      // The reader may have gone on to another page meanwhile.
+      if (isGone || !place.current) return
+      remove = drawLines(place.current, {
+        starts: timeseries.map(({ start_ms }) => start_ms),
+        name,
+        values: timeseries.map((point) => point[metric]),
+        before: previous?.map((point) => point[metric]),
+        nameOfStart: (start) => startOf(interval, start),
+        format: wholeNumber,
+      })
+    })
+    return () => {
+      isGone = true
+      remove?.()
+    }
+  }, [series, metric])
+  const rows = timeseries.map((point, index) => [
+    startOf(interval, point.start_ms),
+    point[metric],
+    ...(previous ? [previous[index]![metric]] : []),
+  ])
+  const head = ['Time', name, ...(previous ? ['Period before'] : [])]
+  return (
+    <>
+      <div
+        ref={place}
+        class="chart"
+        role="img"
+        aria-label={`${name} by ${interval}; the table below says the same.`}
+      />
+      <details>
+        <summary>As a table</summary>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+        <section class="table-scroll" tabIndex={0} aria-label={`${name} by ${interval}`}>
+          <table>
+            <thead>
+              <tr>
+                {head.map((text) => (
+                  <th key={text} scope="col">
+                    {text}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map(([start, ...values]) => (
+                <tr key={start}>
+                  <th scope="row">{start}</th>
+                  {values.map((value, index) => (
+                    <td key={head[index + 1]}>{wholeNumber(value as number)}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+        <button type="button" onClick={() => downloadCsv(`${metric} by ${interval}`, head, rows)}>
+          CSV
+        </button>
+      </details>
+    </>
+  )
+}

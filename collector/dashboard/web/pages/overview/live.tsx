@@ -1,0 +1,67 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { Answer } from '../../../../../client/index.ts'
+import { api } from '../../api.ts'
+import { wholeNumber } from '../../format.ts'
+
+const pollMs = 2_000
+
+/** Who is there now, asked again and again while somebody looks; the last half hour, when it is opened. */
+export function Live({ projectId }: { projectId: string }) {
+  const live = useLive(projectId)
+  if (!live) return null
+  const most = Math.max(1, ...live.minutes.map(({ visitors }) => visitors))
+  return (
+    <details class="live">
+      <summary>
+        <span class={live.visitors_now > 0 ? 'light on' : 'light'} aria-hidden="true" />
+        <span class="number">{wholeNumber(live.visitors_now)}</span> on the site now
+      </summary>
+      <div class="card">
+        <h2>The last 30 minutes</h2>
+        <p class="meta number">
+          {wholeNumber(live.visitors)} visitors, {wholeNumber(live.page_views)} page views,{' '}
+          {wholeNumber(live.events)} events
+        </p>
+        <div class="minutes" aria-hidden="true">
+          {live.minutes.map(({ start_ms, visitors }) => (
+            <span
+              key={start_ms}
+              ref={(bar) => bar?.style.setProperty('height', `${(100 * visitors) / most}%`)}
+            />
+          ))}
+        </div>
+        <ul class="live-pages">
+          {live.pages.map(({ page_path, visitors }) => (
+            <li key={page_path}>
+              <span>{page_path}</span> <span class="number">{wholeNumber(visitors)}</span>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </details>
+  )
+}
+
+type LiveFigures = Answer<'getAnalyticsLive'>
+
+function useLive(projectId: string): LiveFigures | undefined {
+  const [live, setLive] = useState<LiveFigures>()
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout>
+    let isOver = false
+    const ask = async () => {
+      if (!document.hidden) {
+        const found = await api.getAnalyticsLive({ project_id: projectId }).catch(() => undefined)
+        if (isOver) return
+        if (found) setLive(found)
+      }
+      timer = setTimeout(ask, pollMs)
+    }
+    void ask()
+    return () => {
+      isOver = true
+      clearTimeout(timer)
+    }
+  }, [projectId])
+  return live
+}

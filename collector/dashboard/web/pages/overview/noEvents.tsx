@@ -1,0 +1,45 @@
+import { api } from '../../api.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { Link } from '../../router.tsx'
+import { useSession } from '../../session.ts'
+import { useQuery } from '../../useQuery.ts'
+import { changeView } from '../../view/view.ts'
+
+/** Where there is nothing to see yet: what to do next. */
+export function NoEvents({ projectId }: { projectId: string }) {
+  const { organization } = useSession()
+  const pixels = useQuery(() => api.listPixels({ project_id: projectId }))
+  const project = `/${organization.organization_id}/projects/${projectId}`
+  return (
+    <div class="empty">
+      <AsyncView query={pixels}>
+        {({ pixels: [pixel] }) => (
+          <>
+            <h2>No events in this period</h2>
+            {pixel ? (
+              <>
+                <p>
+                  Has the snippet been pasted into the site yet? Figures are here a second after the first
+                  event.
+                </p>
+                <Link class="button primary" href={`${project}/pixels/${pixel.pixel_id}`}>
+                  Install “{pixel.name}”
+                </Link>
+              </>
+            ) : (
+              <>
+                <p>Make a pixel, paste its snippet into the site, and figures are here a second later.</p>
+                <Link class="button primary" href={project}>
+                  Make the first pixel
+                </Link>
+              </>
+            )}
+            <button type="button" onClick={() => changeView({ period: 'days365' })}>
+              Look at the last 365 days
+            </button>
+          </>
+        )}
+      </AsyncView>
+    </div>
+  )
+}

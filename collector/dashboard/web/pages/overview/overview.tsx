@@ -1,0 +1,50 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { Page } from '../../parts/page.tsx'
+import { useQueryOf } from '../../useQuery.ts'
+import { useView } from '../../view/view.ts'
+import { ViewBar } from '../../view/viewBar.tsx'
+import { FigureChart } from './figureChart.tsx'
+import { Live } from './live.tsx'
+import { NoEvents } from './noEvents.tsx'
+import { Panels } from './panels.tsx'
+import { type Metric, Tiles } from './tiles.tsx'
+
+/** What happens on a project's sites: figures, a chart of them, and what they are made of. */
+export function Overview({ projectId }: { projectId: string }) {
+  const { view, query } = useView(projectId)
+  const [metric, setMetric] = useState<Metric>('visitors')
+  const compare = view.isCompared ? ('previous' as const) : undefined
+  const figures = useQueryOf(JSON.stringify([query, compare]), async () => {
+    const asked = { ...query, compare }
+    const [{ overview, previous }, series] = await Promise.all([
+      api.getAnalyticsOverview(asked),
+      api.getAnalyticsTimeseries(asked),
+    ])
+    return { overview, previous, series }
+  })
+  const isEmpty = figures.value?.overview.events === 0 && view.filters.length === 0 && !view.pixelId
+  return (
+    <Page title="Overview" actions={<Live projectId={projectId} />}>
+      <div class="wide">
+        <ViewBar view={view} />
+        <AsyncView query={figures} lines={12}>
+          {({ overview, previous, series }) =>
+            isEmpty ? (
+              <NoEvents projectId={projectId} />
+            ) : (
+              <div class={figures.isStale ? 'figures stale' : 'figures'} aria-busy={figures.isStale}>
+                <section class="card headline" aria-label="Figures of the period">
+                  <Tiles overview={overview} previous={previous} metric={metric} choose={setMetric} />
+                  <FigureChart series={series} metric={metric} />
+                </section>
+                <Panels query={query} />
+              </div>
+            )
+          }
+        </AsyncView>
+      </div>
+    </Page>
+  )
+}

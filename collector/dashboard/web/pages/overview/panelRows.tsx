@@ -1,0 +1,132 @@
+import type { Answer } from '../../../../../client/index.ts'
+import { downloadCsv } from '../../csv.ts'
+import { countryName, wholeNumber } from '../../format.ts'
+import { addFilter } from '../../view/view.ts'
+
+type Breakdown = Answer<'getAnalyticsBreakdown'>['breakdowns'][string]
+type Value = Breakdown['values'][number]
+
+const isField = (name: string) => (value: string) => `${name}:eq:${value}`
+const yesOrNo = (value: string) => (value === 'true' ? 'Identified' : 'Not identified')
+
+/** What panels can be by: what it is called, how a value reads, what one without reads as, and the filter of a row. */
+export const dimensions = {
+  page_path: { name: 'Top', none: 'No page' },
+  entry_page: {
+    name: 'Entry',
+    none: 'No page',
+    filter: (value: string) => ['is_entry:eq:true', `page_path:eq:${value}`],
+  },
+  exit_page: { name: 'Exit', none: 'No page', filter: (value: string) => [`page_path:eq:${value}`] },
+  referrer_host: { name: 'Referrer', none: 'Direct or unknown' },
+  utm_source: { name: 'Source', none: 'No source' },
+  utm_medium: { name: 'Medium', none: 'No medium' },
+  utm_campaign: { name: 'Campaign', none: 'No campaign' },
+  country: { name: 'Country', none: 'Unknown', text: countryName },
+  region: { name: 'Region', none: 'Unknown' },
+  city: { name: 'City', none: 'Unknown' },
+  language: { name: 'Language', none: 'Unknown' },
+  device_type: { name: 'Type', none: 'Unknown' },
+  browser: { name: 'Browser', none: 'Unknown' },
+  os: { name: 'System', none: 'Unknown' },
+  event_type: { name: 'Type', none: '–' },
+  page_host: { name: 'Host', none: 'No page' },
+  resolved: { name: 'Visitor', none: 'Unknown', text: yesOrNo },
+} satisfies Record<
+  string,
+  { name: string; none: string; text?(value: string): string; filter?(value: string): string[] }
+>
+export type Dimension = keyof typeof dimensions
+
+const columnNames = { events: 'Events', page_views: 'Page views', sessions: 'Sessions' }
+
+/** What stands beside visitors. */
+function secondColumn(dimension: Dimension, { sessions }: Value): keyof typeof columnNames {
+  if (sessions !== null) return 'sessions'
+  return dimension === 'event_type' ? 'events' : 'page_views'
+}
+
+/** A panel's values, most visitors first; a click on one filters the whole page by it. */
+export function PanelRows({
+  dimension,
+  breakdown: { values, has_more },
+  showAll,
+}: {
+  dimension: Dimension
+  breakdown: Breakdown
+  showAll: (() => void) | undefined
+}) {
+  if (values.length === 0) return <p class="meta">Nothing in this period.</p>
+  const of: {
+    name: string
+    none: string
+    text?(value: string): string
+    filter?(value: string): string[]
+  } = dimensions[dimension]
+  const second = secondColumn(dimension, values[0]!)
+  const secondOf = (row: Value) => row[second] ?? 0
+  const most = Math.max(...values.map(({ visitors }) => visitors))
+  const textOf = (value: string | null) => (value === null ? of.none : (of.text?.(value) ?? value))
+  const filter = (value: string) => {
+    for (const part of of.filter?.(value) ?? [isField(dimension)(value)]) addFilter(part)
+  }
+  return (
+    <>
+      <table class="panel-rows">
+        <thead>
+          <tr>
+            <th scope="col">{of.name}</th>
+            <th scope="col">Visitors</th>
+            <th scope="col">{columnNames[second]}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {values.map((row) => (
+            <tr key={row.value}>
+              <th scope="row">
+                <span
+                  class="share"
+                  aria-hidden="true"
+                  ref={(bar) => bar?.style.setProperty('width', `${(100 * row.visitors) / most}%`)}
+                />
+                {row.value === null ? (
+                  <span class="meta">{textOf(null)}</span>
+                ) : (
+                  <button
+                    type="button"
+                    class="plain"
+                    title={`Show only ${textOf(row.value)}`}
+                    onClick={() => filter(row.value!)}
+                  >
+                    {textOf(row.value)}
+                  </button>
+                )}
+              </th>
+              <td>{wholeNumber(row.visitors)}</td>
+              <td>{wholeNumber(secondOf(row))}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <div class="actions">
+        {has_more && showAll && (
+          <button type="button" onClick={showAll}>
+            Show more
+          </button>
+        )}
+        <button
+          type="button"
+          onClick={() =>
+            downloadCsv(
+              dimension,
+              [dimension, 'visitors', second],
+              values.map((row) => [row.value, row.visitors, secondOf(row)]),
+            )
+          }
+        >
+          CSV<span class="visually-hidden"> of {dimension}</span>
+        </button>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,107 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { useQueryOf } from '../../useQuery.ts'
+import type { ViewQuery } from '../../view/view.ts'
+import { type Dimension, dimensions, PanelRows } from './panelRows.tsx'
+
+/** What each panel can be by; the first is shown at first. */
+const panels: { title: string; dimensions: Dimension[] }[] = [
+  { title: 'Pages', dimensions: ['page_path', 'entry_page', 'exit_page'] },
+  { title: 'Sources', dimensions: ['referrer_host', 'utm_source', 'utm_medium', 'utm_campaign'] },
+  { title: 'Places', dimensions: ['country', 'region', 'city', 'language'] },
+  { title: 'Devices', dimensions: ['device_type', 'browser', 'os'] },
+  { title: 'Events', dimensions: ['event_type', 'page_host', 'resolved'] },
+]
+
+const firstOnes = [...panels.map(({ dimensions: [first] }) => first!), 'page_host']
+const limit = 8
+
+/** What the events are made of: the most frequent values of what each panel is by. */
+export function Panels({ query }: { query: ViewQuery }) {
+  // One look at the events for what all panels show at first.
+  const first = useQueryOf(JSON.stringify(query), () =>
+    api.getAnalyticsBreakdown({ ...query, dimensions: firstOnes.join(','), limit }),
+  )
+  return (
+    <AsyncView query={first} lines={8}>
+      {({ breakdowns }) => (
+        <div class="panels">
+          {panels.map((panel) => (
+            <Panel
+              key={panel.title}
+              title={panel.title}
+              choices={panel.dimensions}
+              first={withoutOwnHosts(breakdowns, panel.dimensions[0]!)}
+              query={query}
+            />
+          ))}
+        </div>
+      )}
+    </AsyncView>
+  )
+}
+
+/** A breakdown without the site's own pages, which are where visitors came from inside it, not to it. */
+function withoutOwnHosts(breakdowns: Record<string, Breakdown>, dimension: Dimension): Breakdown {
+  const found = breakdowns[dimension]!
+  if (dimension !== 'referrer_host') return found
+  const own = breakdowns.page_host!.values.map(({ value }) => value)
+  return { ...found, values: found.values.filter(({ value }) => value === null || !own.includes(value)) }
+}
+
+type Breakdown = Awaited<ReturnType<typeof api.getAnalyticsBreakdown>>['breakdowns'][string]
+
+function Panel({
+  title,
+  choices,
+  first,
+  query,
+}: {
+  title: string
+  choices: Dimension[]
+  first: Breakdown
+  query: ViewQuery
+}) {
+  const [shown, setShown] = useState(choices[0]!)
+  const [isWhole, setWhole] = useState(false)
+  const isFirst = shown === choices[0] && !isWhole
+  const other = useQueryOf(JSON.stringify([query, isFirst ? null : shown, isWhole]), async () => {
+    if (isFirst) return null
+    const asked = { ...query, dimensions: shown, limit: isWhole ? 200 : limit }
+    return { of: shown, breakdown: (await api.getAnalyticsBreakdown(asked)).breakdowns[shown]! }
+  })
+  // What was asked for before is of another dimension.
+  const found = isFirst ? first : other.value?.of === shown ? other.value.breakdown : undefined
+  return (
+    <section class="card panel" aria-label={title}>
+      <header class="panel-header">
+        <h2>{title}</h2>
+        <fieldset class="bare tabs" aria-label={`${title} by`}>
+          {choices.map((dimension) => (
+            <button
+              key={dimension}
+              type="button"
+              aria-pressed={dimension === shown}
+              onClick={() => {
+                setShown(dimension)
+                setWhole(false)
+              }}
+            >
+              {dimensions[dimension].name}
+            </button>
+          ))}
+        </fieldset>
+      </header>
+      <AsyncView query={{ ...other, value: found }} lines={limit}>
+        {(breakdown) => (
+          <PanelRows
+            dimension={shown}
+            breakdown={breakdown}
+            showAll={isWhole ? undefined : () => setWhole(true)}
+          />
+        )}
+      </AsyncView>
+    </section>
+  )
+}

@@ -1,0 +1,143 @@
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { ask } from '../harness/api.ts'
+import { waitFor } from '../harness/service.ts'
+import { button, sticksOut, useDashboard, violations } from './dashboard.ts'
+
+/** The pages of figures, over the demo's month of sample visitors. */
+const dashboard = useDashboard({ hasSample: true })
+const { at, open, signIn } = dashboard
+let page: Page
+const overview = (search = '') => {
+  const { organization_id, project_id } = dashboard.service.demo
+  return at(`/${organization_id}/projects/${project_id}/overview${search}`)
+}
+const tile = (name: string) => page.locator('.tile', { hasText: name }).locator('.tile-value')
+const numberOf = async (name: string) => Number((await tile(name).textContent())!.replace(/\D/g, ''))
+const panel = (name: string) => page.getByRole('region', { name, exact: true })
+/** What the page comes to show, however slow the machine. */
+const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 30_000 })
+const fresh = () => eventually(() => page.locator('.stale, .loading').count()).toBe(0)
+
+beforeAll(async () => {
+  // The visitors come while the service is ready already, their pixel last of all.
+  const { project_id } = dashboard.service.demo
+  await waitFor('the sample visitors', async () =>
+    (await (await ask(dashboard.service, `/api/v1/pixel/list?project_id=${project_id}`)).text()).includes(
+      'Sample visitors',
+    ),
+  )
+  page = await open()
+  await signIn(page)
+  await page.goto(overview())
+  await page.locator('.tile').first().waitFor()
+})
+
+describe('the overview', () => {
+  test('shows the demo’s month: what its tiles say is what counts say', async () => {
+    const { api_key, api_secret, project_id } = dashboard.service.demo
+    const headers = { 'x-api-key': api_key, 'x-api-secret': api_secret }
+    const day = 86_400_000
+    const midnight = Math.floor(Date.now() / day) * day
+    const query = new URLSearchParams({
+      ...{ project_id, start_ms: String(midnight - 29 * day), end_ms: String(midnight + day) },
+      distinct: 'cookie_id',
+    })
+    const answer = await fetch(at(`/api/v3/events/web_event/counts?${query}`), { headers })
+    const { total, counts } = (await answer.json()) as { total: number; counts: { distinct: number }[] }
+    expect(total).toBeGreaterThan(1_000)
+    expect(await numberOf('Events')).toBe(total)
+    expect(await numberOf('Visitors')).toBe(counts[0]!.distinct)
+  })
+
+  test('draws a chart, and says the same as a table', async () => {
+    await page.locator('.chart canvas').waitFor()
+    await page.getByText('As a table').click()
+    const rows = page.locator('.table-scroll tbody tr')
+    expect(await rows.count()).toBe(30)
+    const sum = async () =>
+      (await rows.locator('td:nth-child(2)').allTextContents()).reduce(
+        (sum, text) => sum + Number(text.replace(/\D/g, '')),
+        0,
+      )
+    await button(page, 'Events')
+      .or(page.locator('button.tile', { hasText: 'Events' }))
+      .first()
+      .click()
+    await eventually(sum).toBe(await numberOf('Events'))
+  })
+
+  test('a click on a row filters everything; the address says so, and the way back leads back', async () => {
+    const before = await numberOf('Visitors')
+    const row = panel('Pages').getByRole('row', { name: /\/about/ })
+    const visitors = Number((await row.getByRole('cell').first().textContent())!.replace(/\D/g, ''))
+    expect(visitors).toBeGreaterThan(0)
+    expect(visitors).toBeLessThan(before)
+    await row.getByRole('button').click()
+    await eventually(() => numberOf('Visitors')).toBe(visitors)
+    expect(new URL(page.url()).searchParams.getAll('filter')).toEqual(['page_path:eq:/about'])
+    await page.reload()
+    await eventually(() => numberOf('Visitors')).toBe(visitors)
+    await page.getByRole('button', { name: 'Remove the filter page_path is /about' }).click()
+    await eventually(() => numberOf('Visitors')).toBe(before)
+    await page.goBack()
+    await eventually(() => numberOf('Visitors')).toBe(visitors)
+    await page.keyboard.press('Escape')
+    await eventually(() => numberOf('Visitors')).toBe(before)
+  })
+
+  test('a panel is turned to another dimension, and handed out as CSV', async () => {
+    await fresh()
+    await panel('Pages').getByRole('button', { name: 'Entry', exact: true }).click()
+    await panel('Pages').getByRole('columnheader', { name: 'Sessions' }).waitFor()
+    const download = page.waitForEvent('download')
+    await panel('Pages').getByRole('button', { name: 'CSV of entry_page' }).click()
+    const file = await download
+    expect(file.suggestedFilename()).toBe('entry_page.csv')
+    let text = ''
+    for await (const chunk of await file.createReadStream()) text += chunk
+    expect(text).toMatch(/^"entry_page","visitors","sessions"\r\n"\/",\d+,\d+\r\n/)
+  })
+
+  test('keys change the period and the comparison, and the address keeps them', async () => {
+    await page.keyboard.press('w')
+    await eventually(() => new URL(page.url()).searchParams.get('period')).toBe('days7')
+    await page.keyboard.press('c')
+    await eventually(() => new URL(page.url()).searchParams.get('compare')).toBe('off')
+    await eventually(() => page.locator('.tile-change').count()).toBe(0)
+    await page.goto(overview())
+    await page.locator('.tile-change').first().waitFor()
+  })
+
+  test('a filter is put together in a dialog', async () => {
+    await button(page, 'Filter').click()
+    await page.getByLabel('Field').selectOption('event_type')
+    await page.getByLabel('Value').fill('search')
+    await button(page, 'Add filter').click()
+    await eventually(() => new URL(page.url()).searchParams.getAll('filter')).toEqual([
+      'event_type:eq:search',
+    ])
+    await fresh()
+    expect(await numberOf('Page views')).toBe(0)
+    await page.goto(overview())
+  })
+})
+
+for (const [colorScheme, width] of [
+  ['light', 1280],
+  ['dark', 1280],
+  ['light', 360],
+] as const) {
+  test(`with figures, ${colorScheme}, ${width} px wide: axe-core finds nothing, nothing sticks out`, async () => {
+    const other = await open({ colorScheme, viewport: { width, height: 800 } })
+    await signIn(other)
+    await other.goto(overview('?filter=event_type:eq:page_view'))
+    await other.locator('.panel-rows').first().waitFor()
+    await other.locator('.chart canvas').waitFor()
+    await other.getByText('As a table').click()
+    await other.getByText('on the site now').click()
+    expect(await violations(other)).toEqual([])
+    expect(await sticksOut(other)).toEqual([])
+    await other.context().close()
+  })
+}
