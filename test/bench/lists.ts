@@ -29,12 +29,16 @@ const lineOf = (index: number): string =>
     ? `broken ${index}\n`
     : `person.number${index - (index % 10 === 9 ? 1 : 0)}@company${index % 5_000}.example\n`
 
+/** The same in a file of several columns, as a CRM writes it: some hundred bytes a line. */
+const wideLineOf = (index: number): string =>
+  `${index},Person Number ${index},Some Title of Somebody,2026-01-01T00:00:00Z,${lineOf(index)}`
+
 /** So many bytes of such a file, in pieces. */
 async function* pieces(bytesMax: number): AsyncGenerator<Buffer> {
   let bytes = 0
   for (let index = 0; bytes < bytesMax; ) {
-    let piece = index === 0 ? 'email\n' : ''
-    while (piece.length < partBytes) piece += lineOf(index++)
+    let piece = index === 0 ? 'id,name,title,created_at,email\n' : ''
+    while (piece.length < partBytes) piece += wideLineOf(index++)
     const part = Buffer.from(piece)
     if (bytes + part.length > bytesMax) return
     bytes += part.length
