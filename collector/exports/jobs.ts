@@ -2,6 +2,7 @@ import type { Again, Job, Queue } from '../platform/jobs/queue.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import type { SendDeps } from './deps.ts'
 import { removeHidden } from './removals.ts'
+import { createReadAhead } from './run/readAhead.ts'
 import { runStep } from './run/step.ts'
 import { exportRuns, unfinished } from './runs.ts'
 import { requestDueRuns } from './schedule.ts'
@@ -32,8 +33,9 @@ export const exportQueues = (deps: SendDeps): Queue[] => [
 
 async function takeTurn(deps: SendDeps, { key, signal }: Job): Promise<Again | undefined> {
   const until = performance.now() + turnMs
+  const readNext = createReadAhead(deps, signal)
   for (;;) {
-    const next = await runStep(deps, key!, signal)
+    const next = await runStep(deps, key!, { readNext, signal })
     if (next === null || signal.aborted) return undefined
     if (next.inSeconds > soonSeconds) return undefined
     if (next.inSeconds > 0 || performance.now() > until) return { againInSeconds: next.inSeconds }

@@ -12,8 +12,9 @@ import { chargeChunk, type Unfinished } from './charge.ts'
 import { chunkPath, writeChunkFile } from './chunkFile.ts'
 import type { Member, Members } from './members.ts'
 import { type DoneChunk, type Result, readSent, saveChunkState } from './progress.ts'
+import type { ReadChunk } from './readAhead.ts'
 import type { Task } from './task.ts'
-import { readValues, type Values } from './values.ts'
+import type { Values } from './values.ts'
 
 interface Ready extends OutgoingRecord {
   readonly member: Member
@@ -28,7 +29,7 @@ export async function sendChunk(
   deps: SendDeps,
   task: Task,
   destination: Destination,
-  { members, upTo, shown }: Members,
+  { members: { members, upTo, shown }, values }: ReadChunk,
   signal: AbortSignal,
 ): Promise<DoneChunk> {
   const results: Result[] = []
@@ -37,7 +38,7 @@ export async function sendChunk(
       results.push(failedResult(member, 'They opted out, or are being erased.', member.isCharged))
     return !member.isHidden
   })
-  const ready = await prepare(deps, task, visible, results, signal)
+  const ready = prepare(task, visible, values, results)
   const { sent, repeated } = await withoutDuplicates(deps, task, ready)
   const uncharged = sent.filter(({ member }) => !member.isCharged).map(({ key }) => key)
   const charged = await chargeChunk(deps.billing, task, uncharged, task.doneKey)
@@ -64,15 +65,12 @@ export async function sendChunk(
 }
 
 /** What goes out of each; who lacks what the destination needs has a result at once. */
-async function prepare(
-  deps: SendDeps,
+function prepare(
   task: Task,
   members: readonly Member[],
+  values: ReadChunk['values'],
   results: Result[],
-  signal: AbortSignal,
-): Promise<Ready[]> {
-  const { takesFiles } = destinationTypes[task.integration.type]
-  const values = takesFiles ? null : await readValues(deps, task, members, signal)
+): Ready[] {
   return members.flatMap((member) => {
     const found = values?.get(member.key) ?? {}
     if (typeof found === 'string') {

@@ -10,6 +10,7 @@ import { findUnknownFields } from '../validate.ts'
 import { Refused, settleUnfinished } from './charge.ts'
 import { MembersGone, readMembers } from './members.ts'
 import { beginRun, completeChunk, endRun, noteSent, parkRun, stopRun } from './progress.ts'
+import type { ReadNext } from './readAhead.ts'
 import { refuseChunk, sendChunk } from './sendChunk.ts'
 import { readTask, type Task } from './task.ts'
 
@@ -27,13 +28,17 @@ const refusedAtOnce = 10_000
 export type Next = { readonly inSeconds: number } | null
 
 /** Does the next step of a run: begins it, sends one chunk, or ends it. Done again after any crash. */
-export async function runStep(deps: SendDeps, runId: string, signal: AbortSignal): Promise<Next> {
+export async function runStep(
+  deps: SendDeps,
+  runId: string,
+  { readNext, signal }: { readNext: ReadNext; signal: AbortSignal },
+): Promise<Next> {
   const { postgres } = deps
   const task = await readTask(postgres, runId)
   if (!task) return null
   const opened: { destination?: OpenedDestination } = {}
   try {
-    return await goOn(deps, task, opened, signal)
+    return await goOn(deps, task, opened, { readNext, signal })
   } catch (error) {
     if (opened.destination?.isReached()) await noteSent(postgres, task)
     return dealWith(deps, task, error)
@@ -44,10 +49,10 @@ async function goOn(
   deps: SendDeps,
   task: Task,
   opened: { destination?: OpenedDestination },
-  signal: AbortSignal,
+  { readNext, signal }: { readNext: ReadNext; signal: AbortSignal },
 ): Promise<Next> {
   const { postgres } = deps
-  if (!(await keepBuild(postgres, task.buildId))) throw new MembersGone(task.buildId)
+  if (!task.isBuildKept && !(await keepBuild(postgres, task.buildId))) throw new MembersGone(task.buildId)
   if (task.stop) return refuse(deps, task)
   if (task.buildStatus === 'failed') throw new DestinationError('mend', 'The list could not be read.')
   if (task.buildStatus !== 'completed') return { inSeconds: listSeconds }
@@ -62,9 +67,9 @@ async function goOn(
     await beginRun(postgres, task)
   }
   const limit = destinationTypes[task.integration.type].chunkRecords(task.outputFormat)
-  const members = await readMembers(deps, task, limit)
-  if (!members) return finish(deps, task, destination)
-  await completeChunk(postgres, task, await sendChunk(deps, task, destination, members, signal))
+  const chunk = await readNext(task, limit)
+  if (!chunk) return finish(deps, task, destination)
+  await completeChunk(postgres, task, await sendChunk(deps, task, destination, chunk, signal))
   return { inSeconds: 0 }
 }
 

@@ -20,6 +20,8 @@ export interface Task {
   readonly buildId: string
   /** A list is read when it is sent. */
   readonly buildStatus: 'pending' | 'unloading' | 'completed' | 'failed'
+  /** Whether the members of the build are kept long enough already. */
+  readonly isBuildKept: boolean
   /** Members of the build: their keys are 1 to this. */
   readonly buildCount: number
   readonly entity: Entity
@@ -53,6 +55,7 @@ export async function readTask(client: Queryable, runId: string): Promise<Task |
   const { rows } = await client.query<Row>(
     `SELECT run.run_id, run.export_id, exports.name, organization_id, exports.project_id, retry_of, run.build_id,
        audience_builds.status AS build_status, coalesce(audience_builds.count, 0)::float8 AS build_count,
+       coalesce(members_kept AND members_kept_until > now() + interval '6 days', false) AS is_build_kept,
        audiences.entity, is_predictive, run.output_format, run.mapping,
        integration_id, type, settings, sealed_secrets, started_at, records_exported::float8 AS records_exported,
        records_total::float8 AS records_total,
@@ -72,7 +75,8 @@ export async function readTask(client: Queryable, runId: string): Promise<Task |
   return {
     ...{ runId: row.run_id, exportId: row.export_id, exportName: row.name, ...scope },
     ...{ retryOf: row.retry_of, buildId: row.build_id, buildCount: row.build_count },
-    ...{ buildStatus: row.build_status, entity: row.entity, meter: meterOf(row.is_predictive) },
+    ...{ buildStatus: row.build_status, isBuildKept: row.is_build_kept },
+    ...{ entity: row.entity, meter: meterOf(row.is_predictive) },
     ...{ outputFormat: row.output_format, mapping: row.mapping },
     integration: {
       ...{ id: row.integration_id, type: row.type, settings: row.settings },
@@ -97,6 +101,7 @@ interface Row {
   build_id: string
   build_status: Task['buildStatus']
   build_count: number
+  is_build_kept: boolean
   entity: Entity
   is_predictive: boolean
   output_format: OutputFormat

@@ -31,7 +31,7 @@ export const webhook: DestinationType<typeof settings, typeof secrets> = {
   ...{ settings, secrets },
   formats: ['ndjson', 'hem'],
   chunkRecords: () => 500,
-  rate: { perSecond: 50, burst: 50 },
+  rate: { perSecond: 200, burst: 200 },
   removes: true,
   open: (context) => ({
     async check() {

@@ -1,0 +1,51 @@
+import { destinationTypes } from '../../integrations/destinations/index.ts'
+import type { SendDeps } from '../deps.ts'
+import { type Members, readMembers } from './members.ts'
+import type { Task } from './task.ts'
+import { readValues, type Values } from './values.ts'
+
+/** The records of a chunk, as they were read. */
+export interface ReadChunk {
+  readonly members: Members
+  /** What goes out of each, by its key; null where a file is made of them. */
+  readonly values: ReadonlyMap<number, Values | string> | null
+}
+
+/** Reads the next chunk of a run: at most `limit` of the records that have no outcome yet; null when there are no more. */
+export type ReadNext = (task: Task, limit: number) => Promise<ReadChunk | null>
+
+/** What was read longer ago is read again: somebody may have opted out. */
+const freshMs = 5_000
+
+/** Reads each chunk while the one before is charged and sent. */
+export function createReadAhead(deps: SendDeps, signal: AbortSignal): ReadNext {
+  let ahead: { after: number; readAt: number; chunk: Promise<ReadChunk | null> } | null = null
+  const begin = (task: Task, limit: number) => {
+    const chunk = readChunk(deps, task, limit, signal)
+    // It is asked for later, if at all.
+    chunk.catch(() => {})
+    ahead = { after: task.doneKey, readAt: performance.now(), chunk }
+  }
+  return async (task, limit) => {
+    const isThere = ahead?.after === task.doneKey && performance.now() - ahead.readAt < freshMs
+    if (!isThere) begin(task, limit)
+    const chunk = await ahead!.chunk
+    ahead = null
+    if (chunk && chunk.members.upTo < task.buildCount)
+      begin({ ...task, doneKey: chunk.members.upTo }, limit)
+    return chunk
+  }
+}
+
+async function readChunk(
+  deps: SendDeps,
+  task: Task,
+  limit: number,
+  signal: AbortSignal,
+): Promise<ReadChunk | null> {
+  const members = await readMembers(deps, task, limit)
+  if (!members) return null
+  const visible = members.members.filter(({ isHidden }) => !isHidden)
+  const { takesFiles } = destinationTypes[task.integration.type]
+  return { members, values: takesFiles ? null : await readValues(deps, task, visible, signal) }
+}
