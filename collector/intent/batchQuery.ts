@@ -12,8 +12,10 @@ const askedHems = 'asked_hems'
 export function batchQuery(plan: InterestPlan, hems: readonly string[]): ListQuery {
   const { bind, params } = bindings()
   const asked = `SELECT value AS hem, ${hemAsNumber('value')} AS hem_number FROM ${askedHems}`
-  const held = `SELECT arrayJoin(${hemsOfPerson('hem_number')}) AS hem_number FROM (${asked})`
-  const sql = `SELECT hem, topics
+  // Found once, though signals are looked for by it several times.
+  const held = 'SELECT arrayJoin(held_hems) AS hem_number'
+  const sql = `WITH (SELECT groupUniqArrayArray(${hemsOfPerson('hem_number')}) FROM (${asked})) AS held_hems
+SELECT hem, topics
 FROM (SELECT hem, ${personOf('hem_number')} AS member FROM (${asked})) AS asked
 INNER JOIN (
 SELECT member, ${topicTuples} AS topics

@@ -67,9 +67,9 @@ function personSignals(plan: InterestPlan, bind: Bind, hems?: string): string {
 FROM (
 ${loadedSignals(spanOf(plan), bind, hems)}
 UNION ALL
-${ownSignals(spanOf(plan), bind)}
+${ownSignals(spanOf(plan), bind, hems)}
 )
-WHERE hem_number != 0 ${hems === undefined ? '' : `AND hem_number IN (${hems}) `}AND member NOT IN (SELECT ${personOf('hem_number')} FROM (${hidden}))`
+WHERE hem_number != 0 AND member NOT IN (SELECT ${personOf('hem_number')} FROM (${hidden}))`
 }
 
 /** The window and the twelve weeks before it. */

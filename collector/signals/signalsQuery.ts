@@ -28,14 +28,18 @@ export function loadedSignals(span: SignalSpan, bind: Bind, hems?: string): stri
 WHERE hem_key IN (SELECT toUInt64(hem_number) FROM (${hems})) AND hem_number IN (${hems}) AND ${where}`
 }
 
-/** SQL: the same of the organization's own events, of whoever their cookies are now known to belong to (0: nobody). */
-export function ownSignals(span: SignalSpan, bind: Bind): string {
+/**
+ * SQL: the same of the organization's own events, of whoever their cookies are now known to belong to (0: nobody). With
+ * `hems` those of these people alone.
+ */
+export function ownSignals(span: SignalSpan, bind: Bind, hems?: string): string {
   const organization = bind('UUID', span.organizationId)
   const where = conditions(span, bind).join(' AND ')
   return `SELECT ${hemNumber} AS hem_number, '' AS company_domain, topic, date, events * ${eventStrength} AS strength, events AS times
 FROM intent_event_days
 WHERE organization_id = ${organization} AND ${where}
-  AND (date, run_id) IN (SELECT date, run_id FROM intent_event_runs FINAL WHERE organization_id = ${organization})`
+  AND (date, run_id) IN (SELECT date, run_id FROM intent_event_runs FINAL WHERE organization_id = ${organization})
+  ${hems === undefined ? '' : `AND ${hemNumber} IN (${hems})`}`
 }
 
 function conditions({ topics, firstDay, lastDay }: SignalSpan, bind: Bind): string[] {
