@@ -8,6 +8,7 @@ import { isChargedOnce, runBilling } from './billing.ts'
 import { isOnce, type Mishap, mishaps, runCluster } from './cluster.ts'
 import { runDiskFull } from './diskFull.ts'
 import { runExports } from './exports.ts'
+import { runImports } from './imports.ts'
 import { type KillKind, killKinds, runChaos } from './kills.ts'
 import { runOutage } from './outage.ts'
 import { runPoison } from './poison.ts'
@@ -30,6 +31,7 @@ const help = `Usage: npm run chaos -- [scenario] [options]
   --scenario cluster several collectors and one api: --kills 200 --collectors 3 --rate 300
       --mishaps ${mishaps.join(',')}
   --scenario exports an audience sent to a destination that fails at random: --kills 200
+  --scenario imports files imported into lists, killed in the midst of them: --kills 100
   --seed N           the same random moments again
 
 Exit code 1 when an acknowledged event was lost, doubled or altered, or a record not charged once.`
@@ -119,6 +121,10 @@ async function runScenario(scenario: string, seed: number) {
     case 'exports':
       return withStores((stores) =>
         runExports({ ...own, stores, kills: Number(flags.kills ?? 200), people: 20_000 }),
+      )
+    case 'imports':
+      return withStores((stores) =>
+        runImports({ ...own, stores, kills: Number(flags.kills ?? 100), lines: 1_000_000 }),
       )
     case 'soak':
       return runSoak({ ...own, minutes: minutes(60), rate: rate(1_000) })

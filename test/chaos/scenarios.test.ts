@@ -5,6 +5,7 @@ import { isChargedOnce, runBilling } from './billing.ts'
 import { isOnce, runCluster } from './cluster.ts'
 import { runDiskFull } from './diskFull.ts'
 import { runExports } from './exports.ts'
+import { runImports } from './imports.ts'
 import { runOutage } from './outage.ts'
 import { runPoison } from './poison.ts'
 import { runReset } from './reset.ts'
@@ -110,6 +111,15 @@ test(
     const result = await runExports({ stores: await ownStores(), seed, log, kills: 3, people: 3_000 })
     expect(result).toMatchObject({ kills: 3, lost: 0, uncounted: 0, overcharged: 0 })
     expect(result.sentAgain).toBeLessThanOrEqual(result.kills + result.lostAnswers)
+  },
+  timeoutMs,
+)
+
+test(
+  'an import whose service is killed in its midst loses no line, and none is there twice',
+  async () => {
+    const result = await runImports({ stores: await ownStores(), seed, log, kills: 2, lines: 400_000 })
+    expect(result).toMatchObject({ ...everythingOnce, kills: 2 })
   },
   timeoutMs,
 )

@@ -65,7 +65,8 @@ const isOthers = 'import_id != {importId:UUID} AND import_id NOT IN {notComplete
 /**
  * How many members an import adds to its list, and how many of these are known; of one of several shares. Members are
  * read in their order, which is that of the table, so each stands there once without anything being remembered; of what
- * is known and of the rows the smaller is looked up in the other.
+ * is known and of the rows the smaller is looked up in the other. (ClickHouse leaves out other lists' partitions only
+ * where it need not look for the same member there.)
  */
 function newMembers(plan: Plan, share: number, shares: number) {
   const { importId, listId, organizationId, kind, notCompleted } = plan
@@ -78,7 +79,7 @@ function newMembers(plan: Plan, share: number, shares: number) {
     sql: `SELECT count() AS members, countIf(member IN (${knownOf[kind](areAsked)})) AS matched
 FROM (SELECT ${column} AS member FROM ${rows} AND import_id = {importId:UUID})
 ${plan.hasOthers ? `WHERE member NOT IN (SELECT ${column} FROM ${rows} AND ${isOthers})` : ''}
-SETTINGS max_memory_usage = ${1024 ** 3}, max_execution_time = 100`,
+SETTINGS do_not_merge_across_partitions_select_final = 1, max_memory_usage = ${1024 ** 3}, max_execution_time = 100`,
     params: { importId, listId, organizationId, notCompleted },
   }
 }
