@@ -1,21 +1,25 @@
 import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { serviceSecret } from './access/serviceSecret.ts'
 import { readUnsentReports } from './billing/reports.ts'
 import { type Config, readConfig } from './config.ts'
 import { ensureDemo } from './demo/demo.ts'
 import { demoAudienceId, ensureSampleVisitors } from './demo/sampleVisitors.ts'
 import { welcome } from './demo/welcome.ts'
+import { createWaitingRoom } from './health/waitingRoom.ts'
+import { watchStores } from './health/watchStores.ts'
 import { openLocate } from './ingest/normalize/location.ts'
-import { collectorIdOf, registerCollector } from './ingest/spool/collectors.ts'
-import { openShippers, recoverWorker, type SpooledTable, workerDirectories } from './ingest/spool/spools.ts'
+import { collectorIdOf } from './ingest/spool/collectors.ts'
+import { type SpooledTable, spoolParts, unknownFiles } from './ingest/spool/layout.ts'
+import { makeSpool, openShippers, recoverSpool } from './ingest/spool/spools.ts'
 import { measureSpool, oldestWaitingAt } from './ingest/spool/waiting.ts'
 import { keepWatermark } from './ingest/spool/watermark.ts'
 import { openUploads } from './lists/upload/uploads.ts'
 import { type IdentityRefresh, keepIdentityFresh } from './people/identity/refresh.ts'
 import { keepErasing } from './people/privacy/erasures.ts'
-import { migrateClickHouse } from './platform/clickhouse/migrate.ts'
 import { type Jobs, startJobs } from './platform/jobs/jobs.ts'
+import { openKeptCopy } from './platform/keptCopy.ts'
 import { lockDirectory } from './platform/localStores/lock.ts'
 import { openStores, type Stores } from './platform/localStores/open.ts'
 import { type Log, openLog } from './platform/log.ts'
@@ -28,9 +32,9 @@ import {
   shipRetries,
   unsentReports,
 } from './platform/metrics.ts'
-import { connectionsOfWorker } from './platform/postgres/connections.ts'
 import type { Postgres } from './platform/postgres/pool.ts'
 import { StartError } from './platform/startError.ts'
+import { type Preparation, type Prepared, prepareClickHouse, preparePostgres } from './prepareStores.ts'
 import { openQueues } from './queues.ts'
 import { fillSampleDatabase } from './sandbox/sample.ts'
 import { ensureSampleAudiences } from './sandbox/sampleAudiences.ts'
@@ -58,18 +62,27 @@ async function main(): Promise<void> {
   const lock = await lockDirectory(config.dataDir, 0)
   const stores = await openStores(config, log)
   noteStores(config, stores)
-  const postgresConnectionsMax = await connectionsOfWorker(
-    stores.postgres.pool,
-    config.workers,
-    config.postgresConnectionsMax,
-  )
-  const migrated = migrateUntilDone(config, stores, log)
-  migrated.catch(fail)
+  const collectorId = collectorIdOf(config.dataDir)
+  const clickhousePrepared = prepareClickHouse(config, stores, log)
+  clickhousePrepared.done.catch(fail)
+  const postgresPrepared = preparePostgres(config, stores, collectorId, log)
+  postgresPrepared.done.catch(fail)
+  // Until the workers take the port, whoever asks is told what is waited for.
+  const waitingRoom = createWaitingRoom(config)
+  const ready = async <T>(store: string, { done, away }: Preparation<T>): Promise<T> => {
+    if ((await Promise.race([done, away])) === 'away') await waitingRoom.waitFor(`${store} cannot be reached`)
+    return done
+  }
+  // A collector that was here before does without PostgreSQL for a while: its workers have copies of what they need.
+  const kept = openKeptCopy<Prepared>(config.dataDir, 'collector')
+  const isCollectorOnly = config.role === 'ingest' && !config.demo
+  const known = isCollectorOnly ? kept.read() : undefined
+  const started = known && Promise.race([postgresPrepared.done, postgresPrepared.away.then(() => known)])
+  const prepared = await (started ?? ready('PostgreSQL', postgresPrepared))
 
   const { live, test } = stores.clickhouse
   const identity = keepIdentityFresh(live, log)
   const deadLetterDirectory = join(config.dataDir, 'dead_letters')
-  const collectorId = collectorIdOf(config.dataDir)
   const shippers = openShippers(
     live,
     { postgresUrl: stores.postgres.url, collectorId },
@@ -78,19 +91,21 @@ async function main(): Promise<void> {
   )
   const spoolDirectory = join(config.dataDir, 'spool')
   const directoryOf = (index: number) => join(spoolDirectory, String(index))
-  const started = new Set<string>()
+  const recovered = new Set<string>()
   const recover = async (directory: string) => {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
     const worker = await lockDirectory(directory, workerLockWaitMs)
-    recoverWorker(directory, shippers, !started.has(directory))
-    started.add(directory)
+    recoverSpool(directory, shippers, !recovered.has(directory))
+    recovered.add(directory)
     await worker.release()
   }
-  for (const directory of workerDirectories(spoolDirectory)) await recover(directory)
-  const receivedFrom = config.role === 'api' ? 0 : await registerCollector(stores.postgres.pool, collectorId)
+  for (const directory of spoolParts(spoolDirectory)) await recover(directory)
+  for (const path of unknownFiles(spoolDirectory))
+    log.error(
+      `${path} is no segment of this version or an earlier one: it is not shipped, and left where it is`,
+    )
 
   // A collector takes beacons while ClickHouse is away: they wait in the spool. Reads have nothing to say then.
-  if (config.role !== 'ingest') await migrated
+  if (config.role !== 'ingest') await ready('ClickHouse', clickhousePrepared)
   const hasSample = config.role !== 'ingest' && config.sampleDays > 0
   if (hasSample) {
     await fillSampleDatabase(test, new Date(), config.sampleDays).catch((error: Error) =>
@@ -110,35 +125,46 @@ async function main(): Promise<void> {
         log.warn(`the demo could not be given visitors: ${error.message}`),
       )
     : null
-  const background = await openQueues(config, stores, { uploads, hasSample, log })
+  const cursorKey =
+    config.role === 'ingest' ? Buffer.alloc(0) : await serviceSecret(stores.postgres.pool, 'cursor_key')
+  const background =
+    config.role === 'ingest' ? null : await openQueues(config, stores, { uploads, hasSample, cursorKey, log })
   // The first start makes the tables of jobs: the workers need not wait for them.
   const startingJobs =
-    config.role === 'ingest'
-      ? null
-      : startJobs({
-          ...{ postgres: stores.postgres.pool, postgresUrl: stores.postgres.url },
-          ...{ queues: background.queues, log },
-        })
+    background &&
+    startJobs({
+      ...{ postgres: stores.postgres.pool, postgresUrl: stores.postgres.url },
+      ...{ queues: background.queues, log },
+    })
   startingJobs?.catch(() => {}) // It is waited for below.
   let watermark: ReturnType<typeof keepWatermark> | null = null
+  await waitingRoom.close()
   const workers = await startWorkers({
     count: config.workers,
     setupOf: (index) => ({
       config,
       clickhouseUrl: stores.clickhouse.url,
       postgresUrl: stores.postgres.url,
-      postgresConnectionsMax,
+      postgresConnectionsMax: prepared.connections,
       spoolDirectory: directoryOf(index),
-      receivedFrom: Math.max(receivedFrom, watermark?.published ?? 0),
+      receivedFrom: Math.max(prepared.receivedFrom, watermark?.published ?? 0),
+      keepsCopies: index === 0,
+      cursorKey,
       demo,
     }),
-    recover: (index) => recover(directoryOf(index)),
+    async recover(index) {
+      makeSpool(directoryOf(index))
+      await recover(directoryOf(index))
+    },
     onSealed: (table, path) => shippers[table].add(path),
+    onNoRoom() {
+      for (const shipper of Object.values(shippers)) shipper.makeRoom()
+    },
     async measure() {
       measureSpool(spoolDirectory)
       const measured = Promise.all([
         startingJobs?.then(measureJobs),
-        background.reportsUsage && measureReports(stores.postgres.pool),
+        background?.reportsUsage && measureReports(stores.postgres.pool),
       ])
       // Where PostgreSQL is away these numbers stay what they were.
       await Promise.race([measured.catch(() => {}), delay(measureTimeoutMs)])
@@ -150,7 +176,14 @@ async function main(): Promise<void> {
   watermark =
     config.role === 'api'
       ? null
-      : keepWatermark({ workers, shipper: shippers.events, postgres: stores.postgres.pool, collectorId, log })
+      : keepWatermark({
+          ...{ workers, shipper: shippers.events, postgres: stores.postgres.pool, collectorId, log },
+          keep: (mark) => isCollectorOnly && kept.write({ ...prepared, receivedFrom: mark }),
+        })
+  const watching =
+    config.role === 'api'
+      ? watchStores({ postgres: stores.postgres.pool, clickhouse: live }, workers.tellStores)
+      : null
 
   const erasing =
     config.role === 'api'
@@ -161,11 +194,12 @@ async function main(): Promise<void> {
         })
 
   const close = async () => {
+    await watching?.stop()
     await watermark?.stop()
     await erasing?.stop()
     await workers.stop()
     await jobs?.stop()
-    await background.close()
+    await background?.close()
     identity.stop()
     await Promise.all(Object.values(shippers).map((shipper) => shipper.stop(shipOnStopMs)))
     await stores.close()
@@ -238,30 +272,6 @@ function makeWritable(dataDir: string): void {
     accessSync(dataDir, constants.W_OK)
   } catch (error) {
     throw new StartError(`cannot write to FOOTFALL_DATA_DIR: ${(error as Error).message}`)
-  }
-}
-
-const migrateRetryMs = 1_000
-
-/** Brings both databases to their newest form, as soon as ClickHouse is there. */
-async function migrateUntilDone(
-  { clickhouseDatabase }: Config,
-  { clickhouse }: Stores,
-  log: Log,
-): Promise<void> {
-  for (;;) {
-    try {
-      await Promise.all(
-        [clickhouseDatabase, `${clickhouseDatabase}_test`].map((database) =>
-          migrateClickHouse(clickhouse.url, database),
-        ),
-      )
-      return
-    } catch (error) {
-      if (error instanceof StartError) throw error
-      log.warn(`ClickHouse is not ready: ${(error as Error).message}`)
-      await delay(migrateRetryMs)
-    }
   }
 }
 

@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createOpenReader, readLimitsOf } from './access/reader.ts'
-import { serviceSecret } from './access/serviceSecret.ts'
 import { adminQueues } from './admin/jobs.ts'
 import { fileQueues } from './audiences/files/jobs.ts'
 import { openFiles } from './audiences/files/open.ts'
@@ -38,17 +37,19 @@ export interface Queues {
 export async function openQueues(
   config: Config,
   { postgres: { pool: postgres }, clickhouse: { live, test } }: Stores,
-  { uploads, hasSample, log }: { uploads: Uploads; hasSample: boolean; log: Log },
+  {
+    uploads,
+    hasSample,
+    cursorKey,
+    log,
+  }: { uploads: Uploads; hasSample: boolean; cursorKey: Buffer; log: Log },
 ): Promise<Queues> {
   const eventStores = { postgres, clickhouse: { live, test } }
   const deletionDeps = { postgres, clickhouse: live }
   // Two hundred modules, where they are needed.
   const { openStripe } = config.stripeApiKey ? await import('./billing/stripe.ts') : { openStripe: null }
   const tell = openStripe?.(config.stripeApiKey!, config.stripeApiBase) ?? null
-  const { files: store, filesDirectory } = await openFiles(
-    config,
-    openCursors(await serviceSecret(postgres, 'cursor_key')),
-  )
+  const { files: store, filesDirectory } = await openFiles(config, openCursors(cursorKey))
   const temporaryDirectory = join(filesDirectory, 'temporary')
   // Of a process that was killed.
   rmSync(temporaryDirectory, { recursive: true, force: true })

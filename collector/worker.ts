@@ -1,6 +1,5 @@
 /** A worker process: takes beacons into its own spool, answers reads. Started and told what to do by workers.ts. */
 import { randomUUID } from 'node:crypto'
-import type { FastifyInstance } from 'fastify'
 import { createAuthenticate } from './access/authenticate.ts'
 import { createRecordLastUsed } from './access/lastUsed.ts'
 import { createTakeTokens } from './access/rateLimits.ts'
@@ -8,13 +7,13 @@ import { createOpenReader, readLimitsOf } from './access/reader.ts'
 import { createRecordScopeOf } from './access/recordScope.ts'
 import { createSampleView } from './access/sampleView.ts'
 import { createScopeOf } from './access/scope.ts'
-import { serviceSecret } from './access/serviceSecret.ts'
 import { createTokens } from './access/tokens.ts'
 import { createWrongKeyLimit } from './access/wrongKeys.ts'
 import { createApp, createMetricsApp } from './app.ts'
 import { createBilling } from './billing/billing.ts'
 import { shopRoutes } from './demo/shopRoutes.ts'
 import { openCursors } from './http/cursors.ts'
+import { listen } from './http/listen.ts'
 import { createIdentifyLimit, createIngestLimits } from './ingest/beacon/ingestLimits.ts'
 import { openOptOuts } from './ingest/beacon/optOuts.ts'
 import { openPixelRegistry } from './ingest/beacon/pixels.ts'
@@ -57,7 +56,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
   const billing = createBilling({ postgres: pool, log, now: Date.now })
   const ingest = config.role === 'api' ? null : await openIngest(setup, pool)
   const tokens = createTokens(pool)
-  const cursors = openCursors(await serviceSecret(pool, 'cursor_key'))
+  const cursors = openCursors(Buffer.from(setup.cursorKey))
   const outbound = openOutbound({ allow: config.outboundAllow })
   const sealer = openSealer(config)
   const app = await createApp({
@@ -65,7 +64,11 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
     log,
     metrics: askForMetrics,
     notReady: () =>
-      isDraining ? 'the service is draining before it stops' : (ingest?.deps.spools.events.trouble ?? null),
+      isDraining
+        ? 'the service is draining before it stops'
+        : ingest
+          ? ingest.deps.spools.events.trouble
+          : storesAway,
     guard: {
       authenticate: createAuthenticate(pool, tokens, config.publicUrl),
       takeTokens: config.rateLimits ? createTakeTokens(pool) : null,
@@ -132,25 +135,11 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
   }
 }
 
-/** Listens there. Rejects with StartError, which names the setting, when it cannot. */
-async function listen(app: FastifyInstance, host: string, port: number, setting: string): Promise<void> {
-  try {
-    await app.listen({ port, host, listenTextResolver: (address) => `listening: ${address}` })
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EADDRINUSE') throw new StartError(`port ${port} is in use; set ${setting} to another`)
-    if (code === 'EACCES') throw new StartError(`port ${port} is not ours to use; set ${setting} to another`)
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-      throw new StartError(`HOST ${host} is no address of ours`)
-    throw error
-  }
-}
-
 /** A client that sends its headers slower than this is cut off. */
 const headersTimeoutMs = 10_000
 
 async function openIngest(
-  { config, postgresUrl, spoolDirectory, receivedFrom }: WorkerSetup,
+  { config, postgresUrl, spoolDirectory, receivedFrom, keepsCopies: keeps }: WorkerSetup,
   pool: ReturnType<typeof openPostgres>,
 ) {
   const locate = openLocate(config.ipDatabase)
@@ -161,13 +150,15 @@ async function openIngest(
     { bytesMax, receivedFrom },
     {
       sealed: (table, path) => tell({ type: 'sealed', table, path }),
+      noRoom: () => tell({ type: 'no room' }),
       commit: (table, rows) => table === 'events' && commitRows.observe(rows),
     },
   )
   openEvents = spools.events
-  const pixels = await openPixelRegistry(pool, postgresUrl)
-  const optOuts = await openOptOuts(pool, postgresUrl)
-  const salt = await openDailySalt(pool)
+  const { dataDir } = config
+  const pixels = await openPixelRegistry(pool, postgresUrl, { dataDir, keeps })
+  const optOuts = await openOptOuts(pool, postgresUrl, { dataDir, keeps })
+  const salt = await openDailySalt(pool, dataDir)
   return {
     deps: {
       ...{ pixels, optOuts, salt, spools, locate },
@@ -200,6 +191,8 @@ function askForMetrics(): Promise<string> {
 let stop: (() => Promise<void>) | null = null
 /** Whether the service is about to stop. */
 let isDraining = false
+/** Which stores cannot be reached, in words; who takes beacons can do without for a while. */
+let storesAway: string | null = null
 
 process.on('message', async (message: ToWorker) => {
   switch (message.type) {
@@ -227,6 +220,9 @@ process.on('message', async (message: ToWorker) => {
       break
     case 'drain':
       isDraining = true
+      break
+    case 'stores':
+      storesAway = message.away
       break
     case 'stop':
       await stop?.()

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
 import type { Demo } from './demo/demo.ts'
-import type { SpooledTable } from './ingest/spool/spools.ts'
+import type { SpooledTable } from './ingest/spool/layout.ts'
 import { type Metrics, registry } from './platform/metrics.ts'
 import { buildRoot } from './platform/paths.ts'
 import { StartError } from './platform/startError.ts'
@@ -20,6 +20,10 @@ export interface WorkerSetup {
   spoolDirectory: string
   /** The earliest time, epoch milliseconds, that its events may say they were received. */
   receivedFrom: number
+  /** Whether it writes this machine's copies of what PostgreSQL has (platform/keptCopy.ts). */
+  keepsCopies: boolean
+  /** What cursors are signed with; none where nothing is read. */
+  cursorKey: Uint8Array
   demo: Demo | null
 }
 
@@ -28,6 +32,8 @@ export type ToWorker =
   | { type: 'start'; setup: WorkerSetup }
   /** Say on /readyz that requests should go elsewhere, and go on answering. */
   | { type: 'drain' }
+  /** Which stores cannot be reached, in words; null when both can. */
+  | { type: 'stores'; away: string | null }
   | { type: 'stop' }
   /** Send the low mark of your events (Spool.lowMark). */
   | { type: 'low mark'; request: string }
@@ -43,6 +49,8 @@ export type FromWorker =
   | { type: 'ready' }
   | { type: 'failed'; message: string; isStartError: boolean }
   | { type: 'sealed'; table: SpooledTable; path: string }
+  /** The disk of the spool is full. */
+  | { type: 'no room' }
   | { type: 'low mark'; request: string; mark: number }
   | { type: 'collected'; request: string; metrics: Metrics }
   /** Send me the numbers of all processes. */
@@ -54,6 +62,8 @@ export interface WorkersOptions {
   /** Makes what a worker's predecessor left ready for it. */
   recover(index: number): Promise<void>
   onSealed(table: SpooledTable, path: string): void
+  /** The disk of the spool is full. */
+  onNoRoom(): void
   /** Brings the primary's own numbers up to date. */
   measure(): Promise<void>
   log: { warn(message: string): void }
@@ -68,6 +78,8 @@ export interface Workers {
   lowMarks(): Promise<number[] | null>
   /** From now on /readyz answers 503; everything else as before. */
   drain(): void
+  /** Tells them, and those that will replace them, which stores cannot be reached. */
+  tellStores(away: string | null): void
   /** Stops accepting, answers what is under way, commits and seals; then the processes are gone. */
   stop(): Promise<void>
 }
@@ -85,6 +97,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   })
   let isStopping = false
   let isListening = false
+  let storesAway: string | null = null
   const listening = firstOutcome()
   const running = new Map<number, Worker>()
 
@@ -93,8 +106,12 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     const worker = cluster.fork()
     running.set(index, worker)
     worker.on('message', (message: FromWorker) => {
-      if (message.type === 'up') send(worker, { type: 'start', setup: options.setupOf(index) })
+      if (message.type === 'up') {
+        send(worker, { type: 'stores', away: storesAway })
+        send(worker, { type: 'start', setup: options.setupOf(index) })
+      }
       if (message.type === 'sealed') options.onSealed(message.table, message.path)
+      if (message.type === 'no room') options.onNoRoom()
       if (message.type === 'metrics') void answerMetrics(worker, message.request)
       if (message.type === 'ready') {
         isListening = true
@@ -160,6 +177,11 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     for (const worker of running.values()) send(worker, { type: 'drain' })
   }
 
+  const tellStores = (away: string | null) => {
+    storesAway = away
+    for (const worker of running.values()) send(worker, { type: 'stores', away })
+  }
+
   const stop = async () => {
     isStopping = true
     await Promise.all(
@@ -180,7 +202,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     await stop()
     throw error
   }
-  return { lowMarks, drain, stop }
+  return { lowMarks, drain, tellStores, stop }
 }
 
 /** Settled by the first worker that listens, or that says why it cannot; what comes later changes nothing. */

@@ -9,7 +9,7 @@ export function isUnavailable(error: unknown): boolean {
   const { code, message = '' } = error as { code?: unknown; message?: string }
   return (
     (typeof code === 'string' && awayCodes.has(code)) ||
-    /^(Connection terminated|timeout exceeded when trying to connect|socket hang up|Timeout error)/.test(
+    /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|socket hang up|Timeout error)/.test(
       message,
     )
   )

@@ -87,6 +87,17 @@ export const shipLagSeconds = new Histogram({
   buckets: [0.1, 0.25, 0.5, 1, 2, 5, 10, 60, 600],
   registers,
 })
+export const readableLagSeconds = new Gauge({
+  name: 'footfall_readable_lag_seconds',
+  help: 'Age of the time up to which all that this machine accepted can be read.',
+  registers,
+})
+export const shipTurnSeconds = new Histogram({
+  name: 'footfall_ship_turn_wait_seconds',
+  help: 'How long a segment of events waited for this machine’s turn to ship.',
+  buckets: [0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30],
+  registers,
+})
 export const duplicateEvents = new Counter({
   name: 'footfall_events_duplicate_total',
   help: 'Events taken out because they were stored already.',

@@ -1,3 +1,4 @@
+import { openKeptCopy } from '../../platform/keptCopy.ts'
 import { listenNotify } from '../../platform/postgres/listenNotify.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
@@ -15,12 +16,28 @@ interface OptOut {
   cookie_id: string | null
 }
 
-/** Loads the list and follows the changes that PostgreSQL announces on channel `opt_outs`. */
-export async function openOptOuts(postgres: Postgres, url: string): Promise<OptOuts> {
+/**
+ * Loads the list and follows the changes that PostgreSQL announces on channel `opt_outs`. While PostgreSQL is away at
+ * the start, it is the copy in `dataDir`, which this process writes if it `keeps` it.
+ */
+export async function openOptOuts(
+  postgres: Postgres,
+  url: string,
+  { dataDir, keeps }: { dataDir: string; keeps: boolean },
+): Promise<OptOuts> {
+  const copy = openKeptCopy<string[]>(dataDir, 'opt_outs')
   let keys = new Set<string>()
   const following = await listenNotify({
     url,
     channel: 'opt_outs',
+    kept: {
+      restore() {
+        const known = copy.read()
+        keys = new Set(known)
+        return known !== undefined
+      },
+      save: keeps ? () => copy.write([...keys]) : null,
+    },
     async load() {
       const { rows } = await postgres.query<OptOut>(
         'SELECT organization_id, hem, cookie_id FROM opt_outs WHERE removed_at IS NULL',

@@ -10,6 +10,7 @@ import {
   type SecretVersions,
 } from '../../access/identifySecrets.ts'
 import { sampleIdentity } from '../../access/sampleView.ts'
+import { openKeptCopy } from '../../platform/keptCopy.ts'
 import { listenNotify } from '../../platform/postgres/listenNotify.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
@@ -47,18 +48,35 @@ interface PixelRow extends SecretVersions {
   settings: Partial<PixelSettings & CollectorSettings>
 }
 
-/** Loads every pixel and follows the changes that PostgreSQL announces on channel `pixels`. */
-export async function openPixelRegistry(postgres: Postgres, url: string): Promise<PixelRegistry> {
-  const secretsOf = await openIdentifySecrets(postgres)
+/**
+ * Loads every pixel and follows the changes that PostgreSQL announces on channel `pixels`. While PostgreSQL is away at
+ * the start, they are those of the copy in `dataDir`, which this process writes if it `keeps` it.
+ */
+export async function openPixelRegistry(
+  postgres: Postgres,
+  url: string,
+  { dataDir, keeps }: { dataDir: string; keeps: boolean },
+): Promise<PixelRegistry> {
+  const copy = openKeptCopy<Pixel[]>(dataDir, 'pixels')
   let pixels = new Map<string, Pixel>()
   const following = await listenNotify({
     url,
     channel: 'pixels',
+    kept: {
+      restore() {
+        const known = copy.read()
+        pixels = new Map(known?.map((pixel) => [pixel.pixelId, pixel]))
+        return known !== undefined
+      },
+      save: keeps ? () => copy.write([...pixels.values()]) : null,
+    },
     async load() {
+      const secretsOf = await openIdentifySecrets(postgres)
       const { rows } = await postgres.query<PixelRow>(selectPixels)
       pixels = new Map(rows.map((row) => [row.pixel_id, toPixel(row, secretsOf)]))
     },
     async changed(pixelId) {
+      const secretsOf = await openIdentifySecrets(postgres)
       const { rows } = await postgres.query<PixelRow>(`${selectPixels} AND pixel_id = $1`, [pixelId])
       if (rows[0]) pixels.set(pixelId, toPixel(rows[0], secretsOf))
       else pixels.delete(pixelId)

@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { parse } from 'cookie'
 import type { FastifyRequest } from 'fastify'
 import { isUuid } from '../../../schemas/uuid.ts'
+import { openKeptCopy } from '../../platform/keptCopy.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Pixel } from './pixels.ts'
 
@@ -82,13 +83,26 @@ const dayMs = 86_400_000
 /** The day, UTC, counted from 1970. */
 const today = (): number => Math.floor(Date.now() / dayMs)
 
+interface KeptSalt {
+  day: number
+  value: string
+}
+
 /**
- * Keeps today's salt, the same in every process through PostgreSQL, where yesterday's is deleted. While PostgreSQL
- * is away past midnight, a salt of this process's own stands in, so that an id never lives longer than a day.
+ * Keeps today's salt, the same in every process through PostgreSQL, where yesterday's is deleted. A process that
+ * starts while PostgreSQL is away has that of the copy in `dataDir`; past midnight a salt of this machine's own stands
+ * in, so that an id never lives longer than a day.
  */
-export async function openDailySalt(postgres: Postgres): Promise<DailySalt> {
+export async function openDailySalt(postgres: Postgres, dataDir: string): Promise<DailySalt> {
+  const copy = openKeptCopy<KeptSalt>(dataDir, 'daily_salt')
   let salt = { day: -1, value: '', isShared: false }
 
+  const standIn = (day: number) => {
+    const kept = copy.read()
+    const value = kept?.day === day ? kept.value : randomBytes(32).toString('hex')
+    salt = { day, value, isShared: false }
+    if (kept?.day !== day) copy.write({ day, value })
+  }
   const renew = async () => {
     const day = today()
     if (salt.day === day && salt.isShared) return
@@ -103,8 +117,9 @@ export async function openDailySalt(postgres: Postgres): Promise<DailySalt> {
         date,
       ])
       salt = { day, value: rows[0]!.salt, isShared: true }
+      copy.write({ day, value: salt.value })
     } catch {
-      if (salt.day !== day) salt = { day, value: randomBytes(32).toString('hex'), isShared: false }
+      if (salt.day !== day) standIn(day)
     }
   }
 
@@ -113,8 +128,7 @@ export async function openDailySalt(postgres: Postgres): Promise<DailySalt> {
   timer.unref()
   return {
     current: () => {
-      if (salt.day !== today())
-        salt = { day: today(), value: randomBytes(32).toString('hex'), isShared: false }
+      if (salt.day !== today()) standIn(today())
       return salt.value
     },
     close: () => clearInterval(timer),

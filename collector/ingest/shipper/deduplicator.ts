@@ -1,4 +1,5 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { shipTurnSeconds } from '../../platform/metrics.ts'
 import { eventIdOf, idWordsAt, nextLineAt, projectIdOf, splitLines, tsMillisAt } from '../spool/lines.ts'
 import { BloomFilter, hashId } from './bloomFilter.ts'
 import type { ShipTurns, Turn } from './turns.ts'
@@ -73,7 +74,9 @@ export class Deduplicator {
     payloads: readonly Buffer[],
     look: Look,
   ): Promise<{ turn: Turn; suspects: ReadonlySet<string> }> {
+    const waited = shipTurnSeconds.startTimer()
     const turn = await this.#turns.begin(look.hashes)
+    waited()
     const { learned } = turn
     // Before anything can go wrong: nobody tells it again. Whoever does not know everything begins to remember anew.
     if (learned === null) this.#seen = new BloomFilter(this.#now())

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { readFile, rename, stat, unlink } from 'node:fs/promises'
+import { rename, unlink } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import { decodeSegment } from '../spool/frame.ts'
 import { inState, receivedFrom, syncDirectory } from '../spool/recover.ts'
-import type { Deduplicator, Look } from './deduplicator.ts'
+import type { Deduplicator } from './deduplicator.ts'
 import { type Batch, insertBatch, queryIdOf } from './insert.ts'
 import { isBeingInserted, withoutStoredLines } from './reconcile.ts'
+import { SegmentReader } from './segmentReader.ts'
 import type { Turn } from './turns.ts'
 
 export interface ShipperOptions {
@@ -26,16 +26,6 @@ export interface ShipObserver {
   duplicates(rows: number): void
   deadLetter(reason: string): void
   retry(error: Error, segment: string): void
-}
-
-/** A segment as it was read. */
-interface Segment {
-  payloads: Buffer[]
-  rows: number
-  /** Null for tables whose rows have no event_id. */
-  look: Look | null
-  /** When its first row was written, epoch milliseconds. */
-  oldestAt: number
 }
 
 interface Waiting {
@@ -73,19 +63,21 @@ const arrivingMs = 1_000
  */
 export class Shipper {
   readonly #options: ShipperOptions
+  readonly #segments: SegmentReader
   readonly #fresh: Waiting[] = []
   /** Looked at when nothing fresh waits. */
   readonly #uncertain: Waiting[] = []
   readonly #shipped = new Map<string, NodeJS.Timeout>()
-  #readAhead: { path: string; segment: Promise<Segment> } | null = null
   #running: Promise<void> | null = null
   #cancelPause: (() => void) | null = null
   #isStopped = false
   #serverStartedAt: number | null = null
   #serverIsInDoubt = true
+  #needsRoomUntil = 0
 
   constructor(options: ShipperOptions) {
     this.#options = options
+    this.#segments = new SegmentReader(options.duplicates)
   }
 
   /** Segments that wait, the one under way included. */
@@ -118,6 +110,18 @@ export class Shipper {
       else this.#fresh.push(waiting)
     }
     this.#wake()
+  }
+
+  /**
+   * The disk is full: shipped segments go at once, now and for as long as they would be kept. Events that can still be
+   * taken count for more than those that ClickHouse might lose.
+   */
+  makeRoom(): void {
+    this.#needsRoomUntil = Date.now() + this.#options.keepShippedMs
+    for (const [path, timer] of this.#shipped) {
+      clearTimeout(timer)
+      this.#remove(path)
+    }
   }
 
   /** Ships what waits for at most `timeoutMs`, then stops; the rest is shipped after the next start. */
@@ -164,7 +168,7 @@ export class Shipper {
       try {
         if (this.#serverIsInDoubt) await this.noticeRestart()
         shipment ??= await this.#prepare(waiting)
-        this.#lookAhead(waiting.path)
+        this.#segments.readAhead(this.#fresh.find(({ path }) => path !== waiting.path)?.path)
         await insertBatch({ ...this.#options, turn: shipment.turn }, shipment.batch)
         await shipment.turn?.end()
         return await this.#finish(waiting.path, shipment.batch)
@@ -183,37 +187,11 @@ export class Shipper {
     shipment?.turn?.giveUp()
   }
 
-  /** Reads a segment, unless that was done while the one before was being inserted. */
-  async #read(path: string): Promise<Segment> {
-    const ahead = this.#readAhead
-    this.#readAhead = null
-    return ahead?.path === path ? ahead.segment : this.#readNow(path)
-  }
-
-  async #readNow(path: string): Promise<Segment> {
-    const [bytes, { birthtimeMs }] = await Promise.all([readFile(path), stat(path)])
-    const { payloads, rows } = decodeSegment(bytes)
-    const look = this.#options.duplicates?.look(payloads, rows) ?? null
-    return { payloads, rows, look, oldestAt: birthtimeMs }
-  }
-
-  /** Begins to read the segment after this one. */
-  #lookAhead(path: string): void {
-    const next = this.#fresh.find((waiting) => waiting.path !== path)
-    if (!next || this.#readAhead) return
-    const segment = this.#readNow(next.path)
-    // If it cannot be read now, it is read again when its turn comes, and fails there.
-    segment.catch(() => {
-      this.#readAhead = null
-    })
-    this.#readAhead = { path: next.path, segment }
-  }
-
   /** Waits for our turn, and decides what of a segment is to be inserted. */
   async #prepare(waiting: Waiting): Promise<Shipment> {
     const { duplicates } = this.#options
     const name = basename(waiting.path)
-    const { payloads, rows, look, oldestAt } = await this.#read(waiting.path)
+    const { payloads, rows, look, oldestAt } = await this.#segments.read(waiting.path)
     const batch: Batch = { name, payloads, token: name, rows, oldestAt, refused: new Set() }
     if (!duplicates || !look) return { turn: null, batch }
 
@@ -264,12 +242,15 @@ export class Shipper {
       this.#options.observe.shipped(batch.rows - batch.refused.size, Date.now() - batch.oldestAt)
     }
     clearTimeout(this.#shipped.get(done))
-    const timer = setTimeout(() => {
-      this.#shipped.delete(done)
-      unlink(done).catch(() => {})
-    }, this.#options.keepShippedMs)
+    if (Date.now() < this.#needsRoomUntil) return this.#remove(done)
+    const timer = setTimeout(() => this.#remove(done), this.#options.keepShippedMs)
     timer.unref()
     this.#shipped.set(done, timer)
+  }
+
+  #remove(path: string): void {
+    this.#shipped.delete(path)
+    unlink(path).catch(() => {})
   }
 
   /** Is it still the server that confirmed the last segments? If not, they are looked for in it. */

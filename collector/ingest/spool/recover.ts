@@ -1,7 +1,6 @@
 import {
   closeSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -40,7 +39,6 @@ export function segmentsIn(directory: string, state: SegmentState): string[] {
  * sealed segments that wait, oldest first. To be called by the directory's only owner, before it writes.
  */
 export function recoverSegments(directory: string): string[] {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
   for (const path of segmentsIn(directory, 'open')) sealLeftover(path)
   syncDirectory(directory)
   return segmentsIn(directory, 'seg')

@@ -22,6 +22,8 @@ export interface SpoolOptions {
   bytesMax: number
   /** Called with a segment's path when it may be shipped. */
   onSealed: (path: string) => void
+  /** Called when the disk has no room, at most once a second. */
+  onNoRoom?: () => void
   /** Called after each commit. */
   onCommit?: (rows: number) => void
   /** The earliest time, epoch milliseconds, that rows may say they were received; default any. */
@@ -61,6 +63,7 @@ export class Spool {
   #isClosed = false
   /** When the disk last refused. */
   #refusedAt = 0
+  #toldNoRoomAt = 0
   /** The last time that `receive` gave. */
   #receivedAt: number
   #lowMark = 0
@@ -147,13 +150,21 @@ export class Spool {
         this.#refusedAt = 0
         for (const one of group) one.resolve()
       } catch (error) {
-        this.#refusedAt = Date.now()
+        this.#noteRefusal(error as NodeJS.ErrnoException)
         const refused = new SpoolUnavailable(`the disk refused: ${(error as Error).message}`)
         for (const one of group) one.reject(refused)
       }
     }
     this.#group = []
     this.#committing = null
+  }
+
+  #noteRefusal({ code }: NodeJS.ErrnoException): void {
+    const now = Date.now()
+    this.#refusedAt = now
+    if ((code !== 'ENOSPC' && code !== 'EDQUOT') || now - this.#toldNoRoomAt < measureMs) return
+    this.#toldNoRoomAt = now
+    this.#options.onNoRoom?.()
   }
 
   async #write(group: readonly Waiting[]): Promise<void> {

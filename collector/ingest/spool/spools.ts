@@ -1,15 +1,12 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { Deduplicator } from '../shipper/deduplicator.ts'
 import { type ShipObserver, Shipper } from '../shipper/shipper.ts'
 import { ShipTurns } from '../shipper/turns.ts'
+import { type SpooledTable, spooledTables, tableDirectories } from './layout.ts'
 import { recoverSegments, segmentsIn } from './recover.ts'
 import { Spool, type SpoolOptions } from './spool.ts'
-
-/** The tables that ingest writes: each has a spool in every worker and one shipper. */
-export const spooledTables = ['events', 'rejected_events', 'identity_links'] as const
-export type SpooledTable = (typeof spooledTables)[number]
 
 const segmentBytesMax = 16 * 1024 * 1024
 const sealAfterMs = 400
@@ -18,13 +15,14 @@ const keepShippedMs = 120_000
 /** One worker's spools, below `<spool directory>/<worker>`. */
 export type Spools = Record<SpooledTable, Spool>
 
-/** Opens a worker's spools. Their directories must have been recovered (recoverWorker). */
+/** Opens a worker's spools. Their directories must have been recovered (recoverSpool). */
 export function openSpools(
   directory: string,
   { bytesMax, receivedFrom }: Pick<SpoolOptions, 'bytesMax' | 'receivedFrom'>,
   on: {
     sealed: (table: SpooledTable, path: string) => void
     commit: (table: SpooledTable, rows: number) => void
+    noRoom: () => void
   },
 ): Spools {
   const open = (table: SpooledTable) =>
@@ -35,6 +33,7 @@ export function openSpools(
       bytesMax,
       receivedFrom,
       onSealed: (path) => on.sealed(table, path),
+      onNoRoom: on.noRoom,
       onCommit: (rows) => on.commit(table, rows),
     })
   return {
@@ -73,18 +72,18 @@ export function openShippers(
 }
 
 /**
- * Makes a worker's directories ready for it and gives what its predecessor left to the shippers. At the start of
- * the service nobody knows what of that was inserted; when a worker alone has died, none of it was.
+ * Gives what a process that is gone left in a part of a spool to the shippers. At the start of the service nobody knows
+ * what of that was inserted; when a worker alone has died, none of it was.
  */
-export function recoverWorker(directory: string, shippers: Shippers, isServiceStart: boolean): void {
-  for (const table of spooledTables) {
-    const path = join(directory, table)
+export function recoverSpool(part: string, shippers: Shippers, isServiceStart: boolean): void {
+  for (const { table, path } of tableDirectories(part)) {
     const waiting = recoverSegments(path)
     if (isServiceStart) shippers[table].addUncertain([...waiting, ...segmentsIn(path, 'done')])
     else for (const segment of waiting) shippers[table].add(segment)
   }
 }
 
-/** The workers' directories below the spool directory, also those of an earlier start with more workers. */
-export const workerDirectories = (spoolDirectory: string): string[] =>
-  existsSync(spoolDirectory) ? readdirSync(spoolDirectory).map((name) => join(spoolDirectory, name)) : []
+/** Makes a worker's directories, so that it can write to them. */
+export function makeSpool(directory: string): void {
+  for (const table of spooledTables) mkdirSync(join(directory, table), { recursive: true, mode: 0o700 })
+}

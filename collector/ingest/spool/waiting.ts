@@ -1,8 +1,7 @@
 import { type Stats, statSync } from 'node:fs'
-import { join } from 'node:path'
 import { spoolBytes, spoolOldestSeconds } from '../../platform/metrics.ts'
+import { type SpooledTable, spooledTables, spoolParts, tableDirectories } from './layout.ts'
 import { segmentsIn } from './recover.ts'
-import { type SpooledTable, spooledTables, workerDirectories } from './spools.ts'
 
 /** When the oldest row that waits in a machine's spool came, epoch milliseconds; Infinity when none waits. */
 export const oldestWaitingAt = (spoolDirectory: string): number =>
@@ -21,12 +20,12 @@ export function measureSpool(spoolDirectory: string): void {
   }
 }
 
-/** The segments of all workers that are not shipped yet. */
+/** The segments that are not shipped yet. */
 const waiting = (spoolDirectory: string, table: SpooledTable): Stats[] =>
-  workerDirectories(spoolDirectory)
-    .flatMap((worker) =>
-      ['open', 'seg'].flatMap((state) => segmentsIn(join(worker, table), state as 'open' | 'seg')),
-    )
+  spoolParts(spoolDirectory)
+    .flatMap(tableDirectories)
+    .filter((directory) => directory.table === table)
+    .flatMap(({ path }) => [...segmentsIn(path, 'open'), ...segmentsIn(path, 'seg')])
     .map((path) => statSync(path, { throwIfNoEntry: false }))
     .filter((stat) => stat !== undefined)
 

@@ -1,4 +1,5 @@
 import { repeat } from '../../platform/jobs/repeat.ts'
+import { readableLagSeconds } from '../../platform/metrics.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Shipper } from '../shipper/shipper.ts'
 import { publishWatermark } from './collectors.ts'
@@ -16,6 +17,7 @@ export function keepWatermark({
   shipper,
   postgres,
   collectorId,
+  keep,
   log,
 }: {
   /** What each worker says; null when one does not answer. */
@@ -23,6 +25,8 @@ export function keepWatermark({
   shipper: Pick<Shipper, 'lowMark' | 'noticeRestart'>
   postgres: Postgres
   collectorId: string
+  /** Keeps what is about to be published on this machine: a start while PostgreSQL is away keeps to it. */
+  keep(mark: number): void
   log: { warn(message: string): void }
 }) {
   let published = 0
@@ -31,8 +35,10 @@ export function keepWatermark({
     if (!marks) return
     await shipper.noticeRestart()
     const mark = Math.min(...marks, shipper.lowMark)
+    readableLagSeconds.set(Math.max(0, Date.now() - mark) / 1000)
     // Before anybody can know it: a worker that starts meanwhile keeps to it.
     published = Math.max(published, mark)
+    keep(published)
     await publishWatermark(postgres, collectorId, mark)
   }
   const publishing = repeat(publishMs, publish, (error) =>

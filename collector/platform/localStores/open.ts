@@ -3,7 +3,6 @@ import type { Config } from '../../config.ts'
 import { type ClickHouse, openClickHouse } from '../clickhouse/client.ts'
 import { startLocalClickHouse } from '../clickhouse/local.ts'
 import { startLocalPostgres } from '../postgres/local.ts'
-import { migratePostgres } from '../postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../postgres/pool.ts'
 
 export interface Stores {
@@ -40,11 +39,10 @@ export async function openServers(config: Config, log: Log): Promise<Servers> {
   }
 }
 
-/** Opens both stores. PostgreSQL is migrated; ClickHouse may be away for a while, see main.ts. */
+/** Opens both stores. Servers that the configuration names may be away for a while, see prepareStores.ts. */
 export async function openStores(config: Config, log: Log): Promise<Stores> {
   const { clickhouseUrl, postgresUrl, stop } = await openServers(config, log)
   const pool = openPostgres(postgresUrl, (error) => log.warn(`PostgreSQL: ${error.message}`))
-  await migratePostgres(pool)
   const live = openClickHouse(clickhouseUrl, config.clickhouseDatabase)
   const test = openClickHouse(clickhouseUrl, `${config.clickhouseDatabase}_test`)
   return {

@@ -1,5 +1,7 @@
 import pg from 'pg'
+import { isUnavailable } from '../isUnavailable.ts'
 import { repeat } from '../jobs/repeat.ts'
+import { keepUpToDate } from '../keptCopy.ts'
 
 const reconnectMs = 500
 /** A connection that a firewall forgot stays open and says nothing: it is asked this often whether it is there. */
@@ -17,19 +19,30 @@ export interface ListenOptions {
   load(): Promise<void>
   /** An announcement came. When it rejects, everything is read anew. */
   changed(payload: string): Promise<void> | void
+  /** Where what was read is kept, for a start while PostgreSQL is away. */
+  kept?: KeptState
   /** How often the connection is asked whether it is still there, in milliseconds. */
   everyMs?: number
 }
 
+export interface KeptState {
+  /** Takes what was kept for what PostgreSQL has; false when nothing was. */
+  restore(): boolean
+  /** Keeps what was read; null where another process of this machine does. */
+  save: (() => void) | null
+}
+
 /**
  * Keeps what a process has in memory like what PostgreSQL has, by the changes that it announces on a channel. While
- * PostgreSQL is away the last known state serves on. Rejects when it cannot be read at the start.
+ * PostgreSQL is away the last known state serves on, at the start what was kept of it. Rejects when it cannot be read
+ * at the start and none was kept.
  */
 export async function listenNotify(options: ListenOptions): Promise<{ close(): Promise<void> }> {
-  const { url, channel, load, changed, everyMs = heartbeatMs } = options
+  const { url, channel, load, changed, kept, everyMs = heartbeatMs } = options
   let listener: pg.Client
   let closed = false
   let heartbeats = 0
+  const keeping = kept?.save ? keepUpToDate(kept.save) : null
 
   const listen = async () => {
     listener = new pg.Client({
@@ -43,6 +56,7 @@ export async function listenNotify(options: ListenOptions): Promise<{ close(): P
     await listener.query(`LISTEN ${channel}`)
     // Read after LISTEN, so that no change falls in between.
     await load()
+    keeping?.changed()
   }
 
   const again = async () => {
@@ -61,6 +75,7 @@ export async function listenNotify(options: ListenOptions): Promise<{ close(): P
   const take = async (payload: string) => {
     try {
       await changed(payload)
+      keeping?.changed()
     } catch {
       // The connection broke between the announcement and the question: reconnecting reads everything.
       await listener.end()
@@ -74,11 +89,18 @@ export async function listenNotify(options: ListenOptions): Promise<{ close(): P
   // Ended at our side, for at the other nobody may be left to say goodbye; `end` begins anew.
   const cut = () => listener.connection.stream.destroy()
 
-  await listen()
+  try {
+    await listen()
+  } catch (error) {
+    listener!.removeAllListeners('end')
+    if (!isUnavailable(error) || !kept?.restore()) throw error
+    void again()
+  }
   const heartbeat = repeat(everyMs, beat, cut)
   return {
     async close() {
       closed = true
+      keeping?.stop()
       await listener.end()
       await heartbeat.stop()
     },

@@ -1,0 +1,84 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Config } from './config.ts'
+import { registerCollector } from './ingest/spool/collectors.ts'
+import { migrateClickHouse } from './platform/clickhouse/migrate.ts'
+import { isUnavailable } from './platform/isUnavailable.ts'
+import type { Stores } from './platform/localStores/open.ts'
+import type { Log } from './platform/log.ts'
+import { connectionsOfWorker } from './platform/postgres/connections.ts'
+import { migratePostgres } from './platform/postgres/migrate.ts'
+import { StartError } from './platform/startError.ts'
+
+/** A store on its way to be what this version needs. */
+export interface Preparation<T> {
+  /** Rejects when waiting does not help. */
+  readonly done: Promise<T>
+  /** Resolves when the store could not be reached at the first try. */
+  readonly away: Promise<'away'>
+}
+
+/** What a start needs to know of PostgreSQL; a collector keeps it for starts while PostgreSQL is away. */
+export interface Prepared {
+  /** How many connections each worker may open. */
+  connections: number
+  /** The earliest time, epoch milliseconds, that what is received from now on may say; 0 where nothing is received. */
+  receivedFrom: number
+}
+
+const retryMs = 1_000
+
+/** Brings PostgreSQL to its newest form, as soon as it is there, and registers the collector. */
+export const preparePostgres = (
+  config: Config,
+  { postgres: { pool } }: Stores,
+  collectorId: string,
+  log: Log,
+): Preparation<Prepared> =>
+  untilDone('PostgreSQL', log, isUnavailable, async () => {
+    await migratePostgres(pool)
+    return {
+      connections: await connectionsOfWorker(pool, config.workers, config.postgresConnectionsMax),
+      receivedFrom: config.role === 'api' ? 0 : await registerCollector(pool, collectorId),
+    }
+  })
+
+/** Brings both databases of ClickHouse to their newest form, as soon as it is there. */
+export const prepareClickHouse = (
+  { clickhouseDatabase }: Config,
+  { clickhouse }: Stores,
+  log: Log,
+): Preparation<void> =>
+  untilDone(
+    'ClickHouse',
+    log,
+    (error) => !(error instanceof StartError),
+    async () => {
+      const databases = [clickhouseDatabase, `${clickhouseDatabase}_test`]
+      await Promise.all(databases.map((database) => migrateClickHouse(clickhouse.url, database)))
+    },
+  )
+
+function untilDone<T>(
+  store: string,
+  log: Log,
+  mayPass: (error: unknown) => boolean,
+  prepare: () => Promise<T>,
+): Preparation<T> {
+  let tellAway: (away: 'away') => void
+  const away = new Promise<'away'>((resolve) => {
+    tellAway = resolve
+  })
+  const untilDone = async (): Promise<T> => {
+    for (;;) {
+      try {
+        return await prepare()
+      } catch (error) {
+        if (!mayPass(error)) throw error
+        log.warn(`${store} is not ready: ${(error as Error).message}`)
+        tellAway('away')
+        await delay(retryMs)
+      }
+    }
+  }
+  return { done: untilDone(), away }
+}
