@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
 import type { RequestedScope } from '../access/scope.ts'
-import { invalidParameter } from '../http/errors.ts'
+import { ApiError, invalidParameter } from '../http/errors.ts'
 import { Choice } from '../http/schemas.ts'
 import { readFreeSelection } from '../query/countsPlan.ts'
-import { FreeFilterText } from '../query/filter.ts'
+import { type Filter, FreeFilterText } from '../query/filter.ts'
 import type { Selection } from '../query/plan.ts'
 import { placeQuery, readScope, type ScopedRequest } from '../query/scopeQuery.ts'
 import { dayMs, Milliseconds, readWindow, type Window, windowQuery } from '../query/window.ts'
@@ -55,8 +55,21 @@ export function readFiguresRequest(
     const parameter = query.start_time === undefined ? 'start_ms' : 'start_time'
     throw invalidParameter(parameter, `must be at most ${daysMax} days before the end`)
   }
-  const { filters } = readFreeSelection(query.filter === undefined ? {} : { filter: query.filter })
-  return { asked: readScope(request), plan: { source: 'pixel', window, filters } }
+  return {
+    asked: readScope(request),
+    plan: { source: 'pixel', window, filters: readFreeFilters('filter', query.filter) },
+  }
+}
+
+/** Reads filters, which may be absent. Throws 400 as above, naming the parameter that they are given in. */
+export function readFreeFilters(parameter: string, text: string | undefined): readonly Filter[] {
+  if (text === undefined) return []
+  try {
+    return readFreeSelection({ filter: text }).filters
+  } catch (error) {
+    if (parameter === 'filter' || !(error instanceof ApiError)) throw error
+    throw invalidParameter(parameter, error.message.replace(/^filter: /, ''))
+  }
 }
 
 /** By how much the period before lies earlier: whole days. */

@@ -1,8 +1,11 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { ReadDeps } from '../query/deps.ts'
 import { breakdownRoute } from './breakdownRoute.ts'
+import { funnelRoute } from './funnelRoute.ts'
+import { journeysRoute } from './journeysRoute.ts'
 import { liveRoute } from './liveRoute.ts'
 import { overviewRoute } from './overviewRoute.ts'
+import { retentionRoute } from './retentionRoute.ts'
 import { timeseriesRoute } from './timeseriesRoute.ts'
 
 /** /api/v1/analytics: figures about the events that pixels captured. */
@@ -13,4 +16,7 @@ export const analyticsRoutes =
     await app.register(timeseriesRoute(deps))
     await app.register(breakdownRoute(deps))
     await app.register(liveRoute(deps))
+    await app.register(funnelRoute(deps))
+    await app.register(retentionRoute(deps))
+    await app.register(journeysRoute(deps))
   }

@@ -5,8 +5,9 @@
  */
 import type { Filter } from '../query/filter.ts'
 import { lookBackFrom, restMs, sessionId, visitorsOf } from '../query/sessions.ts'
-import { type Bind, condition, filterConditions } from '../query/where.ts'
+import { type Bind, condition } from '../query/where.ts'
 import { dayMs } from '../query/window.ts'
+import { metBy } from './met.ts'
 import type { AnalyticsPlan } from './plan.ts'
 
 /** How an event stands in the arrays, as SQL over one of them. */
@@ -65,10 +66,7 @@ export function sessionsSql(
   const matches = [
     `ts_millis >= ${start}`,
     ...(scope.pixelId === null ? [] : [`pixel_id = ${bind('UUID', scope.pixelId)}`]),
-    // An unknown value meets no filter, as in WHERE.
-    ...filterConditions(ofEvents, bind('UUID', scope.organizationId), bind).map(
-      (sql) => `ifNull(${sql}, false)`,
-    ),
+    metBy(ofEvents, bind('UUID', scope.organizationId), bind),
   ].join(' AND ')
   const { millis } = form
   const days = `arrayMap(event -> greatest(intDiv(${millis('event')}, ${dayMs}) - intDiv(${millis('_unrested[1]')}, ${dayMs}) - 1, 0), _unrested)`

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { access } from './access.ts'
 import { audiences } from './audiences.ts'
+import { dashboard } from './dashboard.ts'
 import { delivery } from './delivery.ts'
 import { exports } from './exports.ts'
 import { identity } from './identity.ts'
@@ -46,6 +47,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   exports,
   webhooks,
   intent,
+  dashboard,
 }
 
 const { values: flags, positionals } = parseArgs({

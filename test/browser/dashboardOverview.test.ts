@@ -123,6 +123,58 @@ describe('the overview', () => {
   })
 })
 
+const pageOf = (name: string, search = '') => {
+  const { organization_id, project_id } = dashboard.service.demo
+  return at(`/${organization_id}/projects/${project_id}/${name}${search}`)
+}
+
+test('a funnel is put together step by step, and stands in the address', async () => {
+  await page.goto(pageOf('funnels'))
+  await button(page, 'Try it: from a page view to a form').click()
+  await page.locator('.funnel tbody tr').nth(1).waitFor()
+  await button(page, 'Add a step').click()
+  await page.getByLabel('Field').selectOption('page_path')
+  await page.getByLabel('Value').fill('/thanks')
+  await page.locator('dialog').getByRole('button', { name: 'Add step' }).click()
+  await eventually(() => page.locator('.funnel tbody tr').count()).toBe(3)
+  const visitors = await page.locator('.funnel tbody td:nth-child(2)').allTextContents()
+  const [first, second, third] = visitors.map((text) => Number(text.replace(/\D/g, '')))
+  expect(first).toBeGreaterThan(100)
+  expect(first).toBeGreaterThanOrEqual(second!)
+  expect(second).toBeGreaterThanOrEqual(third!)
+  expect(third).toBeGreaterThan(0)
+  expect(new URL(page.url()).searchParams.getAll('step')).toHaveLength(3)
+  await button(page, 'Remove step 2').click()
+  await eventually(() => page.locator('.funnel tbody tr').count()).toBe(2)
+})
+
+test('retention has a row for each cohort, and turns to days', async () => {
+  await page.goto(pageOf('retention'))
+  await page.getByRole('columnheader', { name: 'Same week' }).waitFor()
+  await page.getByLabel('Interval').selectOption('day')
+  await page.getByRole('columnheader', { name: 'Same day' }).waitFor()
+  expect(await page.locator('.cohorts tbody tr').count()).toBeGreaterThan(5)
+  expect(new URL(page.url()).searchParams.get('interval')).toBe('day')
+})
+
+test('journeys begin at a page that is clicked; period and filters go along from page to page', async () => {
+  await page.goto(pageOf('journeys', '?period=days7'))
+  await page.locator('.sankey rect').first().waitFor()
+  await page.locator('.panel-rows').getByRole('button', { name: '/catalogue' }).first().click()
+  await button(page, 'Begin at any page, not at /catalogue').waitFor()
+  await eventually(() => page.locator('.sankey text').first().textContent()).toMatch(/^\/catalogue/)
+  await page.getByRole('navigation', { name: 'Project' }).getByRole('link', { name: 'Overview' }).click()
+  await page.locator('.tile').first().waitFor()
+  expect(new URL(page.url()).search).toBe('?period=days7')
+})
+
+/** What each page is looked at with, and what says that it is there. */
+const looks: [name: string, search: string, shown: string][] = [
+  ['overview', '?filter=event_type:eq:page_view', '.chart canvas'],
+  ['funnels', '?step=event_type:eq:page_view&step=event_type:eq:search', '.funnel'],
+  ['retention', '', '.cohorts'],
+  ['journeys', '', '.sankey rect'],
+]
 for (const [colorScheme, width] of [
   ['light', 1280],
   ['dark', 1280],
@@ -131,13 +183,17 @@ for (const [colorScheme, width] of [
   test(`with figures, ${colorScheme}, ${width} px wide: axe-core finds nothing, nothing sticks out`, async () => {
     const other = await open({ colorScheme, viewport: { width, height: 800 } })
     await signIn(other)
-    await other.goto(overview('?filter=event_type:eq:page_view'))
-    await other.locator('.panel-rows').first().waitFor()
-    await other.locator('.chart canvas').waitFor()
-    await other.getByText('As a table').click()
-    await other.getByText('on the site now').click()
-    expect(await violations(other)).toEqual([])
-    expect(await sticksOut(other)).toEqual([])
+    for (const [name, search, shown] of looks) {
+      await other.goto(pageOf(name, search))
+      await other.locator(shown).first().waitFor()
+      if (name === 'overview') {
+        await other.locator('.panel-rows').first().waitFor()
+        await other.getByText('As a table').click()
+        await other.getByText('on the site now').click()
+      }
+      expect(await violations(other), name).toEqual([])
+      expect(await sticksOut(other), name).toEqual([])
+    }
     await other.context().close()
   })
 }

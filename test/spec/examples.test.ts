@@ -72,6 +72,17 @@ const readsOf = (project: string, campaign: string, pixel: string, hem: string):
   'GET /api/v1/analytics/breakdown': {
     query: { project_id: project, ...window, dimensions: 'page_path,country', limit: '3' },
   },
+  'GET /api/v1/analytics/live': { query: { project_id: project } },
+  'POST /api/v1/analytics/funnel': {
+    body: {
+      ...{ project_id: project, start_ms: Number(window.start_ms), end_ms: Number(window.end_ms) },
+      steps: ['event_type:eq:page_view', 'event_type:eq:search'],
+    },
+  },
+  'GET /api/v1/analytics/retention': { query: { project_id: project, ...window, interval: 'day' } },
+  'GET /api/v1/analytics/journeys': {
+    query: { project_id: project, ...window, steps: '1', pages: '2' },
+  },
   'GET /api/v1/field-catalog': { query: { tier: 'resolution_hem', group: 'identity' } },
   'GET /api/v1/field-catalog/{name}': { params: { name: 'hem' } },
   'GET /api/v1/taxonomy/{name}': { params: { name: 'seniorities' } },

@@ -189,6 +189,13 @@ export const samples: Record<string, Sample> = {
     query: ({ projects }) => ({ project_id: projects[0], dimensions: 'page_path,entry_page' }),
   },
   'GET /api/v1/analytics/live': byProject,
+  'POST /api/v1/analytics/funnel': {
+    body: ({ projects }) => ({
+      ...{ project_id: projects[0], steps: ['event_type:eq:page_view', 'event_type:eq:click'] },
+    }),
+  },
+  'GET /api/v1/analytics/retention': byProject,
+  'GET /api/v1/analytics/journeys': byProject,
   'GET /api/v1/privacy/subject': { query: () => ({ cookie_id: randomUUID() }) },
   'GET /api/v1/privacy/erasures': {},
   'GET /api/v1/privacy/erasures/:erasure_id': { params: ({ erasure }) => ({ erasure_id: erasure }) },

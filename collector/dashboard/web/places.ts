@@ -14,6 +14,8 @@ export interface Place {
   name?: string
   /** The letter that leads there after `g`. */
   key?: string
+  /** Whether it has a view (view/view.ts), which goes along from page to page. */
+  hasView?: true
   /** Whether it is for owners and admins of the organization alone. */
   isForAdmins?: true
   page: ComponentType<never>
@@ -77,7 +79,29 @@ export const projectPlaces: readonly Place[] = [
     path: 'overview',
     name: 'Overview',
     key: 'o',
+    hasView: true,
     page: lazyPage(() => import('./pages/overview/overview.tsx').then(({ Overview }) => Overview)),
+  },
+  {
+    path: 'funnels',
+    name: 'Funnels',
+    key: 'f',
+    hasView: true,
+    page: lazyPage(() => import('./pages/funnels/funnels.tsx').then(({ Funnels }) => Funnels)),
+  },
+  {
+    path: 'retention',
+    name: 'Retention',
+    key: 'r',
+    hasView: true,
+    page: lazyPage(() => import('./pages/retention/retention.tsx').then(({ Retention }) => Retention)),
+  },
+  {
+    path: 'journeys',
+    name: 'Journeys',
+    key: 'j',
+    hasView: true,
+    page: lazyPage(() => import('./pages/journeys/journeys.tsx').then(({ Journeys }) => Journeys)),
   },
   {
     path: '',

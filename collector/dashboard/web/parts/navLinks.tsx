@@ -6,10 +6,13 @@ export function NavLinks({
   places,
   address,
   path,
+  search = '',
 }: {
   places: readonly Place[]
   address(place: Place): string
   path: string
+  /** The query that places with a view are shown with. */
+  search?: string
 }) {
   const named = places.filter(({ name }) => name !== undefined)
   const current = bestOf(named.map(address), path)
@@ -19,7 +22,10 @@ export function NavLinks({
         const href = address(place)
         return (
           <li key={href}>
-            <Link href={href} aria-current={href === current ? (href === path ? 'page' : 'true') : undefined}>
+            <Link
+              href={place.hasView ? href + search : href}
+              aria-current={href === current ? (href === path ? 'page' : 'true') : undefined}
+            >
               {place.name}
             </Link>
           </li>

@@ -1,6 +1,8 @@
 import { ownProjects } from '../api.ts'
 import { projectAddress, projectPlaces } from '../places.ts'
+import { currentSearch } from '../router.tsx'
 import { useQuery } from '../useQuery.ts'
+import { viewSearch } from '../view/view.ts'
 import { NavLinks } from './navLinks.tsx'
 
 /** The pages of the project that the reader is in. */
@@ -23,6 +25,7 @@ export function ProjectNav({
           places={projectPlaces}
           address={(place) => projectAddress(organizationId, projectId, place)}
           path={path}
+          search={viewSearch(currentSearch.value)}
         />
       </ul>
     </nav>

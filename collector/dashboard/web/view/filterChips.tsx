@@ -1,3 +1,4 @@
+import { textOf } from './filterText.ts'
 import { changeView, type View } from './view.ts'
 
 /** The filters that hold, each with a button that takes it away. */
@@ -19,22 +20,4 @@ export function FilterChips({ view: { filters } }: { view: View }) {
       ))}
     </ul>
   )
-}
-
-const signs: Record<string, string> = {
-  eq: 'is',
-  ne: 'is not',
-  in: 'is one of',
-  like: 'is like',
-  gt: '>',
-  gte: '≥',
-  lt: '<',
-  lte: '≤',
-}
-
-/** field:op:value as people read it. */
-function textOf(filter: string): string {
-  const [field = '', op = '', ...rest] = filter.split(':')
-  const value = rest.join(':')
-  return `${field} ${signs[op] ?? op} ${op === 'in' ? value.split('|').join(', ') : value}`
 }

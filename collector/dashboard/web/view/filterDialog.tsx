@@ -17,20 +17,30 @@ const operators = {
   lte: 'is at most',
 }
 
-/** Asks for a filter on a field of events. */
-export function FilterDialog({ close }: { close(): void }) {
+/** Asks for a filter on a field of events, field:op:value. */
+export function FilterDialog({
+  title = 'Filter',
+  action = 'Add filter',
+  add = addFilter,
+  close,
+}: {
+  title?: string
+  action?: string
+  add?(filter: string): void
+  close(): void
+}) {
   const catalog = useQuery(() => api.listFields({ tier: 'web_event' }))
   return (
-    <Dialog title="Filter" close={close}>
+    <Dialog title={title} close={close}>
       <AsyncView query={catalog}>
         {({ fields }) => (
           <Form
             values={{ field: 'page_path', op: 'eq' }}
             submit={async ({ field, op, value }) => {
               close()
-              addFilter(`${field}:${op}:${value}`)
+              add(`${field}:${op}:${value}`)
             }}
-            action="Add filter"
+            action={action}
             cancel={close}
           >
             <Select

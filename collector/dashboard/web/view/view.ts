@@ -1,5 +1,6 @@
 import { useMemo } from 'preact/hooks'
-import { currentPath, currentSearch, go } from '../router.tsx'
+import { currentSearch } from '../router.tsx'
+import { changeParams } from './params.ts'
 import { type Days, daysOf, type Period, periods, windowOf } from './periods.ts'
 
 /** What pages of figures are about. It stands in the address, so that a link shows the same to whoever follows it. */
@@ -41,24 +42,32 @@ export function readView(search: string): View {
   }
 }
 
-/** A view as an address's query, without what goes without saying. */
-export function viewSearch({ period, days, isCompared, filters, pixelId }: View): string {
-  const params = new URLSearchParams()
-  if (period !== periodDefault) params.set('period', period)
-  if (period === 'custom') {
-    params.set('from', days.from)
-    params.set('to', days.to)
+/** Writes a view into an address's parameters, without what goes without saying; other parameters stay. */
+function writeView(params: URLSearchParams, { period, days, isCompared, filters, pixelId }: View): void {
+  const own: [name: string, values: readonly string[]][] = [
+    ['period', period === periodDefault ? [] : [period]],
+    ['from', period === 'custom' ? [days.from] : []],
+    ['to', period === 'custom' ? [days.to] : []],
+    ['compare', isCompared ? [] : ['off']],
+    ['pixel_id', pixelId ? [pixelId] : []],
+    ['filter', filters],
+  ]
+  for (const [name, values] of own) {
+    params.delete(name)
+    for (const value of values) params.append(name, value)
   }
-  if (!isCompared) params.set('compare', 'off')
-  if (pixelId) params.set('pixel_id', pixelId)
-  for (const filter of filters) params.append('filter', filter)
+}
+
+/** The query by which another page shows the same view. */
+export function viewSearch(search: string): string {
+  const params = new URLSearchParams()
+  writeView(params, readView(search))
   return params.size > 0 ? `?${params}` : ''
 }
 
 /** Shows the same page with another view; the way back leads to this one. */
 export function changeView(part: Partial<View>): void {
-  const view = { ...readView(currentSearch.value), ...part }
-  go(currentPath.value + viewSearch(view))
+  changeParams((params) => writeView(params, { ...readView(currentSearch.value), ...part }))
 }
 
 /** Narrows the view to what a row stands for; null: what has no value at all. */

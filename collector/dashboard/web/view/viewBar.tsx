@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { lazyPage } from '../lazyPage.tsx'
 import { isSingleKey } from '../singleKeys.ts'
@@ -10,7 +11,16 @@ const FilterDialog = lazyPage(() => import('./filterDialog.tsx').then(({ FilterD
 const CustomDays = lazyPage(() => import('./customDays.tsx').then(({ CustomDays }) => CustomDays))
 
 /** Which period, filters and comparison a page shows, and the ways to others. */
-export function ViewBar({ view, hasComparison = true }: { view: View; hasComparison?: boolean }) {
+export function ViewBar({
+  view,
+  hasComparison = true,
+  children,
+}: {
+  view: View
+  hasComparison?: boolean
+  /** What else a page can be shown by. */
+  children?: ComponentChildren
+}) {
   const [open, setOpen] = useState<'filter' | 'days' | null>(null)
   const close = () => setOpen(null)
   useEffect(() => {
@@ -50,6 +60,7 @@ export function ViewBar({ view, hasComparison = true }: { view: View; hasCompari
       <button type="button" onClick={() => setOpen('filter')}>
         Filter
       </button>
+      {children}
       <FilterChips view={view} />
       {open === 'filter' && <FilterDialog close={close} />}
       {open === 'days' && <CustomDays days={view.days} close={close} />}

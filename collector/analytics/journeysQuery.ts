@@ -1,0 +1,47 @@
+import type { Query } from '../platform/clickhouse/client.ts'
+import { bindings } from '../query/where.ts'
+import type { AnalyticsPlan } from './plan.ts'
+import { pathOf, sessionsSql } from './sessionsSql.ts'
+
+/** From one page of sessions to the next. */
+export interface JourneyRow {
+  /** Which page of the session it is from, from 1. */
+  step: number
+  from_page: string
+  /** Null where the session ends there. */
+  to_page: string | null
+  sessions: number
+  /** Sessions that have this step at all. */
+  at_step: number
+}
+
+/** Most steps between pages that are told apart at one step; the rest is known by at_step. */
+export const pairsMax = 2_000
+
+/**
+ * How sessions go from page to page: the pages of the first `steps` page views, of the same page in a row only the
+ * first. With `start` only sessions with that page, from where it is first. Pages without a path are left out.
+ */
+export function journeysQuery(plan: AnalyticsPlan, steps: number, start: string | undefined): Query {
+  const { bind, params } = bindings()
+  const { sql } = sessionsSql(plan, bind, { hasPaths: true })
+  const pages = `arrayCompact(arrayFilter(path -> path IS NOT NULL, arrayMap(view -> ${pathOf('view')}, _views)))`
+  const from = start === undefined ? '1' : `indexOf(_pages, ${bind('String', start)})`
+  return {
+    sql: `SELECT step, assumeNotNull(_journey[step]) AS from_page, _journey[step + 1] AS to_page,
+  count() AS sessions, sum(count()) OVER (PARTITION BY step) AS at_step
+FROM (
+SELECT ${pages} AS _pages, ${from} AS _from,
+  arraySlice(_pages, greatest(_from, 1), ${bind('UInt8', steps)} + 1) AS _journey
+FROM (
+${sql}
+)
+WHERE notEmpty(_pages) AND _from > 0
+)
+ARRAY JOIN arraySlice(arrayEnumerate(_journey), 1, ${bind('UInt8', steps)}) AS step
+GROUP BY step, from_page, to_page
+ORDER BY step, sessions DESC, from_page, to_page
+LIMIT ${bind('UInt32', pairsMax)} BY step`,
+    params,
+  }
+}

@@ -1,0 +1,125 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from 'typebox'
+import { exactly, Nullable } from '../http/schemas.ts'
+import type { ReadDeps } from '../query/deps.ts'
+import { ScopeHeaders } from '../query/scopeQuery.ts'
+import { mayRead, openFigures } from './access.ts'
+import { type JourneyRow, journeysQuery } from './journeysQuery.ts'
+import { readFiguresRequest, selectionQuery } from './plan.ts'
+import { FiguresMeta, metaOf, tags } from './schemas.ts'
+
+const stepsDefault = 4
+const pagesDefault = 6
+
+const Link = Type.Object(
+  {
+    step: Type.Integer({ description: 'Which page of the session it is from, from 1.' }),
+    from_page: Nullable(Type.String(), { description: 'A page_path; null: pages that are not told apart.' }),
+    to_page: Nullable(Type.String(), {
+      description: 'The same of the next page; null where the session ends.',
+    }),
+    ends: Type.Boolean({ description: 'True where the session has no further page.' }),
+    sessions: Type.Integer(),
+  },
+  { title: 'JourneyLink', additionalProperties: false },
+)
+type Link = Static<typeof Link>
+
+const describe = {
+  tags,
+  operationId: 'getAnalyticsJourneys',
+  summary: 'Get the ways of sessions from page to page, not billed',
+  description:
+    'Of the sessions that an event which meets the filter is in: from their first page view on, or from the first ' +
+    'one of a page. The same page several times in a row is one step.',
+  headers: ScopeHeaders,
+  querystring: exactly({
+    ...selectionQuery,
+    steps: Type.Optional(
+      Type.Integer({
+        ...{ minimum: 1, maximum: 10, default: stepsDefault },
+        description: 'How many steps from page to page.',
+      }),
+    ),
+    pages: Type.Optional(
+      Type.Integer({
+        ...{ minimum: 1, maximum: 50, default: pagesDefault },
+        description: 'How many pages are told apart at each step, those of the most sessions.',
+      }),
+    ),
+    start: Type.Optional(
+      Type.String({ maxLength: 8_192, description: 'Only sessions with this page_path, from there on.' }),
+    ),
+  }),
+  response: {
+    200: Type.Object(
+      { links: Type.Array(Link), meta: FiguresMeta },
+      { description: 'The steps, in their order, those of the most sessions first.' },
+    ),
+  },
+}
+
+/** GET /api/v1/analytics/journeys. Never billed. */
+export const journeysRoute =
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/api/v1/analytics/journeys',
+      { schema: describe, config: { access: mayRead } },
+      async (request, reply) => {
+        const { steps = stepsDefault, pages = pagesDefault, start } = request.query
+        const asked = readFiguresRequest(request, deps.now())
+        const { reader, plan } = await openFigures(deps, request.principal, asked, reply)
+        const rows = await reader.rows<JourneyRow>(journeysQuery(plan, steps, start))
+        return { links: linksOf(rows, pages), meta: metaOf(request, plan) }
+      },
+    )
+  }
+
+/** The steps between the pages of the most sessions at each place; all others are one. */
+function linksOf(rows: readonly JourneyRow[], pages: number): Link[] {
+  const sessionsAt = new Map<number, Map<string, number>>()
+  const add = (place: number, page: string, sessions: number) => {
+    const at = sessionsAt.get(place) ?? new Map<string, number>()
+    sessionsAt.set(place, at.set(page, (at.get(page) ?? 0) + sessions))
+  }
+  const lastStep = Math.max(0, ...rows.map(({ step }) => step))
+  for (const { step, from_page, to_page, sessions } of rows) {
+    add(step, from_page, sessions)
+    if (step === lastStep && to_page !== null) add(step + 1, to_page, sessions)
+  }
+  const shown = new Map(
+    [...sessionsAt].map(([place, at]) => [
+      place,
+      new Set(
+        [...at]
+          .sort((one, other) => other[1] - one[1])
+          .slice(0, pages)
+          .map(([page]) => page),
+      ),
+    ]),
+  )
+  const named = (place: number, page: string) => (shown.get(place)?.has(page) ? page : null)
+  const links = new Map<string, Link>()
+  const count = (link: Link) => {
+    const key = JSON.stringify({ ...link, sessions: 0 })
+    const found = links.get(key)
+    if (found) found.sessions += link.sessions
+    else links.set(key, link)
+  }
+  const untold = new Map<number, number>()
+  for (const { step, from_page, to_page, sessions, at_step } of rows) {
+    untold.set(step, (untold.get(step) ?? at_step) - sessions)
+    count({
+      step,
+      from_page: named(step, from_page),
+      to_page: to_page === null ? null : named(step + 1, to_page),
+      ends: to_page === null,
+      sessions,
+    })
+  }
+  for (const [step, sessions] of untold) {
+    if (sessions > 0) count({ step, from_page: null, to_page: null, ends: false, sessions })
+  }
+  return [...links.values()].sort((one, other) => one.step - other.step || other.sessions - one.sessions)
+}

@@ -1,0 +1,14 @@
+import type { Filter } from '../query/filter.ts'
+import { type Bind, filterConditions } from '../query/where.ts'
+
+/** The fields that filters name, which decide what rows are selected from. */
+export const namesOf = (lists: readonly (readonly Filter[])[]): string[] =>
+  lists.flat().flatMap(({ field }) => field?.name ?? [])
+
+/** SQL of whether an event meets filters; an unknown value meets none. */
+export function metBy(filters: readonly Filter[], organization: string, bind: Bind): string {
+  if (filters.length === 0) return 'true'
+  return filterConditions(filters, organization, bind)
+    .map((sql) => `ifNull(${sql}, false)`)
+    .join(' AND ')
+}

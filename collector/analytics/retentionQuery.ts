@@ -1,0 +1,55 @@
+import type { Query } from '../platform/clickhouse/client.ts'
+import { eventsSource } from '../query/eventsSource.ts'
+import type { Filter } from '../query/filter.ts'
+import { bindings, conditions } from '../query/where.ts'
+import { metBy, namesOf } from './met.ts'
+import type { AnalyticsPlan } from './plan.ts'
+
+/** Visitors who began in one interval and came again so many intervals later. */
+export interface RetentionRow {
+  /** When the cohort's interval begins, epoch milliseconds. */
+  start_ms: number
+  /** When the interval in which they came again begins. */
+  again_ms: number
+  visitors: number
+}
+
+/** Whether a visitor began, and when they came again. */
+export interface Coming {
+  /** What an event meets that a visitor begins with. */
+  readonly first: readonly Filter[]
+  /** What an event meets by which a visitor comes again. */
+  readonly returning: readonly Filter[]
+}
+
+/**
+ * Of each cohort, which is who began in one interval of the window, how many came again in it and in each later one.
+ * One look at the events whatever the number of cohorts, where `retention()` takes a condition for each.
+ */
+export function retentionQuery(
+  plan: AnalyticsPlan,
+  { first, returning }: Coming,
+  startOf: (millis: string) => string,
+): Query {
+  const { bind, params } = bindings()
+  const organization = bind('UUID', plan.scope.organizationId)
+  const where = conditions(plan, bind).join('\n  AND ')
+  const { declared, from } = eventsSource(plan, namesOf([first, returning]), bind)
+  const begins = metBy(first, organization, bind)
+  return {
+    sql: `${declared}SELECT start_ms, again_ms, count() AS visitors
+FROM (
+SELECT minIf(${startOf('ts_millis')}, ${begins}) AS start_ms,
+  groupUniqArrayIf(${startOf('ts_millis')}, ${metBy(returning, organization, bind)}) AS returns
+FROM ${from}
+WHERE ${where}
+GROUP BY cookie_id
+HAVING countIf(${begins}) > 0
+)
+ARRAY JOIN arrayDistinct(arrayPushBack(returns, start_ms)) AS again_ms
+WHERE again_ms >= start_ms
+GROUP BY start_ms, again_ms
+ORDER BY start_ms, again_ms`,
+    params,
+  }
+}

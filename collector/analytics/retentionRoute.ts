@@ -1,0 +1,84 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { invalidParameter } from '../http/errors.ts'
+import { Choice, exactly } from '../http/schemas.ts'
+import type { ReadDeps } from '../query/deps.ts'
+import { FreeFilterText } from '../query/filter.ts'
+import { ScopeHeaders } from '../query/scopeQuery.ts'
+import { mayRead, openFigures } from './access.ts'
+import { intervals, startSql, startsOf } from './intervals.ts'
+import { readFiguresRequest, readFreeFilters, selectionQuery } from './plan.ts'
+import { type RetentionRow, retentionQuery } from './retentionQuery.ts'
+import { FiguresMeta, metaOf, tags } from './schemas.ts'
+
+const cohortsMax = 60
+
+const describe = {
+  tags,
+  operationId: 'getAnalyticsRetention',
+  summary: 'Get how many visitors came again, by when they began, not billed',
+  description:
+    'A cohort is the visitors whose first event of the window lies in one interval. They come again in each interval ' +
+    'that has an event of theirs; the interval they began in has all of them. Cohorts without visitors are there, too. ' +
+    'Without consent a visitor is another one every day.',
+  headers: ScopeHeaders,
+  querystring: exactly({
+    ...selectionQuery,
+    interval: Type.Optional(
+      Choice(intervals, { default: 'week', description: 'UTC; weeks begin on Mondays.' }),
+    ),
+    first: Type.Optional(FreeFilterText),
+    returning: Type.Optional(FreeFilterText),
+  }),
+  response: {
+    200: Type.Object(
+      {
+        interval: Choice(intervals),
+        cohorts: Type.Array(
+          Type.Object(
+            {
+              start_ms: Type.Integer({ description: 'When the interval begins.' }),
+              visitors: Type.Integer({ description: 'Distinct cookies that began in it.' }),
+              returned: Type.Array(Type.Integer(), {
+                description:
+                  'How many of them came in that interval, in the next, and so on to the window’s end.',
+              }),
+            },
+            { title: 'RetentionCohort', additionalProperties: false },
+          ),
+        ),
+        meta: FiguresMeta,
+      },
+      { description: 'The cohorts, earliest first.' },
+    ),
+  },
+}
+
+/** GET /api/v1/analytics/retention. Never billed. */
+export const retentionRoute =
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/api/v1/analytics/retention',
+      { schema: describe, config: { access: mayRead } },
+      async (request, reply) => {
+        const { interval = 'week', first, returning } = request.query
+        const coming = {
+          first: readFreeFilters('first', first),
+          returning: readFreeFilters('returning', returning),
+        }
+        const asked = readFiguresRequest(request, deps.now())
+        const starts = startsOf(interval, asked.plan.window)
+        if (!starts || starts.length > cohortsMax)
+          throw invalidParameter('interval', `gives more than ${cohortsMax} cohorts`)
+        const { reader, plan } = await openFigures(deps, request.principal, asked, reply)
+        const rows = await reader.rows<RetentionRow>(retentionQuery(plan, coming, startSql[interval]))
+        const found = new Map(rows.map((row) => [`${row.start_ms} ${row.again_ms}`, row.visitors]))
+        const cohorts = starts.map((start_ms, index) => {
+          const returned = starts.slice(index).map((again_ms) => found.get(`${start_ms} ${again_ms}`) ?? 0)
+          return { start_ms, visitors: returned[0]!, returned }
+        })
+        return { interval, cohorts, meta: metaOf(request, plan) }
+      },
+    )
+  }

@@ -1,0 +1,67 @@
+import type { Answer } from '../../../../../client/index.ts'
+import { downloadCsv } from '../../csv.ts'
+import { percent, wholeNumber } from '../../format.ts'
+import { textOf } from '../../view/filterText.ts'
+
+type Steps = Answer<'getAnalyticsFunnel'>['steps']
+
+/** A funnel's steps: who got there, of all who began and of those who took the step before. */
+export function FunnelTable({ steps, isStale }: { steps: Steps; isStale: boolean }) {
+  const first = steps[0]!.visitors
+  const share = (visitors: number, of: number) => (of === 0 ? '–' : percent(visitors / of))
+  return (
+    <section class={isStale ? 'card headline stale' : 'card headline'} aria-label="Funnel">
+      <p class="lead">
+        <strong class="number">{share(steps.at(-1)!.visitors, first)}</strong> of{' '}
+        <span class="number">{wholeNumber(first)}</span> visitors take all {steps.length} steps.
+      </p>
+      <div class="table-wide">
+        <table class="panel-rows funnel">
+          <thead>
+            <tr>
+              <th scope="col">Step</th>
+              <th scope="col">Visitors</th>
+              <th scope="col">Of all</th>
+              <th scope="col">Of the step before</th>
+            </tr>
+          </thead>
+          <tbody>
+            {steps.map(({ filter, visitors }, index) => (
+              <tr key={filter}>
+                <th scope="row">
+                  <span
+                    class="share"
+                    aria-hidden="true"
+                    ref={(bar) =>
+                      bar?.style.setProperty('width', `${first === 0 ? 0 : (100 * visitors) / first}%`)
+                    }
+                  />
+                  <span class="text">
+                    {index + 1}. {textOf(filter)}
+                  </span>
+                </th>
+                <td>{wholeNumber(visitors)}</td>
+                <td>{share(visitors, first)}</td>
+                <td>{index === 0 ? '' : share(visitors, steps[index - 1]!.visitors)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <div class="actions">
+        <button
+          type="button"
+          onClick={() =>
+            downloadCsv(
+              'funnel',
+              ['step', 'filter', 'visitors'],
+              steps.map(({ filter, visitors }, index) => [index + 1, filter, visitors]),
+            )
+          }
+        >
+          CSV
+        </button>
+      </div>
+    </section>
+  )
+}

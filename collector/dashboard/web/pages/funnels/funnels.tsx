@@ -1,0 +1,111 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { lazyPage } from '../../lazyPage.tsx'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { Page } from '../../parts/page.tsx'
+import { useQueryOf } from '../../useQuery.ts'
+import { textOf } from '../../view/filterText.ts'
+import { changeParams, useParams } from '../../view/params.ts'
+import { useView } from '../../view/view.ts'
+import { ViewBar } from '../../view/viewBar.tsx'
+import { FunnelTable } from './funnelTable.tsx'
+
+const FilterDialog = lazyPage(() =>
+  import('../../view/filterDialog.tsx').then(({ FilterDialog }) => FilterDialog),
+)
+
+const hourMs = 3_600_000
+const withins: Record<string, string> = {
+  [hourMs]: 'within an hour',
+  [24 * hourMs]: 'within a day',
+  [7 * 24 * hourMs]: 'within 7 days',
+  [30 * 24 * hourMs]: 'within 30 days',
+}
+const withinDefault = String(24 * hourMs)
+const stepsMax = 10
+
+/** How many visitors take steps in their order; the steps stand in the address. */
+export function Funnels({ projectId }: { projectId: string }) {
+  const { view, query } = useView(projectId)
+  const params = useParams()
+  const steps = params.getAll('step')
+  const asked = params.get('within') ?? ''
+  const within = asked in withins ? asked : withinDefault
+  const [isAdding, setAdding] = useState(false)
+  const setSteps = (to: string[]) =>
+    changeParams((params) => {
+      params.delete('step')
+      for (const step of to) params.append('step', step)
+    })
+  const funnel = useQueryOf(JSON.stringify([query, steps, within]), async () =>
+    steps.length < 2 ? null : api.getAnalyticsFunnel({ ...query, steps, within_ms: Number(within) }),
+  )
+  return (
+    <Page title="Funnels" lead="How many visitors take steps in their order, and where they stop.">
+      <div class="wide">
+        <ViewBar view={view} hasComparison={false} />
+        <section class="card headline" aria-label="Steps">
+          <ol class="steps">
+            {steps.map((step, index) => (
+              <li key={step}>
+                <span>{textOf(step)}</span>
+                <button
+                  type="button"
+                  aria-label={`Remove step ${index + 1}`}
+                  onClick={() => setSteps(steps.filter((_, other) => other !== index))}
+                >
+                  ×
+                </button>
+              </li>
+            ))}
+          </ol>
+          <div class="actions">
+            {steps.length < stepsMax && (
+              <button type="button" onClick={() => setAdding(true)}>
+                Add a step
+              </button>
+            )}
+            <select
+              aria-label="Time for all steps"
+              onChange={({ currentTarget: { value } }) =>
+                changeParams((params) => params.set('within', value))
+              }
+            >
+              {Object.entries(withins).map(([millis, text]) => (
+                <option key={millis} value={millis} selected={millis === within}>
+                  {text}
+                </option>
+              ))}
+            </select>
+          </div>
+        </section>
+        {steps.length < 2 ? (
+          <div class="empty">
+            <h2>A funnel has two steps at least</h2>
+            <p>
+              A page that visitors see, an event that they send: add them in the order in which they come.
+            </p>
+            <button
+              type="button"
+              onClick={() => setSteps(['event_type:eq:page_view', 'event_type:eq:form_submission'])}
+            >
+              Try it: from a page view to a form
+            </button>
+          </div>
+        ) : (
+          <AsyncView query={funnel} lines={6}>
+            {(found) => found && <FunnelTable steps={found.steps} isStale={funnel.isStale} />}
+          </AsyncView>
+        )}
+        {isAdding && (
+          <FilterDialog
+            title="Step"
+            action="Add step"
+            add={(step: string) => setSteps([...steps.filter((other) => other !== step), step])}
+            close={() => setAdding(false)}
+          />
+        )}
+      </div>
+    </Page>
+  )
+}

@@ -1,0 +1,39 @@
+import { api } from '../../api.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { Page } from '../../parts/page.tsx'
+import { useQueryOf } from '../../useQuery.ts'
+import { changeParams, useParams } from '../../view/params.ts'
+import { useView } from '../../view/view.ts'
+import { ViewBar } from '../../view/viewBar.tsx'
+import { JourneyChart } from './journeyChart.tsx'
+
+/** The ways that sessions take from page to page. */
+export function Journeys({ projectId }: { projectId: string }) {
+  const { view, query } = useView(projectId)
+  const start = useParams().get('start') ?? undefined
+  const journeys = useQueryOf(JSON.stringify([query, start]), () =>
+    api.getAnalyticsJourneys({ ...query, steps: 4, pages: 6, start }),
+  )
+  return (
+    <Page title="Journeys" lead="The ways that sessions take from page to page.">
+      <div class="wide">
+        <ViewBar view={view} hasComparison={false}>
+          {start !== undefined && (
+            <button type="button" onClick={() => changeParams((params) => params.delete('start'))}>
+              Begin at any page, not at {start}
+            </button>
+          )}
+        </ViewBar>
+        <AsyncView query={journeys} lines={10}>
+          {({ links }) =>
+            links.length === 0 ? (
+              <div class="empty">No session has seen a page in this period.</div>
+            ) : (
+              <JourneyChart links={links} isStale={journeys.isStale} />
+            )
+          }
+        </AsyncView>
+      </div>
+    </Page>
+  )
+}

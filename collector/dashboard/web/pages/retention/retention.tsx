@@ -1,0 +1,49 @@
+import { api } from '../../api.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { Page } from '../../parts/page.tsx'
+import { useQueryOf } from '../../useQuery.ts'
+import { changeParams, useParams } from '../../view/params.ts'
+import { useView } from '../../view/view.ts'
+import { ViewBar } from '../../view/viewBar.tsx'
+import { CohortTable } from './cohortTable.tsx'
+
+const intervals = { day: 'By day', week: 'By week', month: 'By month' } as const
+type Interval = keyof typeof intervals
+
+/** How many visitors come again, by when they were first seen in the period. */
+export function Retention({ projectId }: { projectId: string }) {
+  const { view, query } = useView(projectId)
+  const asked = useParams().get('interval') ?? ''
+  const interval = asked in intervals ? (asked as Interval) : 'week'
+  const retention = useQueryOf(JSON.stringify([query, interval]), () =>
+    api.getAnalyticsRetention({ ...query, interval }),
+  )
+  return (
+    <Page
+      title="Retention"
+      lead="Of the visitors who are first seen in one interval of the period, how many come again. Without consent a visitor is another one every day."
+    >
+      <div class="wide">
+        <ViewBar view={view} hasComparison={false}>
+          <select
+            aria-label="Interval"
+            onChange={({ currentTarget: { value } }) =>
+              changeParams((params) => params.set('interval', value))
+            }
+          >
+            {Object.entries(intervals).map(([name, text]) => (
+              <option key={name} value={name} selected={name === interval}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </ViewBar>
+        <AsyncView query={retention} lines={8}>
+          {({ interval, cohorts }) => (
+            <CohortTable interval={interval} cohorts={cohorts} isStale={retention.isStale} />
+          )}
+        </AsyncView>
+      </div>
+    </Page>
+  )
+}

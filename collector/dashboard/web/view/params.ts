@@ -1,0 +1,15 @@
+import { useMemo } from 'preact/hooks'
+import { currentPath, currentSearch, go } from '../router.tsx'
+
+/** The parameters of the address's query. A hook. */
+export function useParams(): URLSearchParams {
+  const search = currentSearch.value
+  return useMemo(() => new URLSearchParams(search), [search])
+}
+
+/** Shows the same page with other parameters; the way back leads to these. */
+export function changeParams(change: (params: URLSearchParams) => void): void {
+  const params = new URLSearchParams(currentSearch.value)
+  change(params)
+  go(currentPath.value + (params.size > 0 ? `?${params}` : ''))
+}

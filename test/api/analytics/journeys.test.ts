@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventOf, openEvents, projectId, type Row } from '../events/harness.ts'
+import { seededNumbers } from './seededNumbers.ts'
+
+/** Funnels, retention and journeys against a naive look at every visitor's events. */
+let events: Awaited<ReturnType<typeof openEvents>>
+const dayMs = 86_400_000
+const minuteMs = 60_000
+const midnight = Math.floor(Date.now() / dayMs) * dayMs
+const start = midnight - 30 * dayMs
+const paths = ['/', '/pricing', '/docs', '/signup', null]
+const types = ['page_view', 'page_view', 'page_view', 'click', 'form_submission']
+
+interface Seen extends Row {
+  cookie_id: string
+  event_type: string
+  page_path: string | null
+  ts_millis: number
+}
+/** By visitor, oldest first; no two events of one in the same millisecond. */
+const visitors: Seen[][] = []
+
+beforeAll(async () => {
+  const below = seededNumbers(42)
+  for (let visitor = 0; visitor < 60; visitor++) {
+    const cookie_id = randomUUID()
+    let at = start + below(20 * dayMs)
+    const history: Seen[] = []
+    for (let n = 1 + below(15); n > 0 && at < midnight; n--) {
+      history.push(
+        eventOf(at, 0, { cookie_id, event_type: types[below(5)], page_path: paths[below(5)] }) as Seen,
+      )
+      at += [1, minuteMs, 10 * minuteMs, 45 * minuteMs, dayMs, 5 * dayMs][below(6)]! + below(1_000)
+    }
+    visitors.push(history)
+  }
+  events = await openEvents()
+  await events.insert(visitors.flat())
+})
+afterAll(() => events.close())
+
+async function answerOf<T>(request: { method?: 'POST'; url: string; payload?: object }): Promise<T> {
+  const answer = await events.app.inject(request)
+  if (answer.statusCode !== 200) throw new Error(`${answer.statusCode} ${answer.body}`)
+  return answer.json()
+}
+const get = <T>(path: string, query: Record<string, string>) =>
+  answerOf<T>({
+    url: `/api/v1/analytics/${path}?${new URLSearchParams({
+      ...{ project_id: projectId, start_ms: String(start), end_ms: String(midnight) },
+      ...query,
+    })}`,
+  })
+
+/** Filters, and what they mean. */
+const conditions: Record<string, (event: Seen) => boolean> = {
+  'event_type:eq:page_view': ({ event_type }) => event_type === 'page_view',
+  'event_type:eq:form_submission': ({ event_type }) => event_type === 'form_submission',
+  'page_path:eq:/pricing': ({ page_path }) => page_path === '/pricing',
+  'page_path:like:/%': ({ page_path }) => page_path !== null,
+  'page_path:ne:/docs': ({ page_path }) => page_path !== '/docs',
+  'event_type:eq:page_view,page_path:eq:/': ({ event_type, page_path }) =>
+    event_type === 'page_view' && page_path === '/',
+}
+
+describe('funnels', () => {
+  /** How many steps a visitor takes at most, tried from every event. */
+  function stepsTaken(history: readonly Seen[], steps: readonly string[], withinMs: number): number {
+    let most = 0
+    for (const [from, first] of history.entries()) {
+      if (!conditions[steps[0]!]!(first)) continue
+      let taken = 1
+      for (const event of history.slice(from + 1)) {
+        if (event.ts_millis - first.ts_millis > withinMs) break
+        if (taken < steps.length && conditions[steps[taken]!]!(event)) taken++
+      }
+      most = Math.max(most, taken)
+    }
+    return most
+  }
+
+  test('count the visitors of each step as a look at every visitor does', async () => {
+    const funnel = fc.record({
+      steps: fc.array(fc.constantFrom(...Object.keys(conditions)), { minLength: 2, maxLength: 4 }),
+      withinMs: fc.constantFrom(5 * minuteMs, 60 * minuteMs, 7 * dayMs),
+    })
+    await fc.assert(
+      fc.asyncProperty(funnel, async ({ steps, withinMs }) => {
+        const { steps: found } = await answerOf<{ steps: { visitors: number }[] }>({
+          ...{ method: 'POST', url: '/api/v1/analytics/funnel' },
+          payload: {
+            ...{ project_id: projectId, start_ms: start, end_ms: midnight },
+            ...{ steps, within_ms: withinMs },
+          },
+        })
+        const taken = visitors.map((history) => stepsTaken(history, steps, withinMs))
+        expect(found.map(({ visitors }) => visitors)).toEqual(
+          steps.map((_, index) => taken.filter((most) => most > index).length),
+        )
+      }),
+      { numRuns: 20, seed: 3 },
+    )
+  })
+
+  test.each([
+    [{ steps: ['event_type:eq:click'] }, 'steps'],
+    [{ steps: ['event_type:eq:click', 'hem:ne:x'] }, 'steps/1'],
+    [{ steps: ['nothing', 'event_type:eq:click'] }, 'steps/0'],
+    [{ steps: ['event_type:eq:click', 'event_type:eq:copy'], within_ms: 0 }, 'within_ms'],
+  ])('%o is refused and named', async (body, parameter) => {
+    const answer = await events.app.inject({
+      ...{ method: 'POST', url: '/api/v1/analytics/funnel', payload: body },
+    })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json()).toMatchObject({ error: 'invalid_parameter', parameter })
+  })
+})
+
+describe('retention', () => {
+  test.each([
+    ['day', undefined, undefined],
+    ['week', undefined, undefined],
+    ['week', 'page_path:eq:/pricing', 'event_type:eq:page_view'],
+  ])('by %s, first %s, returning %s: as a look at every visitor', async (interval, first, returning) => {
+    const { cohorts } = await get<{ cohorts: { start_ms: number; visitors: number; returned: number[] }[] }>(
+      'retention',
+      { interval, ...(first && { first }), ...(returning && { returning }) },
+    )
+    const lengthMs = interval === 'day' ? dayMs : 7 * dayMs
+    const monday = interval === 'day' ? 0 : 4 * dayMs
+    const indexOf = (ms: number) => Math.floor((ms - monday) / lengthMs)
+    const began = visitors.flatMap((history) => {
+      const from = history.find((event) => !first || conditions[first]!(event))
+      return from ? [{ cohort: indexOf(from.ts_millis), history }] : []
+    })
+    for (const { start_ms, visitors, returned } of cohorts) {
+      const cohort = indexOf(start_ms)
+      expect(start_ms).toBe(cohort * lengthMs + monday)
+      const members = began.filter((one) => one.cohort === cohort)
+      expect(visitors).toBe(members.length)
+      const expected = returned.map(
+        (_, later) =>
+          members.filter(
+            ({ history }) =>
+              later === 0 ||
+              history.some(
+                (event) =>
+                  indexOf(event.ts_millis) === cohort + later &&
+                  (!returning || conditions[returning]!(event)),
+              ),
+          ).length,
+      )
+      expect(returned).toEqual(expected)
+    }
+    expect(cohorts.reduce((sum, { visitors }) => sum + visitors, 0)).toBe(began.length)
+  })
+})
+
+interface Link {
+  step: number
+  from_page: string | null
+  to_page: string | null
+  ends: boolean
+  sessions: number
+}
+
+describe('journeys', () => {
+  /** The pages of each session, in order, of the same one in a row the first. */
+  function ways(): string[][] {
+    const found: string[][] = []
+    for (const history of visitors) {
+      let before = Number.NEGATIVE_INFINITY
+      let way: string[] = []
+      for (const { ts_millis, event_type, page_path } of history) {
+        if (ts_millis - before >= 30 * minuteMs) {
+          way = []
+          found.push(way)
+        }
+        before = ts_millis
+        if (event_type === 'page_view' && page_path !== null && way.at(-1) !== page_path) way.push(page_path)
+      }
+    }
+    return found.filter((way) => way.length > 0)
+  }
+
+  test.each([undefined, '/pricing'])('from %s are the steps of every session', async (from) => {
+    const { links } = await get<{ links: Link[] }>('journeys', {
+      ...{ steps: '3', pages: '50' },
+      ...(from && { start: from }),
+    })
+    const expected = new Map<string, number>()
+    for (const way of ways()) {
+      const begun = from ? (way.includes(from) ? way.slice(way.indexOf(from)) : []) : way
+      for (const [index, page] of begun.slice(0, 3).entries()) {
+        const key = JSON.stringify([index + 1, page, begun[index + 1] ?? null])
+        expected.set(key, (expected.get(key) ?? 0) + 1)
+      }
+    }
+    expect(
+      new Map(
+        links.map(({ step, from_page, to_page, sessions }) => [
+          JSON.stringify([step, from_page, to_page]),
+          sessions,
+        ]),
+      ),
+    ).toEqual(expected)
+    for (const { to_page, ends } of links) expect(ends).toBe(to_page === null)
+  })
+
+  test('tell apart as many pages as are asked for, and lose no session among the others', async () => {
+    const { links } = await get<{ links: Link[] }>('journeys', { steps: '2', pages: '1' })
+    const starts = links.filter(({ step }) => step === 1)
+    expect(new Set(starts.map(({ from_page }) => from_page)).size).toBe(2)
+    expect(starts.reduce((sum, { sessions }) => sum + sessions, 0)).toBe(ways().length)
+  })
+})
