@@ -15,39 +15,37 @@ export function FunnelTable({ steps, isStale }: { steps: Steps; isStale: boolean
         <strong class="number">{share(steps.at(-1)!.visitors, first)}</strong> of{' '}
         <span class="number">{wholeNumber(first)}</span> visitors take all {steps.length} steps.
       </p>
-      <div class="table-wide">
-        <table class="panel-rows funnel">
-          <thead>
-            <tr>
-              <th scope="col">Step</th>
-              <th scope="col">Visitors</th>
-              <th scope="col">Of all</th>
-              <th scope="col">Of the step before</th>
+      <table class="panel-rows funnel">
+        <thead>
+          <tr>
+            <th scope="col">Step</th>
+            <th scope="col">Visitors</th>
+            <th scope="col">Of all</th>
+            <th scope="col">Of the step before</th>
+          </tr>
+        </thead>
+        <tbody>
+          {steps.map(({ filter, visitors }, index) => (
+            <tr key={filter}>
+              <th scope="row">
+                <span
+                  class="share"
+                  aria-hidden="true"
+                  ref={(bar) =>
+                    bar?.style.setProperty('width', `${first === 0 ? 0 : (100 * visitors) / first}%`)
+                  }
+                />
+                <span class="text">
+                  {index + 1}. {textOf(filter)}
+                </span>
+              </th>
+              <td>{wholeNumber(visitors)}</td>
+              <td>{share(visitors, first)}</td>
+              <td>{index === 0 ? '' : share(visitors, steps[index - 1]!.visitors)}</td>
             </tr>
-          </thead>
-          <tbody>
-            {steps.map(({ filter, visitors }, index) => (
-              <tr key={filter}>
-                <th scope="row">
-                  <span
-                    class="share"
-                    aria-hidden="true"
-                    ref={(bar) =>
-                      bar?.style.setProperty('width', `${first === 0 ? 0 : (100 * visitors) / first}%`)
-                    }
-                  />
-                  <span class="text">
-                    {index + 1}. {textOf(filter)}
-                  </span>
-                </th>
-                <td>{wholeNumber(visitors)}</td>
-                <td>{share(visitors, first)}</td>
-                <td>{index === 0 ? '' : share(visitors, steps[index - 1]!.visitors)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </table>
       <div class="actions">
         <button
           type="button"
