@@ -125,6 +125,49 @@ async function buildProgram(): Promise<Command> {
       await withAccounts((postgres, url) => resetPassword(postgres, email, url))
     })
   program
+    .command('migrate')
+    .description('bring both stores to this version’s schema, which each start does too')
+    .action(async () => {
+      const { migrate } = await import('./operate/migrate.ts')
+      await migrate(readConfig(process.env))
+    })
+  program
+    .command('doctor')
+    .description('what is well and what is not: stores, schema, clocks, disks, spool, collectors')
+    .action(async () => {
+      const { examine } = await import('./operate/doctor/command.ts')
+      if (!(await examine(readConfig(process.env)))) process.exitCode = 1
+    })
+  const clickhousePlace = [
+    '--clickhouse <place>',
+    "where a ClickHouse of yours keeps its part, as its BACKUP has it: \"Disk('backups', 'monday')\"",
+  ] as const
+  program
+    .command('backup <directory>')
+    .description('write all that is stored into a directory, beside the running service or without it')
+    .option(...clickhousePlace)
+    .action(async (directory, options) => {
+      const { backUp } = await import('./operate/backup/commands.ts')
+      await backUp(readConfig(process.env), directory, options)
+    })
+  program
+    .command('restore <directory>')
+    .description('fill an empty data directory and empty stores with a backup')
+    .option(...clickhousePlace)
+    .action(async (directory, options) => {
+      const { restore } = await import('./operate/backup/commands.ts')
+      await restore(readConfig(process.env), directory, options)
+    })
+  program
+    .command('spool')
+    .description('what waits on a disk')
+    .command('ship <directory>')
+    .description('bring to ClickHouse what a collector that is gone for good had not shipped')
+    .action(async (directory) => {
+      const { shipSpool } = await import('./operate/shipSpool.ts')
+      await shipSpool(readConfig(process.env), directory)
+    })
+  program
     .command('check <url>')
     .description('load a page in a headless browser and say whether the pixel works there')
     .action(check)

@@ -16,6 +16,7 @@ const programs = {
   // WebKitGTK has no headless mode.
   xvfb: '/usr/bin/Xvfb',
   'nginx-light': '/usr/sbin/nginx',
+  haproxy: '/usr/sbin/haproxy',
 }
 
 await prepare()

@@ -29,6 +29,7 @@ const commands = [
     'billing customer',
   ],
   ...['billing price', 'billing reports', 'billing check', 'privacy', 'privacy erase', 'privacy opt-out'],
+  ...['migrate', 'doctor', 'backup', 'restore', 'spool', 'spool ship'],
   ...['privacy opt-in', 'privacy status', 'identity', 'identity load', 'identity generate'],
 ]
 

@@ -1,0 +1,133 @@
+/** ClickHouse by its own BACKUP and RESTORE. */
+import { randomUUID } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Config } from '../../config.ts'
+import { type ClickHouse, openClickHouse } from '../../platform/clickhouse/client.ts'
+import { localBackups } from '../../platform/clickhouse/local.ts'
+import { saveDictionaryLogin } from '../../platform/clickhouse/login.ts'
+import { migrateClickHouse } from '../../platform/clickhouse/migrate.ts'
+import { StartError } from '../../platform/startError.ts'
+import type { Manifest } from './manifest.ts'
+
+/** Where a server of the operator's writes to and reads from: what BACKUP takes after TO, such as S3('https://…', …). */
+export type Destination = string
+
+const pollMs = 200
+
+/** The databases of a configuration. */
+const databasesOf = ({ clickhouseDatabase }: Config): readonly [string, string] => [
+  clickhouseDatabase,
+  `${clickhouseDatabase}_test`,
+]
+
+/** Backs both databases up: to `destination`, or those of the local server into `directory`, which must not be there. */
+export async function backUpClickHouse(
+  url: string,
+  config: Config,
+  directory: string,
+  destination: Destination | null,
+): Promise<Manifest['clickhouse']> {
+  const databases = databasesOf(config)
+  const what = databases.map((name) => `DATABASE ${name}`).join(', ')
+  await withServer(url, async (server) => {
+    if (destination) return run(server, `BACKUP ${what} TO ${destination}`)
+    const draft = join(localBackupsOf(config), randomUUID())
+    try {
+      await run(server, `BACKUP ${what} TO File('${draft}')`)
+      move(draft, directory)
+    } finally {
+      rmSync(draft, { recursive: true, force: true })
+    }
+  })
+  return { databases, is_here: destination === null }
+}
+
+/** Throws StartError unless ClickHouse has no tables in our databases. */
+export async function requireEmptyClickHouse(url: string, config: Config): Promise<void> {
+  const [found] = await withServer(url, (server) =>
+    server.rows<{ database: string }>({
+      sql: 'SELECT database FROM system.tables WHERE database IN {databases:Array(String)} LIMIT 1',
+      params: { databases: databasesOf(config) },
+    }),
+  )
+  if (found)
+    throw new StartError(
+      `ClickHouse has tables in ${found.database} already: restore into a database without any`,
+    )
+}
+
+/** Makes both databases as they were backed up, and brings them to this version's form. */
+export async function restoreClickHouse(
+  url: string,
+  config: Config,
+  backup: Manifest['clickhouse'],
+  directory: string,
+  destination: Destination | null,
+): Promise<void> {
+  if (!backup.is_here && !destination)
+    throw new StartError(
+      'ClickHouse’s part of this backup lies elsewhere: say where with --clickhouse, as it was backed up',
+    )
+  const databases = databasesOf(config)
+  const what = databases.map((name, index) => `DATABASE ${backup.databases[index]} AS ${name}`).join(', ')
+  await withServer(url, async (server) => {
+    // Dictionaries name it, and it is in no backup.
+    for (const database of databases) await saveDictionaryLogin({ ...server, database }, url)
+    if (!backup.is_here) return run(server, `RESTORE ${what} FROM ${destination}`)
+    const draft = join(localBackupsOf(config), randomUUID())
+    try {
+      mkdirSync(dirname(draft), { recursive: true, mode: 0o700 })
+      cpSync(directory, draft, { recursive: true })
+      await run(server, `RESTORE ${what} FROM File('${draft}')`)
+    } finally {
+      rmSync(draft, { recursive: true, force: true })
+    }
+  })
+  for (const database of databases) await migrateClickHouse(url, database)
+}
+
+/** The one directory that a local server's backups may lie in. Throws StartError where the server is not ours. */
+function localBackupsOf({ clickhouseUrl, dataDir }: Config): string {
+  if (clickhouseUrl)
+    throw new StartError(
+      "say with --clickhouse where ClickHouse itself keeps the backup: \"Disk('backups', 'monday')\", \"S3('https://…', 'key', 'secret')\"",
+    )
+  return localBackups(join(dataDir, 'clickhouse'))
+}
+
+/** Runs a statement that may take hours, asking now and then how it is. */
+async function run(server: ClickHouse, statement: string): Promise<void> {
+  const id = randomUUID()
+  await server.command({ sql: `${statement} SETTINGS id = '${id}' ASYNC`, params: {} })
+  for (;;) {
+    const [state] = await server.rows<{ status: string; error: string }>({
+      sql: 'SELECT status, error FROM system.backups WHERE id = {id:String}',
+      params: { id },
+    })
+    if (state?.status === 'BACKUP_CREATED' || state?.status === 'RESTORED') return
+    if (state && /FAILED|CANCELLED/.test(state.status)) throw new StartError(`ClickHouse: ${state.error}`)
+    await delay(pollMs)
+  }
+}
+
+async function withServer<T>(url: string, work: (server: ClickHouse) => Promise<T>): Promise<T> {
+  const server = openClickHouse(url, 'default')
+  try {
+    return await work(server)
+  } finally {
+    await server.close()
+  }
+}
+
+/** To another disk too. */
+function move(from: string, to: string): void {
+  if (existsSync(to)) throw new StartError(`${to} is there already`)
+  try {
+    renameSync(from, to)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
+    cpSync(from, to, { recursive: true })
+  }
+}

@@ -1,0 +1,60 @@
+/** What the data directory holds beside the stores. */
+import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { inState, segmentsIn } from '../../ingest/spool/recover.ts'
+import { spooledTables, workerDirectories } from '../../ingest/spool/spools.ts'
+
+/** Files of audiences, uploads that wait, dead letters; the key of customers' secrets, whose data directory it is, the demo. */
+const kept = ['files', 'uploads', 'dead_letters', 'secret_key', 'collector_id', 'demo.json']
+
+/**
+ * Copies what a data directory holds, the spool's waiting segments first: what is shipped meanwhile is in ClickHouse,
+ * which is backed up later, and a restored service takes out what it finds there. Returns the bytes of the spool.
+ */
+export function copyFiles(dataDir: string, directory: string): number {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const spoolBytes = copySpool(join(dataDir, 'spool'), join(directory, 'spool'))
+  for (const name of kept) {
+    const path = join(dataDir, name)
+    if (existsSync(path)) cpSync(path, join(directory, name), { recursive: true })
+  }
+  return spoolBytes
+}
+
+function copySpool(from: string, to: string): number {
+  let bytes = 0
+  for (const worker of workerDirectories(from)) {
+    for (const table of spooledTables) {
+      const source = join(worker, table)
+      const target = join(to, worker.slice(from.length), table)
+      // One that is sealed while it is looked for is found as a sealed one.
+      for (const state of ['open', 'seg'] as const) {
+        for (const segment of segmentsIn(source, state)) {
+          mkdirSync(target, { recursive: true, mode: 0o700 })
+          const copy = join(target, segment.slice(source.length))
+          bytes += copySegment(segment, copy)
+          // What was copied before it was sealed.
+          if (state === 'seg') rmSync(inState(copy, 'open'), { force: true })
+        }
+      }
+    }
+  }
+  return bytes
+}
+
+/** Whatever it is called by now; a segment that is gone is in ClickHouse. */
+function copySegment(path: string, target: string): number {
+  for (const now of [path, inState(path, 'seg')]) {
+    try {
+      copyFileSync(now, target)
+      return statSync(target).size
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    }
+  }
+  return 0
+}
+
+/** Puts them into an empty data directory. */
+export const putFilesBack = (directory: string, dataDir: string): void =>
+  cpSync(directory, dataDir, { recursive: true })

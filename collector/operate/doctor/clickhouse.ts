@@ -1,0 +1,90 @@
+import { type ClickHouse, openClickHouse } from '../../platform/clickhouse/client.ts'
+import { migrationNames } from '../../platform/clickhouse/migrate.ts'
+import { clockFinding, type Finding, found, gigabytes, schemaFinding } from './finding.ts'
+
+const freeShareMin = 0.1
+
+export async function examineClickHouse(url: string, database: string): Promise<Finding[]> {
+  const server = openClickHouse(url, 'default')
+  try {
+    return [...(await examineServer(server)), ...(await examineSchema(server, database))]
+  } finally {
+    await server.close()
+  }
+}
+
+const ask = <Row>(server: ClickHouse, sql: string, params: Record<string, unknown> = {}): Promise<Row[]> =>
+  server.rows<Row>({ sql, params })
+
+async function examineServer(server: ClickHouse): Promise<Finding[]> {
+  await ask(server, 'SELECT 1') // Connected: the next answer takes as long as the way does.
+  const sentAt = Date.now()
+  const [state] = await ask<{ now: number; version: string }>(
+    server,
+    'SELECT toUnixTimestamp64Milli(now64(3)) AS now, version() AS version',
+  )
+  const receivedAt = Date.now()
+  const disks = await ask<{ name: string; free: number; total: number }>(
+    server,
+    "SELECT name, toFloat64(free_space) AS free, toFloat64(total_space) AS total FROM system.disks WHERE type = 'Local'",
+  )
+  return [
+    found(`ClickHouse ${state!.version} answers in ${receivedAt - sentAt} ms`),
+    clockFinding('ClickHouse', Number(state!.now), sentAt, receivedAt),
+    ...disks.map(({ name, free, total }) =>
+      found(
+        `ClickHouse's disk ${name} has ${gigabytes(free)} of ${gigabytes(total)} free`,
+        free < total * freeShareMin ? 'make it larger: merges need room, and without any inserts stop' : null,
+      ),
+    ),
+  ]
+}
+
+async function examineSchema(server: ClickHouse, database: string): Promise<Finding[]> {
+  const params = { database }
+  const [there] = await ask(
+    server,
+    "SELECT name FROM system.tables WHERE database = {database:String} AND name = 'migrations'",
+    params,
+  )
+  if (!there) return [schemaFinding('ClickHouse', [], migrationNames())]
+  const applied = await ask<{ name: string }>(server, `SELECT name FROM ${database}.migrations`)
+  const dictionaries = await ask<{ name: string; last_exception: string }>(
+    server,
+    "SELECT name, last_exception FROM system.dictionaries WHERE database = {database:String} AND last_exception != ''",
+    params,
+  )
+  const mutations = await ask<{ table: string; latest_fail_reason: string }>(
+    server,
+    `SELECT table, latest_fail_reason FROM system.mutations
+     WHERE database = {database:String} AND NOT is_done AND latest_fail_reason != ''`,
+    params,
+  )
+  const broken = await ask<{ table: string; parts: number }>(
+    server,
+    `SELECT table, toUInt32(count()) AS parts FROM system.detached_parts
+     WHERE database = {database:String} AND startsWith(reason, 'broken') GROUP BY table`,
+    params,
+  )
+  return [
+    schemaFinding(
+      'ClickHouse',
+      applied.map(({ name }) => name),
+      migrationNames(),
+    ),
+    ...dictionaries.map(({ name, last_exception }) =>
+      found(`the dictionary ${name} cannot be read`, firstLine(last_exception)),
+    ),
+    ...mutations.map(({ table, latest_fail_reason }) =>
+      found(`a mutation of ${table} fails`, firstLine(latest_fail_reason)),
+    ),
+    ...broken.map(({ table, parts }) =>
+      found(
+        `${parts} parts of ${table} are damaged and put aside`,
+        'their rows are missing: restore them from a backup',
+      ),
+    ),
+  ]
+}
+
+const firstLine = (text: string): string => text.split('\n')[0]!

@@ -1,0 +1,59 @@
+/** What was found out about one thing; where it is not well, `text` says what to do. */
+export interface Finding {
+  ok: boolean
+  text: string
+}
+
+/** What `text` says, unless there is trouble. */
+export const found = (text: string, trouble: string | null = null): Finding =>
+  trouble === null ? { ok: true, text } : { ok: false, text: `${text}: ${trouble}` }
+
+/** Findings about something that may not answer at all. */
+export async function askAll(name: string, ask: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await ask()
+  } catch (error) {
+    return [
+      found(`${name} cannot be asked`, (error as Error).message || String((error as { code?: string }).code)),
+    ]
+  }
+}
+
+/** Clocks further apart than this make order and windows of reads wrong. */
+const clockMsMax = 1_000
+
+/** How a store's clock differs from ours; `sentAt` and `receivedAt` are when it was asked and when it answered. */
+export function clockFinding(name: string, theirs: number, sentAt: number, receivedAt: number): Finding {
+  const apart = Math.round(theirs - (sentAt + receivedAt) / 2)
+  // The answer may have been on its way all that time.
+  const isOff = Math.abs(apart) > clockMsMax + (receivedAt - sentAt) / 2
+  const text = `${name}'s clock is ${Math.abs(apart)} ms ${apart < 0 ? 'behind' : 'ahead of'} this machine's`
+  return found(text, isOff ? 'set both by NTP' : null)
+}
+
+/** What a store's schema is to this version. */
+export function schemaFinding(name: string, applied: readonly string[], ours: readonly string[]): Finding {
+  const newest = ours.at(-1) ?? ''
+  const newer = applied.filter((migration) => migration > newest)
+  const waiting = ours.filter((migration) => !applied.includes(migration))
+  if (newer.length > 0)
+    return found(`${name} was migrated by a newer version`, `run that version (${newer.join(', ')})`)
+  if (waiting.length > 0)
+    return found(`${name} lacks ${waiting.join(', ')}`, 'start the service, or run npx footfall migrate')
+  return found(`${name} has this version's schema`)
+}
+
+export const gigabytes = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(1)} GiB`
+
+/** How long, in the largest unit that says it. */
+export function duration(ms: number): string {
+  const [size, unit] = (
+    [
+      [86_400_000, 'days'],
+      [3_600_000, 'hours'],
+      [60_000, 'minutes'],
+      [1_000, 'seconds'],
+    ] as const
+  ).find(([size]) => ms >= 2 * size) ?? [1, 'ms']
+  return `${Math.round(ms / size)} ${unit}`
+}

@@ -1,0 +1,93 @@
+import { accessSync, constants, statfsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../../config.ts'
+import { readDeadLetters } from '../../ingest/shipper/deadLetters.ts'
+import { oldestWaitingAt, waitingBytes } from '../../ingest/spool/waiting.ts'
+import { duration, type Finding, found, gigabytes } from './finding.ts'
+
+/** A segment is shipped within a second or two. */
+const waitedMsMax = 60_000
+const answerMsMax = 5_000
+
+/** This machine: its disk, its spool, and the service, if it runs here. */
+export async function examineMachine(config: Config): Promise<Finding[]> {
+  return [
+    found(`Node ${process.versions.node}`),
+    examineDisk(config),
+    examineSpool(config),
+    examineDeadLetters(config),
+    ...examineSettings(config),
+    await examineService(config),
+  ]
+}
+
+function examineDisk({ dataDir, spoolBytesMax, role }: Config): Finding {
+  try {
+    accessSync(dataDir, constants.W_OK)
+  } catch (error) {
+    return found('FOOTFALL_DATA_DIR cannot be written to', (error as Error).message)
+  }
+  const { bavail, bsize } = statfsSync(dataDir)
+  const free = bavail * bsize
+  const isSmall = role !== 'api' && free < spoolBytesMax
+  return found(
+    `${dataDir} has ${gigabytes(free)} free`,
+    isSmall ? `less than FOOTFALL_SPOOL_MB_MAX lets the spool grow to (${gigabytes(spoolBytesMax)})` : null,
+  )
+}
+
+function examineSpool({ dataDir }: Config): Finding {
+  const directory = join(dataDir, 'spool')
+  const waitedMs = Date.now() - Math.min(oldestWaitingAt(directory), Date.now())
+  const text = `the spool holds ${gigabytes(waitingBytes(directory))}, the oldest for ${duration(waitedMs)}`
+  return found(text, waitedMs > waitedMsMax ? 'ClickHouse does not take it: see the service’s log' : null)
+}
+
+function examineDeadLetters({ dataDir }: Config): Finding {
+  const letters = readDeadLetters(join(dataDir, 'dead_letters')).reduce(
+    (sum, file) => sum + file.letters.length,
+    0,
+  )
+  return found(
+    letters === 0 ? 'ClickHouse has refused no row' : `ClickHouse has refused ${letters} rows`,
+    letters > 0 ? 'npx footfall dead-letters list says why' : null,
+  )
+}
+
+function examineSettings({ databaseUrl, secretKeys, publicUrl }: Config): Finding[] {
+  const isPlain =
+    new URL(publicUrl).protocol === 'http:' && !/^(localhost|127\.|\[::1\])/.test(new URL(publicUrl).hostname)
+  return [
+    ...(databaseUrl && secretKeys.length === 0
+      ? [
+          found(
+            'FOOTFALL_SECRET_KEY is not set',
+            'integrations and webhooks cannot keep secrets: openssl rand -base64 32',
+          ),
+        ]
+      : []),
+    ...(isPlain
+      ? [
+          found(
+            `FOOTFALL_PUBLIC_URL is ${publicUrl}`,
+            'pages under https load nothing from http: it must be https',
+          ),
+        ]
+      : []),
+  ]
+}
+
+async function examineService({ host, port }: Config): Promise<Finding> {
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  const url = `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}/readyz`
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(answerMsMax) })
+    const { message } = (await answer.json()) as { message?: string }
+    return found(`the service answers at ${url}`, answer.ok ? null : (message ?? `status ${answer.status}`))
+  } catch {
+    return found(
+      `no service answers at ${url}`,
+      'start it (npx footfall serve), or set PORT and HOST as it has them',
+    )
+  }
+}

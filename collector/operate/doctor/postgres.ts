@@ -1,0 +1,96 @@
+import { missingGrants } from '../../platform/postgres/grants.ts'
+import { migrationNames } from '../../platform/postgres/migrate.ts'
+import { openPostgres, type Postgres } from '../../platform/postgres/pool.ts'
+import { clockFinding, duration, type Finding, found, schemaFinding } from './finding.ts'
+
+/** Multiranges of what was charged of a build. */
+const versionMin = 14
+const connectionsShareMax = 0.8
+/** A collector publishes every second. */
+const silentMsMax = 60_000
+
+export async function examinePostgres(url: string): Promise<Finding[]> {
+  const pool = openPostgres(url, () => {}, 1)
+  try {
+    return [...(await examineServer(pool)), ...(await examineSchema(pool))]
+  } finally {
+    await pool.end()
+  }
+}
+
+async function examineServer(pool: Postgres): Promise<Finding[]> {
+  await pool.query('SELECT 1') // Connected: the next answer takes as long as the way does.
+  const sentAt = Date.now()
+  const { rows } = await pool.query<{ now: number; version: string; used: number; allowed: number }>(
+    `SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now, current_setting('server_version') AS version,
+       (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,
+       current_setting('max_connections')::int AS allowed`,
+  )
+  const receivedAt = Date.now()
+  const { now, version, used, allowed } = rows[0]!
+  const isOld = Number.parseInt(version, 10) < versionMin
+  const isFull = used > allowed * connectionsShareMax
+  const grants = await missingGrants(pool)
+  return [
+    found(
+      `PostgreSQL ${version} answers in ${receivedAt - sentAt} ms`,
+      isOld ? `${versionMin} or newer is needed` : null,
+    ),
+    clockFinding('PostgreSQL', now, sentAt, receivedAt),
+    found(
+      `PostgreSQL has ${used} of ${allowed} connections in use`,
+      isFull ? 'raise max_connections, or lower FOOTFALL_WORKERS or FOOTFALL_POSTGRES_CONNECTIONS_MAX' : null,
+    ),
+    found(
+      'the login may make what is needed in PostgreSQL',
+      grants.length > 0 ? `missing: ${grants.join('; ')}` : null,
+    ),
+  ]
+}
+
+async function examineSchema(pool: Postgres): Promise<Finding[]> {
+  const { rows } = await pool.query(
+    "SELECT to_regclass('migrations') AS migrations, to_regclass('pgboss.job') AS jobs",
+  )
+  if (!rows[0]!.migrations) return [schemaFinding('PostgreSQL', [], migrationNames())]
+  const { rows: applied } = await pool.query<{ name: string }>('SELECT name FROM migrations')
+  const schema = schemaFinding(
+    'PostgreSQL',
+    applied.map(({ name }) => name),
+    migrationNames(),
+  )
+  if (!schema.ok) return [schema]
+  return [schema, ...(await examineCollectors(pool)), ...(rows[0]!.jobs ? [await examineJobs(pool)] : [])]
+}
+
+async function examineCollectors(pool: Postgres): Promise<Finding[]> {
+  const { rows } = await pool.query<{ id: string; hostname: string; silent_ms: number; behind_ms: number }>(
+    `SELECT collector_id AS id, hostname, extract(epoch FROM now() - reported_at)::float8 * 1000 AS silent_ms,
+       extract(epoch FROM reported_at)::float8 * 1000 - complete_until_ms AS behind_ms
+     FROM collectors ORDER BY hostname, collector_id`,
+  )
+  return rows.map(({ id, hostname, silent_ms, behind_ms }) => {
+    const name = `collector ${id} on ${hostname}`
+    if (silent_ms > silentMsMax)
+      return found(
+        `${name} has not reported for ${duration(silent_ms)}`,
+        'start it again; if it is gone for good, bring what is left of its disk to ClickHouse (npx footfall spool ship DIR), then npx footfall collectors retire, for complete_until waits for it',
+      )
+    const isBehind = behind_ms > silentMsMax
+    return found(
+      `${name} has all but the last ${duration(Math.max(behind_ms, 0))} in ClickHouse`,
+      isBehind ? 'see its log, and whether ClickHouse takes inserts' : null,
+    )
+  })
+}
+
+async function examineJobs(pool: Postgres): Promise<Finding> {
+  const { rows } = await pool.query<{ failed: number }>(
+    "SELECT count(*)::int AS failed FROM pgboss.job WHERE state = 'failed'",
+  )
+  const { failed } = rows[0]!
+  return found(
+    failed === 0 ? 'no background job has failed' : `${failed} background jobs have failed`,
+    failed > 0 ? 'npx footfall jobs says why' : null,
+  )
+}

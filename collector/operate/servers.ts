@@ -1,0 +1,38 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import { DirectoryInUse, type DirectoryLock, lockDirectory } from '../platform/localStores/lock.ts'
+import { openServers, type Servers } from '../platform/localStores/open.ts'
+import { StartError } from '../platform/startError.ts'
+
+/**
+ * Does `run` with both stores: those of a service that runs in the data directory; where none does, those that the
+ * settings name, or local ones, which are started for as long as it takes.
+ */
+export async function withServers<T>(config: Config, run: (servers: Servers) => Promise<T>): Promise<T> {
+  if (config.clickhouseUrl && config.databaseUrl) return run(await openServers(config, console))
+  if (!existsSync(config.dataDir))
+    throw new StartError(`${config.dataDir} is not there: set FOOTFALL_DATA_DIR, or start the service first`)
+  let lock: DirectoryLock
+  try {
+    lock = await lockDirectory(config.dataDir, 0)
+  } catch (error) {
+    if (error instanceof DirectoryInUse) return run(serversOfService(config.dataDir))
+    throw error
+  }
+  const servers = await openServers(config, console)
+  try {
+    return await run(servers)
+  } finally {
+    await servers.stop()
+    await lock.release()
+  }
+}
+
+/** As the service noted them when it started. */
+function serversOfService(dataDir: string): Servers {
+  const file = join(dataDir, 'stores.json')
+  if (!existsSync(file)) throw new StartError(`${file} is not there yet: the service is still starting`)
+  const { clickhouse_url, postgres_url } = JSON.parse(readFileSync(file, 'utf8'))
+  return { clickhouseUrl: clickhouse_url, postgresUrl: postgres_url, stop: async () => {} }
+}

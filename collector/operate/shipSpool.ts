@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Config } from '../config.ts'
+import { openShippers, recoverWorker, workerDirectories } from '../ingest/spool/spools.ts'
+import { openClickHouse } from '../platform/clickhouse/client.ts'
+import { lockDirectory } from '../platform/localStores/lock.ts'
+import { StartError } from '../platform/startError.ts'
+import { withServers } from './servers.ts'
+
+const pollMs = 100
+/** How often the same trouble is told. */
+const tellMs = 5_000
+
+/**
+ * `footfall spool ship DIR`: brings to ClickHouse what a collector that is gone for good had not shipped, from its data
+ * directory or what is left of it. Each event once, as after any crash; it may be broken off and run again.
+ */
+export async function shipSpool(config: Config, given: string): Promise<void> {
+  const directory = resolve(given)
+  const inside = join(directory, 'spool')
+  const spool = existsSync(inside) ? inside : directory
+  const workers = workerDirectories(spool).filter((worker) => /^\d+$/.test(basename(worker)))
+  if (workers.length === 0) throw new StartError(`${directory} holds no spool`)
+  const lock = await lockDirectory(directory, 0)
+  await withServers(config, async ({ clickhouseUrl, postgresUrl }) => {
+    const clickhouse = openClickHouse(clickhouseUrl, config.clickhouseDatabase)
+    const told = { rows: 0, duplicates: 0, deadLetters: 0, troubleAt: 0 }
+    // With the collectors that run meanwhile it takes turns as another of them.
+    const turns = { postgresUrl, collectorId: randomUUID() }
+    const shippers = openShippers(clickhouse, turns, join(config.dataDir, 'dead_letters'), () => ({
+      shipped(rows) {
+        told.rows += rows
+      },
+      duplicates(rows) {
+        told.duplicates += rows
+      },
+      deadLetter() {
+        told.deadLetters++
+      },
+      retry(error, segment) {
+        if (Date.now() - told.troubleAt < tellMs) return
+        told.troubleAt = Date.now()
+        console.error(`${segment} is tried again: ${error.message}`)
+      },
+    }))
+    for (const worker of workers) recoverWorker(worker, shippers, true)
+    const all = Object.values(shippers)
+    while (all.some(({ backlog }) => backlog > 0)) await delay(pollMs)
+    await Promise.all(all.map((shipper) => shipper.stop(0)))
+    await clickhouse.close()
+    console.log(
+      `${told.rows} rows are in ClickHouse now; ${told.duplicates} events were there already; ${told.deadLetters} rows were refused`,
+    )
+  })
+  await lock.release()
+  const id = join(directory, 'collector_id')
+  if (existsSync(id))
+    console.log(`Nothing waits for it any more: npx footfall collectors retire ${readFileSync(id, 'utf8')}`)
+}

@@ -1,0 +1,78 @@
+/** examples/deploy names only metrics, settings, commands and files that there are. */
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { registry } from '../../collector/platform/metrics.ts'
+import { packageRoot } from '../../collector/platform/paths.ts'
+
+const directory = join(packageRoot, 'examples/deploy')
+const readText = (path: string) => readFileSync(join(packageRoot, path), 'utf8')
+const files = readdirSync(directory, { recursive: true, encoding: 'utf8' })
+  .filter((name) => statSync(join(directory, name)).isFile())
+  .map((name) => ({ name, text: readFileSync(join(directory, name), 'utf8') }))
+const textOf = (name: string) => files.find((file) => file.name === name)!.text
+
+const distinct = (text: string, pattern: RegExp) => [...new Set(text.match(pattern))]
+
+test('alerts and dashboard ask for metrics that there are, with labels that they have', async () => {
+  const metrics = await registry.getMetricsAsJSON()
+  const names = metrics.flatMap(({ name, type }) =>
+    String(type) === 'histogram' ? ['_bucket', '_sum', '_count'].map((end) => name + end) : [name],
+  )
+  const used = ['alerts.yaml', 'grafana-dashboard.json'].flatMap((name) =>
+    distinct(textOf(name), /footfall_[a-z_]+/g),
+  )
+  expect(used.length).toBeGreaterThan(20)
+  expect(used.filter((name) => !names.includes(name))).toEqual([])
+})
+
+test('every alert stands in the README with what it means', () => {
+  const alerts = [...textOf('alerts.yaml').matchAll(/- alert: (\w+)/g)].map(([, name]) => name!)
+  const explained = [...readText('README.md').matchAll(/^\| (Footfall\w+) \|/gm)].map(([, name]) => name!)
+  expect(explained.sort()).toEqual(alerts.sort())
+})
+
+test('the settings that the files name are in the README’s table', () => {
+  const table = readText('README.md')
+    .match(/^\| `.+$/gm)!
+    .join('\n')
+  const isNamed = (name: string) =>
+    table.includes(name) || table.includes(`\`${name.replace('FOOTFALL_S3', '')}\``)
+  for (const { name, text } of files)
+    expect([
+      name,
+      distinct(text, /\bFOOTFALL_[A-Z0-9_]*[A-Z0-9]\b/g).filter((setting) => !isNamed(setting)),
+    ]).toEqual([name, []])
+})
+
+test('the dashboard’s panels do not lie upon each other', () => {
+  const { panels } = JSON.parse(textOf('grafana-dashboard.json')) as {
+    panels: { gridPos: { x: number; y: number; w: number; h: number }; targets: { expr: string }[] }[]
+  }
+  const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+    Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)} ${y + Math.floor(cell / w)}`),
+  )
+  expect(new Set(cells).size).toBe(cells.length)
+  for (const { targets } of panels) expect(targets.length).toBeGreaterThan(0)
+})
+
+describe('Compose', () => {
+  const compose = ['compose.yaml', 'compose.cluster.yaml']
+
+  test.each(compose)('%s mounts and builds what is there', (name) => {
+    const paths = [...textOf(name).matchAll(/['" ](\.\.?\/[\w./]+?):\//g)].map(([, path]) => path!)
+    expect(paths.length).toBeGreaterThan(0)
+    for (const path of [...paths, '../../examples/deploy/Dockerfile'])
+      expect([path, existsSync(join(directory, path))]).toEqual([path, true])
+  })
+
+  test('HAProxy’s servers are the services of the cluster', () => {
+    const servers = [...textOf('haproxy.cfg').matchAll(/^ {2}server (\w+) (\w+):8787$/gm)].map(
+      ([, name]) => name!,
+    )
+    const services = [...textOf('compose.cluster.yaml').matchAll(/^ {2}((?:collector|api)\d):/gm)].map(
+      ([, name]) => name!,
+    )
+    expect(servers).toEqual(services)
+  })
+})
