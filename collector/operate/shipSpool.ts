@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Config } from '../config.ts'
-import { openShippers, recoverWorker, workerDirectories } from '../ingest/spool/spools.ts'
+import { spoolParts, tableDirectories } from '../ingest/spool/layout.ts'
+import { openShippers, recoverSpool } from '../ingest/spool/spools.ts'
 import { openClickHouse } from '../platform/clickhouse/client.ts'
 import { lockDirectory } from '../platform/localStores/lock.ts'
 import { StartError } from '../platform/startError.ts'
@@ -21,8 +22,8 @@ export async function shipSpool(config: Config, given: string): Promise<void> {
   const directory = resolve(given)
   const inside = join(directory, 'spool')
   const spool = existsSync(inside) ? inside : directory
-  const workers = workerDirectories(spool).filter((worker) => /^\d+$/.test(basename(worker)))
-  if (workers.length === 0) throw new StartError(`${directory} holds no spool`)
+  const parts = spoolParts(spool).filter((part) => tableDirectories(part).length > 0)
+  if (parts.length === 0) throw new StartError(`${directory} holds no spool`)
   const lock = await lockDirectory(directory, 0)
   await withServers(config, async ({ clickhouseUrl, postgresUrl }) => {
     const clickhouse = openClickHouse(clickhouseUrl, config.clickhouseDatabase)
@@ -45,7 +46,7 @@ export async function shipSpool(config: Config, given: string): Promise<void> {
         console.error(`${segment} is tried again: ${error.message}`)
       },
     }))
-    for (const worker of workers) recoverWorker(worker, shippers, true)
+    for (const part of parts) recoverSpool(part, shippers, true)
     const all = Object.values(shippers)
     while (all.some(({ backlog }) => backlog > 0)) await delay(pollMs)
     await Promise.all(all.map((shipper) => shipper.stop(0)))

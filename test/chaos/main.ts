@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
 import { startLocalPostgres } from '../../collector/platform/postgres/local.ts'
@@ -17,6 +17,7 @@ import { runReset } from './reset.ts'
 import type { Stores } from './scenario.ts'
 import { runSoak } from './soak.ts'
 import { formatTable } from './table.ts'
+import { runUpgrade } from './upgrade.ts'
 
 const help = `Usage: npm run chaos -- [scenario] [options]
 
@@ -30,6 +31,8 @@ const help = `Usage: npm run chaos -- [scenario] [options]
   --scenario billing what is charged against what is delivered: --requests 10000 --connections 20 --kills 12
   --scenario cluster several collectors and one api: --kills 200 --collectors 3 --rate 300
       --mishaps ${mishaps.join(',')}
+  --scenario upgrade collectors replaced by this version, one after the other:
+      --from DIR (a checkout of the version before, built) --collectors 3 --rate 300
   --scenario exports an audience sent to a destination that fails at random: --kills 200
   --scenario imports files imported into lists, killed in the midst of them: --kills 100
   --seed N           the same random moments again
@@ -44,6 +47,7 @@ const optionTypes = {
   mishaps: { type: 'string', default: mishaps.join(',') },
   collectors: { type: 'string', default: '3' },
   connections: { type: 'string' },
+  from: { type: 'string' },
   requests: { type: 'string', default: '10000' },
   workers: { type: 'string', default: '2' },
   resets: { type: 'string', default: '100' },
@@ -116,6 +120,14 @@ async function runScenario(scenario: string, seed: number) {
           ...{ ...own, stores, killStore, rate: rate(300), kills: Number(flags.kills ?? 200) },
           ...{ collectors: Number(flags.collectors), connections: Number(flags.connections ?? 12) },
           ...{ mishaps: flags.mishaps.split(',').map(mishapOf), pauseMsMax: 20_000 },
+        }),
+      )
+    case 'upgrade':
+      if (!flags.from) throw new Error('--from DIR is missing: a built checkout of the version before')
+      return withStores((stores) =>
+        runUpgrade({
+          ...{ ...own, stores, from: resolve(flags.from!), rate: rate(300), stageMs: 10_000 },
+          ...{ collectors: Number(flags.collectors), connections: Number(flags.connections ?? 12) },
         }),
       )
     case 'exports':

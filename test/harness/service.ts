@@ -41,6 +41,8 @@ export async function startService(
     dataDir?: string
     /** Whether test keys find sample data. */
     hasSample?: boolean
+    /** Another checkout whose build is started; default: ours. */
+    checkout?: string
     /** Called with its process at once, long before it is ready. */
     onSpawn?: (process: ChildProcess) => void
   } = {},
@@ -48,7 +50,8 @@ export async function startService(
   const port = options.env?.PORT ? Number(options.env.PORT) : await freePort()
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'footfall-test-'))
   const url = `http://127.0.0.1:${port}`
-  const commandLine = ['--import', endWithTest, join(packageRoot, 'dist/collector/main.js')]
+  const main = join(options.checkout ?? packageRoot, 'dist/collector/main.js')
+  const commandLine = ['--import', endWithTest, main]
   const child = spawn(process.execPath, commandLine, {
     env: {
       ...process.env,

@@ -1,8 +1,8 @@
 /** What the data directory holds beside the stores. */
 import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { spoolParts, tableDirectories } from '../../ingest/spool/layout.ts'
 import { inState, segmentsIn } from '../../ingest/spool/recover.ts'
-import { spooledTables, workerDirectories } from '../../ingest/spool/spools.ts'
 
 /** Files of audiences, uploads that wait, dead letters; the key of customers' secrets, whose data directory it is, the demo. */
 const kept = ['files', 'uploads', 'dead_letters', 'secret_key', 'collector_id', 'demo.json']
@@ -23,19 +23,16 @@ export function copyFiles(dataDir: string, directory: string): number {
 
 function copySpool(from: string, to: string): number {
   let bytes = 0
-  for (const worker of workerDirectories(from)) {
-    for (const table of spooledTables) {
-      const source = join(worker, table)
-      const target = join(to, worker.slice(from.length), table)
-      // One that is sealed while it is looked for is found as a sealed one.
-      for (const state of ['open', 'seg'] as const) {
-        for (const segment of segmentsIn(source, state)) {
-          mkdirSync(target, { recursive: true, mode: 0o700 })
-          const copy = join(target, segment.slice(source.length))
-          bytes += copySegment(segment, copy)
-          // What was copied before it was sealed.
-          if (state === 'seg') rmSync(inState(copy, 'open'), { force: true })
-        }
+  for (const { path } of spoolParts(from).flatMap(tableDirectories)) {
+    const target = join(to, path.slice(from.length))
+    mkdirSync(target, { recursive: true, mode: 0o700 })
+    // One that is sealed while it is looked for is found as a sealed one.
+    for (const state of ['open', 'seg'] as const) {
+      for (const segment of segmentsIn(path, state)) {
+        const copy = join(target, segment.slice(path.length))
+        bytes += copySegment(segment, copy)
+        // What was copied before it was sealed.
+        if (state === 'seg') rmSync(inState(copy, 'open'), { force: true })
       }
     }
   }
