@@ -1712,6 +1712,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/project/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the activity of all projects
+         * @description Visitors of the last 14 days, and whether events are accepted, of every project that the caller sees. Never billed.
+         */
+        get: operations["listProjectActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/project/user/create": {
         parameters: {
             query?: never;
@@ -2125,7 +2145,7 @@ export interface paths {
         put: operations["switchOrganization"];
         /**
          * Sign in
-         * @description Sets the session’s cookie, good for thirty days. Tries are limited by address and e-mail address together; whoever signs in from a browser that is known here has their own. The organization is the one last used.
+         * @description Sets the session’s cookie, good for thirty days. Tries are limited by address and e-mail address together; whoever signs in from a browser that is known here has their own. The organization is the one last used. Where two-factor authentication is on, the right password alone is answered 401 `second_factor_required`, and with a `code` that is wrong or was used 401 `invalid_code`; tries of codes are limited by account.
          */
         post: operations["signIn"];
         /**
@@ -2162,6 +2182,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/dashboard/account": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get one’s own account
+         * @description The same in all organizations of a user.
+         */
+        get: operations["getAccount"];
+        /**
+         * Change one’s own name
+         * @description In all organizations of the user.
+         */
+        put: operations["updateAccount"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/dashboard/password": {
         parameters: {
             query?: never;
@@ -2176,6 +2220,142 @@ export interface paths {
          */
         put: operations["changePassword"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/email-change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change one’s own e-mail address
+         * @description Mails a link to the new address, good for an hour; until it is followed nothing changes. The answer is the same whether or not somebody signs in with that address. Takes the password, and a code where two-factor authentication is on. 503 `not_configured` where the service sends no mail: then whoever runs it changes addresses with `npx footfall change-email`.
+         */
+        post: operations["requestEmailChange"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/email-change/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a change of e-mail address
+         * @description The address that the link is for.
+         */
+        get: operations["getEmailChange"];
+        put?: never;
+        /**
+         * Confirm a change of e-mail address
+         * @description Uses the link up. The address before is told by mail.
+         */
+        post: operations["confirmEmailChange"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List one’s own sessions
+         * @description The one used last comes first.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        /**
+         * End all other sessions of one’s own
+         * @description Legacy tokens stay good for what is left of their hour.
+         */
+        delete: operations["endOtherSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session of one’s own
+         * @description It serves nowhere any more within a second.
+         */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/two-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Turn on two-factor authentication
+         * @description With a first code of the secret that was begun. From now on sign-in asks for one.
+         */
+        put: operations["confirmTwoFactor"];
+        /**
+         * Begin two-factor authentication
+         * @description Makes a secret for an authenticator app (TOTP, RFC 6238). Nothing is asked for until `confirmTwoFactor` has had a first code.
+         */
+        post: operations["beginTwoFactor"];
+        /**
+         * Turn off two-factor authentication
+         * @description Takes the password and a code, or a recovery code.
+         */
+        delete: operations["endTwoFactor"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/two-factor/recovery-codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make new recovery codes
+         * @description Instead of all there were.
+         */
+        post: operations["renewRecoveryCodes"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2302,7 +2482,7 @@ export interface paths {
         /**
          * Get a token for an e-mail address and a password
          * @deprecated
-         * @description Deprecated: use an API key. The token goes into `Authorization: Bearer …`.
+         * @description Deprecated: use an API key. The token goes into `Authorization: Bearer …`. Where two-factor authentication is on it takes a `code` too.
          */
         post: operations["logIn"];
         delete?: never;
@@ -3425,6 +3605,8 @@ export interface components {
         Credentials: {
             email: string;
             password: string;
+            /** @description The six digits that an authenticator app shows now, or a recovery code; each is good once. */
+            code?: string;
         };
         /** CustomEvent */
         CustomEvent: {
@@ -4001,6 +4183,8 @@ export interface components {
             created_by: string | null;
             created_by_member_id: string | null;
             last_used_at: string | null;
+            /** @description From then on it is refused. Null: it serves until it is revoked. */
+            expires_at: string | null;
         };
         /** LegacyCountsMeta */
         LegacyCountsMeta: {
@@ -4197,6 +4381,34 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             updated_at: string;
+        };
+        /** OwnSession */
+        OwnSession: {
+            /** Format: uuid */
+            session_id: string;
+            /** @description The one that asks. */
+            is_current: boolean;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            last_used_at: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            expires_at: string;
+            /** @description Such as Firefox. */
+            browser: string | null;
+            /** @description Such as Windows. */
+            os: string | null;
+            /** @description The network address of the sign-in. */
+            address: string | null;
         };
         /** PageViewEvent */
         PageViewEvent: {
@@ -4463,6 +4675,18 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             updated_at: string;
+        };
+        /** ProjectActivity */
+        ProjectActivity: {
+            /** Format: uuid */
+            project_id: string;
+            /** @description Distinct `cookie_id` of each of the last 14 days (UTC), today last: as `/counts` tells them. */
+            visitors: number[];
+            events_today: number;
+            /** @description In the last 30 days. */
+            last_event_at: string | null;
+            /** @description When a whole beacon of one of its pixels was refused, in the last 30 days. */
+            last_refusal_at: string | null;
         };
         /** ProjectMember */
         ProjectMember: {
@@ -5728,6 +5952,22 @@ export interface components {
                 role?: "admin" | "member";
             }[];
         };
+        /** Account */
+        Account: {
+            email: string;
+            name: string | null;
+            /** @description Null: sign-in asks for the password alone. */
+            two_factor: {
+                /**
+                 * Format: date-time
+                 * @description RFC 3339, UTC.
+                 */
+                since: string;
+                recovery_codes_left: number;
+            } | null;
+            /** @description Whether this service sends mail, and so can change the address. */
+            by_mail: boolean;
+        };
     };
     responses: never;
     parameters: never;
@@ -5735,6 +5975,7 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type Account = components['schemas']['Account'];
 export type AnalyticsBreakdown = components['schemas']['AnalyticsBreakdown'];
 export type AnalyticsOverview = components['schemas']['AnalyticsOverview'];
 export type AnalyticsPoint = components['schemas']['AnalyticsPoint'];
@@ -5804,6 +6045,7 @@ export type Member = components['schemas']['Member'];
 export type Meta = components['schemas']['Meta'];
 export type OptOut = components['schemas']['OptOut'];
 export type Organization = components['schemas']['Organization'];
+export type OwnSession = components['schemas']['OwnSession'];
 export type PageViewEvent = components['schemas']['PageViewEvent'];
 export type PersonLookup = components['schemas']['PersonLookup'];
 export type Pixel = components['schemas']['Pixel'];
@@ -5814,6 +6056,7 @@ export type PreviewedCompany = components['schemas']['PreviewedCompany'];
 export type PreviewedPerson = components['schemas']['PreviewedPerson'];
 export type Profile = components['schemas']['Profile'];
 export type Project = components['schemas']['Project'];
+export type ProjectActivity = components['schemas']['ProjectActivity'];
 export type ProjectMember = components['schemas']['ProjectMember'];
 export type RejectedEvent = components['schemas']['RejectedEvent'];
 export type ResolutionStatistics = components['schemas']['ResolutionStatistics'];
@@ -15342,8 +15585,10 @@ export interface operations {
                      */
                     "application/json": {
                         member: components["schemas"]["Member"];
-                        /** @description Pass it on to them: no mail is sent. Good for seven days and for one sign-up. */
+                        /** @description Where `by_mail` is false, pass it on to them. Good for seven days and for one sign-up. */
                         invitation_url: string;
+                        /** @description Whether the link is mailed to them, too. */
+                        by_mail: boolean;
                     };
                 };
             };
@@ -15660,8 +15905,10 @@ export interface operations {
                      */
                     "application/json": {
                         member: components["schemas"]["Member"];
-                        /** @description Pass it on to them: no mail is sent. Good for seven days and for one sign-up. */
+                        /** @description Where `by_mail` is false, pass it on to them. Good for seven days and for one sign-up. */
                         invitation_url?: string;
+                        /** @description Whether the link is mailed to them, too. */
+                        by_mail?: boolean;
                     };
                 };
             };
@@ -16248,6 +16495,82 @@ export interface operations {
                         deleted: true;
                         /** @description Collecting stops at once. `delete` removes the stored events within minutes; `keep` keeps them. */
                         events: "delete" | "keep";
+                    };
+                };
+            };
+            /** @description A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it. Or `query_too_heavy`: there is no answer within the time and memory that one request has; take a shorter window. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `Invalid API key`, `Invalid API secret` or `API secret is required`. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `forbidden`: not available to a project-scoped API key, or the role does not allow it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What is named does not exist, or is somebody else’s; `error` says what. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limited`: 10 requests a second, bursts of 10, per key; 25 requests a second, bursts of 50, per organization. `X-RateLimit-Limit`, `-Burst` and `-Remaining` tell of the tightest of them. `Retry-After` says for how many seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listProjectActivity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        projects: components["schemas"]["ProjectActivity"][];
                     };
                 };
             };
@@ -18666,6 +18989,8 @@ export interface operations {
                 "application/json": {
                     name?: string;
                     password?: string;
+                    /** @description The six digits that an authenticator app shows now, or a recovery code; each is good once. */
+                    code?: string;
                 };
             };
         };
@@ -18681,6 +19006,142 @@ export interface operations {
             };
             /** @description The request cannot be read, or is refused: `error` says why. */
             "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it. Or `query_too_heavy`: there is no answer within the time and memory that one request has; take a shorter window. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unauthenticated`: nobody is signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `forbidden`, or `cross_origin` for what a page of another site sends. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What is named does not exist, or is somebody else’s; `error` says what. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    updateAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it. Or `query_too_heavy`: there is no answer within the time and memory that one request has; take a shorter window. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unauthenticated`: nobody is signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `forbidden`, or `cross_origin` for what a page of another site sends. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What is named does not exist, or is somebody else’s; `error` says what. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18722,6 +19183,234 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description `unauthenticated`: nobody is signed in; or `second_factor_required` or `invalid_code`: `code` is. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `forbidden`, or `cross_origin` for what a page of another site sends. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What is named does not exist, or is somebody else’s; `error` says what. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limited`: too many tries; `Retry-After` says when the next may be made. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    requestEmailChange: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** Format: email */
+                    email: string;
+                    current_password: string;
+                    /** @description The six digits that an authenticator app shows now, or a recovery code; each is good once. */
+                    code?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        email: string;
+                    };
+                };
+            };
+            /** @description A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it. Or `query_too_heavy`: there is no answer within the time and memory that one request has; take a shorter window. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unauthenticated`: nobody is signed in; or `second_factor_required` or `invalid_code`: `code` is. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `forbidden`, or `cross_origin` for what a page of another site sends. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What is named does not exist, or is somebody else’s; `error` says what. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limited`: too many tries; `Retry-After` says when the next may be made. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getEmailChange: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        email: string;
+                    };
+                };
+            };
+            /** @description The request cannot be read, or is refused: `error` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    confirmEmailChange: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        email: string;
+                    };
+                };
+            };
+            /** @description The request cannot be read, or is refused: `error` says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        sessions: components["schemas"]["OwnSession"][];
+                    };
+                };
+            };
+            /** @description A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it. Or `query_too_heavy`: there is no answer within the time and memory that one request has; take a shorter window. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description `unauthenticated`: nobody is signed in. */
             401: {
                 headers: {
@@ -18742,6 +19431,508 @@ export interface operations {
             };
             /** @description What is named does not exist, or is somebody else’s; `error` says what. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    endOtherSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        ended: number;
+                    };
+                };
+            };
+            /** @description A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it. Or `query_too_heavy`: there is no answer within the time and memory that one request has; take a shorter window. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unauthenticated`: nobody is signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `forbidden`, or `cross_origin` for what a page of another site sends. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What is named does not exist, or is somebody else’s; `error` says what. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it. Or `query_too_heavy`: there is no answer within the time and memory that one request has; take a shorter window. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unauthenticated`: nobody is signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `forbidden`, or `cross_origin` for what a page of another site sends. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What is named does not exist, or is somebody else’s; `error` says what. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    confirmTwoFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The six digits that an authenticator app shows now, or a recovery code; each is good once. */
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Each is good once, where a code is asked for. They are not shown again. */
+                        recovery_codes: string[];
+                    };
+                };
+            };
+            /** @description A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it. Or `query_too_heavy`: there is no answer within the time and memory that one request has; take a shorter window. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unauthenticated`: nobody is signed in; or `second_factor_required` or `invalid_code`: `code` is. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `forbidden`, or `cross_origin` for what a page of another site sends. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What is named does not exist, or is somebody else’s; `error` says what. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: two-factor authentication is on already, or off. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limited`: too many tries; `Retry-After` says when the next may be made. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    beginTwoFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    current_password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description In base 32, to type in. */
+                        secret: string;
+                        /** @description `otpauth://totp/…`, as a QR code holds it. */
+                        uri: string;
+                    };
+                };
+            };
+            /** @description A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it. Or `query_too_heavy`: there is no answer within the time and memory that one request has; take a shorter window. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unauthenticated`: nobody is signed in; or `second_factor_required` or `invalid_code`: `code` is. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `forbidden`, or `cross_origin` for what a page of another site sends. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What is named does not exist, or is somebody else’s; `error` says what. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: two-factor authentication is on already, or off. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limited`: too many tries; `Retry-After` says when the next may be made. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    endTwoFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    current_password: string;
+                    /** @description The six digits that an authenticator app shows now, or a recovery code; each is good once. */
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it. Or `query_too_heavy`: there is no answer within the time and memory that one request has; take a shorter window. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unauthenticated`: nobody is signed in; or `second_factor_required` or `invalid_code`: `code` is. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `forbidden`, or `cross_origin` for what a page of another site sends. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What is named does not exist, or is somebody else’s; `error` says what. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: two-factor authentication is on already, or off. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limited`: too many tries; `Retry-After` says when the next may be made. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    renewRecoveryCodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    current_password: string;
+                    /** @description The six digits that an authenticator app shows now, or a recovery code; each is good once. */
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Each is good once, where a code is asked for. They are not shown again. */
+                        recovery_codes: string[];
+                    };
+                };
+            };
+            /** @description A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it. Or `query_too_heavy`: there is no answer within the time and memory that one request has; take a shorter window. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unauthenticated`: nobody is signed in; or `second_factor_required` or `invalid_code`: `code` is. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `forbidden`, or `cross_origin` for what a page of another site sends. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What is named does not exist, or is somebody else’s; `error` says what. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: two-factor authentication is on already, or off. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limited`: too many tries; `Retry-After` says when the next may be made. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18950,6 +20141,8 @@ export interface operations {
                     project_id?: string | null;
                     /** @description `read`: data, projects and pixels. `write`: campaigns and what they did, too. `admin` and `owner`: also what these members may administer; of one project `admin` is the most there is. */
                     role?: "read" | "write" | "admin" | "owner";
+                    /** @description In the future. Default: never. */
+                    expires_at?: string | null;
                 };
             };
         };

@@ -125,6 +125,20 @@ async function buildProgram(): Promise<Command> {
       await withAccounts((postgres, url) => resetPassword(postgres, email, url))
     })
   program
+    .command('change-email <email> <new-email>')
+    .description('another e-mail address for this user to sign in with')
+    .action(async (email, newEmail) => {
+      const { changeEmailOf } = await import('./admin/commands.ts')
+      await withAccounts((postgres) => changeEmailOf(postgres, email, newEmail))
+    })
+  program
+    .command('disable-two-factor <email>')
+    .description('for a user who has lost their app and their recovery codes')
+    .action(async (email) => {
+      const { disableTwoFactor } = await import('./admin/commands.ts')
+      await withAccounts((postgres) => disableTwoFactor(postgres, email))
+    })
+  program
     .command('migrate')
     .description('bring both stores to this version’s schema, which each start does too')
     .action(async () => {

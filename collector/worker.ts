@@ -110,7 +110,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
       },
       accounts: {
         sendMail: config.smtpUrl ? openMail(config.smtpUrl, config.smtpFrom) : null,
-        ...{ postgres: pool, openReader, tokens, cursors },
+        ...{ postgres: pool, openReader, tokens, cursors, sealer },
         publicUrl: config.publicUrl,
       },
     }),

@@ -31,6 +31,9 @@ export function createAuthenticate(postgres: Postgres, tokens: Tokens, publicUrl
   const byKey = async (apiKey: string, secret: string | undefined): Promise<Principal> => {
     const key = await keyNamed(sha256(apiKey).toString('base64'))
     if (!key) throw unauthorized.key()
+    if (key.expires_at && key.expires_at.getTime() <= Date.now()) {
+      throw unauthorized.key(`This API key expired at ${key.expires_at.toISOString()}.`)
+    }
     if (secret) {
       if (!key.secret_sha256 || !timingSafeEqual(sha256(secret), key.secret_sha256))
         throw unauthorized.secret()
@@ -95,11 +98,12 @@ interface KeyRow {
   /** Null for a key of before there were secrets. */
   secret_sha256: Buffer | null
   secret_required: boolean
+  expires_at: Date | null
 }
 
 async function readKey(postgres: Postgres, hash: Buffer): Promise<KeyRow | undefined> {
   const { rows } = await postgres.query<KeyRow>(
-    `SELECT key_id, organization_id, project_id, mode, role, secret_sha256, secret_required
+    `SELECT key_id, organization_id, project_id, mode, role, secret_sha256, secret_required, expires_at
      FROM api_keys JOIN organizations USING (organization_id)
      WHERE key_sha256 = $1 AND revoked_at IS NULL`,
     [hash],
@@ -125,9 +129,13 @@ async function readMemberOfSession(
   { hash, organizationId }: SessionKey,
 ): Promise<MemberRow | undefined> {
   const { rows } = await postgres.query<MemberRow>(
-    `SELECT member_id, organization_id, role FROM sessions JOIN members USING (user_id)
+    `WITH used AS (
+       UPDATE sessions SET last_used_at = now()
+       WHERE session_sha256 = $1 AND last_used_at < now() - interval '1 minute'
+     )
+     SELECT member_id, organization_id, role FROM sessions JOIN members USING (user_id)
      WHERE session_sha256 = $1 AND expires_at > now() AND ($2::uuid IS NULL OR organization_id = $2)
-     ORDER BY last_used_at DESC NULLS LAST, members.created_at, member_id LIMIT 1`,
+     ORDER BY members.last_used_at DESC NULLS LAST, members.created_at, member_id LIMIT 1`,
     [Buffer.from(hash, 'base64'), organizationId],
   )
   return rows[0]

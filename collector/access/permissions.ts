@@ -68,7 +68,7 @@ export function requireOwner({ projectId, caller }: Principal): void {
 export async function requireCurrentRole(client: Queryable, { caller }: Principal): Promise<void> {
   const { rows } = await client.query(
     caller.kind === 'key'
-      ? 'SELECT FROM api_keys WHERE key_id = $1 AND role = $2 AND revoked_at IS NULL FOR SHARE'
+      ? 'SELECT FROM api_keys WHERE key_id = $1 AND role = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now()) FOR SHARE'
       : 'SELECT FROM members WHERE member_id = $1 AND role = $2 FOR SHARE',
     [callerId({ caller }), caller.role],
   )

@@ -1,9 +1,13 @@
 import { createInterface } from 'node:readline/promises'
 import { Check } from 'typebox/value'
+import { ApiError } from '../http/errors.ts'
 import { Name } from '../http/schemas.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
-import { inTransaction } from '../platform/postgres/transaction.ts'
+import { inTransaction, type Queryable } from '../platform/postgres/transaction.ts'
 import { StartError } from '../platform/startError.ts'
+import { auditOwn } from './account/auditOwn.ts'
+import { changeEmail } from './account/emailChange.ts'
+import { removeSecondFactor } from './account/secondFactor.ts'
 import { Email } from './schemas.ts'
 import { linkMinutes, newPasswordResetLink } from './sessions/passwordReset.ts'
 import { type SetupRequest, setUp } from './setup.ts'
@@ -13,6 +17,41 @@ export async function resetPassword(postgres: Postgres, email: string, publicUrl
   const link = await newPasswordResetLink(postgres, email, linkMinutes.printed, publicUrl)
   if (!link) throw new StartError(`nobody here has the e-mail address ${email}`)
   console.log(`${email} chooses a new password here, once and within 24 hours:\n  ${link}`)
+}
+
+/** `footfall change-email EMAIL NEW_EMAIL`: for a service that sends no mail to show whose an address is. */
+export async function changeEmailOf(postgres: Postgres, email: string, newEmail: string): Promise<void> {
+  if (!Check(Email, newEmail)) throw new StartError(`${newEmail} is no e-mail address`)
+  await inTransaction(postgres, async (client) => {
+    const userId = await userOf(client, email)
+    const after = newEmail.toLowerCase()
+    await changeEmail(client, userId, after).catch((error: Error) => {
+      throw error instanceof ApiError
+        ? new StartError(error.status === 404 ? `somebody signs in as ${after} already` : error.message)
+        : error
+    })
+    await auditOwn(client, userId, 'member.email', { email: { from: email.toLowerCase(), to: after } })
+  })
+  console.log(`${email} signs in as ${newEmail.toLowerCase()} from now on.`)
+}
+
+/** `footfall disable-two-factor EMAIL`: for whoever has neither their app nor a recovery code any more. */
+export async function disableTwoFactor(postgres: Postgres, email: string): Promise<void> {
+  await inTransaction(postgres, async (client) => {
+    const userId = await userOf(client, email)
+    if (!(await removeSecondFactor(client, userId)))
+      throw new StartError(`${email} has no two-factor authentication`)
+    await auditOwn(client, userId, 'member.two_factor', { on: false, by: 'operator' })
+  })
+  console.log(`${email} signs in with the password alone from now on. Be sure that it was they who asked.`)
+}
+
+async function userOf(client: Queryable, email: string): Promise<string> {
+  const { rows } = await client.query<{ user_id: string }>('SELECT user_id FROM users WHERE email = $1', [
+    email.toLowerCase(),
+  ])
+  if (!rows[0]) throw new StartError(`nobody here has the e-mail address ${email}`)
+  return rows[0].user_id
 }
 
 /** `footfall setup`: makes the first organization, and says how to go on. */

@@ -1,6 +1,7 @@
 import type { OpenReader } from '../access/reader.ts'
 import type { Tokens } from '../access/tokens.ts'
 import type { Cursors } from '../http/cursors.ts'
+import type { Sealer } from '../outbound/sealer.ts'
 import type { SendMail } from '../platform/mail.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 
@@ -15,6 +16,8 @@ export interface AccountsDeps {
   publicUrl: string
   /** Null: no mail is sent. */
   sendMail: SendMail | null
+  /** Keeps what makes the codes of second factors. */
+  sealer: Sealer
   /** Signs the tokens of the legacy sign-in. */
   tokens: Tokens
 }

@@ -2,6 +2,10 @@ import type { FastifyPluginAsync } from 'fastify'
 import { personal } from '../access/guard.ts'
 import { forbidden } from '../http/errors.ts'
 import { rejectUnstorableText } from '../http/rejectUnstorableText.ts'
+import { accountRoutes } from './account/accountRoutes.ts'
+import { emailChangeRoutes } from './account/emailChangeRoutes.ts'
+import { ownSessionRoutes } from './account/ownSessions.ts'
+import { secondFactorRoutes } from './account/secondFactorRoutes.ts'
 import { auditRoutes } from './auditLog/routes.ts'
 import type { AccountsDeps } from './deps.ts'
 import { keyRoutes } from './keys/apiKeys.ts'
@@ -13,6 +17,7 @@ import { whoamiRoutes } from './organizations/whoami.ts'
 import { identifySecretRoutes } from './pixels/identifySecretRoutes.ts'
 import { pixelActivityRoutes } from './pixels/pixelActivity.ts'
 import { pixelRoutes } from './pixels/pixels.ts'
+import { projectActivityRoutes } from './projects/projectActivity.ts'
 import { projectRoutes } from './projects/projects.ts'
 import { loginRoutes } from './sessions/login.ts'
 import { ownPasswordRoutes } from './sessions/ownPassword.ts'
@@ -33,6 +38,7 @@ export const administrationRoutes =
     await app.register(organizationRoutes(deps))
     await app.register(memberRoutes(deps))
     await app.register(projectRoutes(deps))
+    await app.register(projectActivityRoutes(deps))
     await app.register(projectMemberRoutes(deps))
     await app.register(pixelRoutes(deps))
     await app.register(pixelActivityRoutes(deps))
@@ -51,7 +57,11 @@ export const dashboardApiRoutes =
     })
     await app.register(sessionRoutes(deps))
     await app.register(invitationRoutes(deps))
+    await app.register(accountRoutes(deps))
     await app.register(ownPasswordRoutes(deps))
+    await app.register(emailChangeRoutes(deps))
+    await app.register(ownSessionRoutes(deps))
+    await app.register(secondFactorRoutes(deps))
     await app.register(passwordResetRoutes(deps))
     await app.register(keyRoutes(deps))
     await app.register(auditRoutes(deps))

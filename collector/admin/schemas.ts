@@ -18,6 +18,19 @@ export const access = {
 /** The parts that bodies, queries and answers of this area are made of. */
 export const Email = Type.String({ format: 'email', maxLength: 254 })
 export const Password = Type.String({ minLength: 12, maxLength: 200 })
+/** The password that somebody has, however long they were when it was chosen. */
+export const CurrentPassword = Type.String({ minLength: 1, maxLength: 200 })
+/** What routes that ask for the password, or for a code, are refused with besides. */
+export const triesRefusals = {
+  401: '`unauthenticated`: nobody is signed in; or `second_factor_required` or `invalid_code`: `code` is.',
+  429: '`rate_limited`: too many tries; `Retry-After` says when the next may be made.',
+} as const
+/** Of an authenticator app, or a recovery code, as people type them. */
+export const Code = Type.String({
+  minLength: 1,
+  maxLength: 40,
+  description: 'The six digits that an authenticator app shows now, or a recovery code; each is good once.',
+})
 
 export const OrganizationRole = Type.Union([
   Type.Literal('owner'),

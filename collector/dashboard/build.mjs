@@ -10,6 +10,17 @@ import { brotliCompress, gzip } from 'node:zlib'
 import { build } from 'esbuild'
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
+/** What stands in examples/ is shown, not run. */
+const examplesAsText = {
+  name: 'examples as text',
+  setup({ onLoad }) {
+    onLoad({ filter: /[/\\]examples[/\\]/ }, async ({ path }) => ({
+      contents: await readFile(path, 'utf8'),
+      loader: 'text',
+    }))
+  },
+}
+
 /** What a file is served as, by what is added to its name. */
 const encodings = { '': (bytes) => bytes, '.br': promisify(brotliCompress), '.gz': promisify(gzip) }
 
@@ -22,6 +33,7 @@ export async function buildDashboard({ outDir }) {
     chunkNames: '[name]-[hash]',
     splitting: true,
     loader: { '.svg': 'copy' },
+    plugins: [examplesAsText],
     bundle: true,
     write: false,
     metafile: true,

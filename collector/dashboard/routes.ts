@@ -15,6 +15,7 @@ const pagePaths = [
   '/invitation/:token',
   '/forgot-password',
   '/reset-password/:token',
+  '/email-change/:token',
   `/:organization_id(^${uuid}$)`,
   `/:organization_id(^${uuid}$)/*`,
 ]

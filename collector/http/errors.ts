@@ -39,6 +39,12 @@ export const unauthorized = {
   /** Sign-in: the same for an unknown address and a wrong password. */
   credentials: () =>
     new ApiError(401, 'invalid_credentials', 'The e-mail address or the password is not right.'),
+  /** The password was right, and is not enough. */
+  secondFactorRequired: () =>
+    new ApiError(401, 'second_factor_required', 'Send the `code` that your authenticator app shows, too.'),
+  /** Of a second factor: wrong, used before, or too old. */
+  code: () =>
+    new ApiError(401, 'invalid_code', 'The code is not right, or was used already: wait for the next one.'),
 }
 
 /** 415: the route takes bodies of these media types only. */
@@ -83,6 +89,9 @@ export const notFound = {
   organization: () =>
     new ApiError(404, 'organization not found', 'You belong to no organization with this id.'),
   project: () => new ApiError(404, 'project not found', 'No project of yours has this id.'),
+  session: () => new ApiError(404, 'session not found', 'No session of yours has this id.'),
+  emailChange: () =>
+    new ApiError(404, 'email change not found', 'The link is used up, too old, or replaced by a newer one.'),
   pixel: () => new ApiError(404, 'pixel not found', 'No pixel of yours has this id.'),
   build: () => new ApiError(404, 'build not found', 'This audience has no build with this id.'),
   audience: () => new ApiError(404, 'audience not found', 'No audience of yours has this id.'),

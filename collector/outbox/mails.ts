@@ -22,6 +22,18 @@ export async function mailOwners(
   await wakeQueue(client, mailsQueue)
 }
 
+/** Mails somebody, once the transaction of `client` commits. */
+export async function mailTo(
+  client: Queryable,
+  recipient: string,
+  { subject, text }: { subject: string; text: string },
+): Promise<void> {
+  await client.query('INSERT INTO outbox_mails (recipient, subject, body) VALUES ($1, $2, $3)', [
+    ...[recipient, subject, text],
+  ])
+  await wakeQueue(client, mailsQueue)
+}
+
 export interface MailJobsDeps {
   postgres: Postgres
   /** Null: no mail is sent. */

@@ -11,8 +11,8 @@ test('two at once: what somebody else changed meanwhile is shown, and overwritte
   const { organization_id, project_id, pixel_id } = dashboard.service.demo
   for (const page of [mine, theirs]) {
     await signIn(page)
-    await page.goto(at(`/${organization_id}/projects/${project_id}/pixels/${pixel_id}`))
-    await heading(page, 'Settings').waitFor()
+    await page.goto(at(`/${organization_id}/projects/${project_id}/pixels/${pixel_id}?tab=privacy`))
+    await heading(page, 'Privacy').waitFor()
   }
   await theirs.getByLabel('Consent').selectOption('hold')
   await button(theirs, 'Save settings').click()
@@ -28,7 +28,7 @@ test('two at once: what somebody else changed meanwhile is shown, and overwritte
   expect(await violations(mine)).toEqual([])
   const stored = async () => {
     await theirs.reload()
-    await heading(theirs, 'Settings').waitFor()
+    await heading(theirs, 'Privacy').waitFor()
     return {
       consent: await theirs.getByLabel('Consent').inputValue(),
       dropsBots: await theirs.getByLabel('Drop what bots send').isChecked(),

@@ -97,6 +97,7 @@ test('what is for anyone is listed here', () => {
       'GET /invitation/:token',
       'GET /forgot-password',
       'GET /reset-password/:token',
+      'GET /email-change/:token',
       'GET /:organization_id(^[0-9a-fA-F-]{36}$)',
       'GET /:organization_id(^[0-9a-fA-F-]{36}$)/*',
       'GET /dashboard/assets/:file',
@@ -111,6 +112,8 @@ test('what is for anyone is listed here', () => {
       'POST /dashboard/session',
       'POST /dashboard/password-reset',
       'GET /dashboard/password-reset/:token',
+      'GET /dashboard/email-change/:token',
+      'POST /dashboard/email-change/:token',
       'POST /dashboard/password-reset/:token',
       'GET /dashboard/invitation/:token',
       'POST /dashboard/invitation/:token',
@@ -215,8 +218,8 @@ describe('nobody is let in who does not belong', () => {
     const before = await stateOf(ours)
     const headers = await service.withSession(ours.member)
     for (const { name, access } of routes()) {
-      // Signing out is theirs, and so is turning to the organization that they are in.
-      if (/^(DELETE|PUT) \/dashboard\/session$/.test(name)) continue
+      // Signing out is theirs, so are their name and sessions, and turning to the organization that they are in.
+      if (/^(DELETE|PUT) \/dashboard\/(sessions?|account)$/.test(name)) continue
       const answer = await service.ask(name, ours, headers)
       if (access.to === 'key' && !access.members) expect(answer).toMatchObject({ name, status: 401 })
       else if (!name.startsWith('GET')) expect([400, 401, 403, 404], name).toContain(answer.status)
@@ -248,7 +251,8 @@ describe('nobody is let in who does not belong', () => {
 test('the organization’s own key and its owner’s session are let in everywhere they belong', async () => {
   const session = await service.withSession(ours.owner)
   for (const { name, access } of routes()) {
-    if (name.startsWith('DELETE') || name.includes('password')) continue
+    // These ask for the password besides.
+    if (name.startsWith('DELETE') || /password|email-change|two-factor/.test(name)) continue
     const headers = access.to === 'session' ? session : withKey(ours.key)
     const answer = await service.ask(name, ours, headers)
     expect([200, 201, 202], `${name} ${answer.text}`).toContain(answer.status)

@@ -232,6 +232,7 @@ export const samples: Record<string, Sample> = {
     body: ({ projects, owner }) => ({ project_id: projects[0], member_id: owner, role: 'admin' }),
   },
   'POST /api/v1/pixel/create': { body: ({ projects }) => ({ project_id: projects[0], name: 'Another' }) },
+  'GET /api/v1/project/activity': {},
   'GET /api/v1/pixel/list': byProject,
   'GET /api/v1/pixel/retrieve/:pixel_id': { params: ({ pixels }) => ({ pixel_id: pixels[0] }) },
   'GET /api/v1/pixel/activity/:pixel_id': { params: ({ pixels }) => ({ pixel_id: pixels[0] }) },
@@ -244,6 +245,21 @@ export const samples: Record<string, Sample> = {
   'PUT /dashboard/password': {
     body: () => ({ current_password: 'not the password', new_password: 'a new long password' }),
   },
+  'GET /dashboard/account': {},
+  'PUT /dashboard/account': { body: () => ({ name: 'Somebody else' }) },
+  'POST /dashboard/email-change': {
+    body: () => ({ email: 'new@customers.example', current_password: 'not the password' }),
+  },
+  'GET /dashboard/sessions': {},
+  'POST /dashboard/two-factor': { body: () => ({ current_password: 'not the password' }) },
+  'PUT /dashboard/two-factor': { body: () => ({ code: '000000' }) },
+  'POST /dashboard/two-factor/recovery-codes': {
+    body: () => ({ current_password: 'not the password', code: '000000' }),
+  },
+  'DELETE /dashboard/two-factor': {
+    body: () => ({ current_password: 'not the password', code: '000000' }),
+  },
+  'DELETE /dashboard/sessions/:session_id': { params: () => ({ session_id: randomUUID() }) },
   'GET /dashboard/keys': {},
   'POST /dashboard/keys': { body: () => ({ name: 'New', mode: 'live', project_id: null }) },
   'DELETE /dashboard/keys/:key_id': { params: () => ({ key_id: randomUUID() }) },
@@ -260,6 +276,7 @@ export const samples: Record<string, Sample> = {
   'DELETE /api/v1/organization/user/delete': { body: ({ member }) => ({ member_id: member }) },
   'DELETE /api/v1/pixel/delete': { body: ({ pixels }) => ({ pixel_id: pixels[0], events: 'keep' }) },
   'DELETE /api/v1/project/delete': { body: ({ projects }) => ({ project_id: projects[0], events: 'keep' }) },
+  'DELETE /dashboard/sessions': {},
   'DELETE /dashboard/session': {},
   'DELETE /api/v1/organization': { body: () => ({ confirm: 'not its name', events: 'keep' }) },
 }

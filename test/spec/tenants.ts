@@ -128,7 +128,15 @@ export async function openTenants() {
       ...{ postgres, spool, locate: openLocate(null) },
       optOuts: { has: () => false, close: async () => {} },
     },
-    accounts: { postgres, openReader, tokens, cursors, publicUrl: config.publicUrl, sendMail: null },
+    accounts: {
+      postgres,
+      openReader,
+      tokens,
+      cursors,
+      publicUrl: config.publicUrl,
+      sendMail: null,
+      sealer: createSealer([]),
+    },
   })
   await app.ready()
 

@@ -62,11 +62,10 @@ test('the client imports nothing of ours; what generates it is launched as the s
   expect(outsideOf('client').filter(({ target }) => !target.startsWith(launchers))).toEqual([])
 })
 
-test('the dashboard’s pages take the client, and nothing else of ours', () => {
-  const client = join('client', 'index.ts')
-  expect(outsideOf(join('collector', 'dashboard', 'web')).filter(({ target }) => target !== client)).toEqual(
-    [],
-  )
+test('the dashboard’s pages take the client, show examples, and take nothing else of ours', () => {
+  const isTheirs = ({ target }: Import) =>
+    target === join('client', 'index.ts') || target.startsWith(`examples${sep}`)
+  expect(outsideOf(join('collector', 'dashboard', 'web')).filter((found) => !isTheirs(found))).toEqual([])
 })
 
 test('nothing but tests imports from test', () => {
@@ -78,7 +77,7 @@ test('every wing of the collector stands in the table, below all that it imports
   const wings = new Set(importsBelow('collector').flatMap(({ file }) => wingOf(file) ?? []))
   expect([...wings].filter((wing) => !rules.has(wing))).toEqual([])
   expect(rules.size).toBe(wings.size)
-  const known = ['schemas', 'pixel', 'client']
+  const known = ['schemas', 'pixel', 'client', 'examples']
   for (const [wing, imports] of rules) {
     expect([wing, imports.filter((name) => !known.includes(name))]).toEqual([wing, []])
     known.push(wing)

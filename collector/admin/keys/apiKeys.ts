@@ -12,7 +12,7 @@ import {
 } from '../../access/permissions.ts'
 import { callerId, type KeyRole, type Principal } from '../../access/principal.ts'
 import { isVisibleProject, plainMemberId } from '../../access/visibility.ts'
-import { ApiError, forbidden, notFound, unauthorized } from '../../http/errors.ts'
+import { ApiError, forbidden, invalidParameter, notFound, unauthorized } from '../../http/errors.ts'
 import { exactly, Id, Name, Nullable, Timestamp } from '../../http/schemas.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import type { AccountsDeps } from '../deps.ts'
@@ -37,6 +37,8 @@ export const newApiCredentials = (mode: 'live' | 'test'): ApiCredentials => ({
 export interface KeyMaking {
   keyId: string
   role: KeyRole
+  /** Absent: it serves until it is revoked. */
+  expiresAt?: Date | undefined
   /** Null: whoever runs the service. */
   maker: { memberId: string; email: string } | null
 }
@@ -48,7 +50,7 @@ export async function storeApiKey(
   mode: 'live' | 'test',
   name: string,
   { apiKey, apiSecret }: ApiCredentials,
-  { keyId, role, maker }: KeyMaking = {
+  { keyId, role, maker, expiresAt }: KeyMaking = {
     keyId: randomUUID(),
     role: owner.projectId === null ? 'owner' : 'admin',
     maker: null,
@@ -56,12 +58,12 @@ export async function storeApiKey(
 ): Promise<void> {
   await client.query(
     `INSERT INTO api_keys (key_id, organization_id, project_id, mode, name, key_prefix, key_sha256,
-       secret_sha256, role, created_by, created_by_member_id)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (key_sha256) DO NOTHING`,
+       secret_sha256, role, created_by, created_by_member_id, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (key_sha256) DO NOTHING`,
     [
       ...[keyId, owner.organizationId, owner.projectId, mode, name],
       ...[apiKey.slice(0, shownChars), sha256(apiKey), sha256(apiSecret), role],
-      ...[maker?.email, maker?.memberId],
+      ...[maker?.email, maker?.memberId, expiresAt],
     ],
   )
 }
@@ -88,6 +90,9 @@ export const Key = Type.Object(
     created_by: Nullable(Type.String({ description: 'The e-mail address of who made it.' })),
     created_by_member_id: Nullable(Id),
     last_used_at: Nullable(Timestamp),
+    expires_at: Nullable(Timestamp, {
+      description: 'From then on it is refused. Null: it serves until it is revoked.',
+    }),
   },
   { title: 'Key' },
 )
@@ -140,30 +145,32 @@ export const keyRoutes =
             mode: Mode,
             project_id: Type.Optional(Nullable(Id)),
             role: Type.Optional(Role),
+            expires_at: Type.Optional(Nullable(Timestamp, { description: 'In the future. Default: never.' })),
           }),
           response: { 201: Type.Object({ key: Key, api_key: Type.String(), api_secret: Type.String() }) },
         },
       },
-      async ({ principal, body: { name, mode, project_id, role: asked } }, reply) => {
+      async ({ principal, body: { name, mode, project_id, role: asked, expires_at } }, reply) => {
         if (!project_id) requireOrganizationAdmin(principal)
         const project = project_id ? await projectFor(postgres, principal, project_id, 'write') : null
         const projectId = project?.projectId ?? null
         const most = highestKeyRole(principal, projectId)
         const role = asked ?? most
         if (!coversRole(most, role)) throw forbidden(`A key that you make here may be ${most} at most.`)
+        const expiresAt = readExpiry(expires_at)
         const credentials = newApiCredentials(mode)
         const keyId = randomUUID()
         const key = await inTransaction(postgres, async (client) => {
           await requireCurrentRole(client, principal)
           const owner = { organizationId: principal.organizationId, projectId }
           const maker = { memberId: callerId(principal), email: await emailOf(client, principal) }
-          await storeApiKey(client, owner, mode, name, credentials, { keyId, role, maker })
+          await storeApiKey(client, owner, mode, name, credentials, { keyId, role, maker, expiresAt })
           await audit(
             client,
             principal,
             'key.create',
             { kind: 'key', id: keyId },
-            { name, mode, role, project_id: projectId },
+            { name, mode, role, project_id: projectId, ...(expiresAt && { expires_at }) },
           )
           return readKey(client, principal.organizationId, keyId)
         })
@@ -207,6 +214,14 @@ export const keyRoutes =
     }
   }
 
+/** When a new key is to end. Throws 400 for a time that is over. */
+function readExpiry(given: string | null | undefined): Date | undefined {
+  if (!given) return undefined
+  const expiresAt = new Date(given)
+  if (!(expiresAt.getTime() > Date.now())) throw invalidParameter('expires_at', 'must be in the future')
+  return expiresAt
+}
+
 /** Revokes a key, and records it in the audit log. */
 export async function revokeKey(
   client: Queryable,
@@ -219,12 +234,13 @@ export async function revokeKey(
 
 /** $1 is the organization. */
 export const selectKeys = `
-  SELECT key_id, name, key_prefix, project_id, mode, role, created_at, created_by, created_by_member_id, last_used_at
+  SELECT key_id, name, key_prefix, project_id, mode, role, created_at, created_by, created_by_member_id, last_used_at, expires_at
   FROM api_keys WHERE organization_id = $1 AND revoked_at IS NULL`
 
-export interface KeyRow extends Omit<Key, 'scope' | 'created_at' | 'last_used_at'> {
+export interface KeyRow extends Omit<Key, 'scope' | 'created_at' | 'last_used_at' | 'expires_at'> {
   created_at: Date
   last_used_at: Date | null
+  expires_at: Date | null
 }
 
 async function readKey(
@@ -253,6 +269,7 @@ export const toKey = (row: KeyRow): Key => ({
   created_by: row.created_by,
   created_by_member_id: row.created_by_member_id,
   last_used_at: row.last_used_at?.toISOString() ?? null,
+  expires_at: row.expires_at?.toISOString() ?? null,
 })
 
 async function emailOf(client: Queryable, principal: Principal): Promise<string> {

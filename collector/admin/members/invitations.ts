@@ -11,8 +11,9 @@ import { conflict, invalidParameter, notFound, unauthorized } from '../../http/e
 import { exactly, Name } from '../../http/schemas.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
+import { requireSecondFactor } from '../account/secondFactor.ts'
 import type { AccountsDeps } from '../deps.ts'
-import { access, Password } from '../schemas.ts'
+import { access, Code, Password } from '../schemas.ts'
 import { rememberBrowser } from '../sessions/knownBrowser.ts'
 import { checkPassword, hashPassword } from '../sessions/passwords.ts'
 import { readSignedIn, SignedIn, startSession } from '../sessions/sessions.ts'
@@ -27,13 +28,37 @@ export function newInvitation(): { token: string; sha256: Buffer; expiresAt: Dat
   return { token, sha256: sha256(token), expiresAt: new Date(Date.now() + invitationMs) }
 }
 
+/** Of an organization: nobody has strangers mailed without end. */
+export const invitationMails = { burst: 100, everySeconds: 60 }
+
+/** What somebody who is invited is written. */
+export async function invitationMail(
+  client: Queryable,
+  organizationId: string,
+  email: string,
+  link: string,
+): Promise<{ subject: string; text: string }> {
+  const { rows } = await client.query<{ name: string }>(
+    'SELECT name FROM organizations WHERE organization_id = $1',
+    [organizationId],
+  )
+  const name = rows[0]!.name
+  return {
+    subject: `You are invited to ${name} on Footfall`,
+    text:
+      `${name} invites ${email} to its dashboard of Footfall.\n\n` +
+      `Accept it here, within seven days:\n\n${link}\n\nIf you do not know them, do nothing.\n`,
+  }
+}
+
 const tags = ['Dashboard']
 const params = exactly({ token: Type.String({ maxLength: 200 }) })
 
 /** /dashboard/invitation/{token}: whom it is for; accept it. */
 export const invitationRoutes =
-  ({ postgres, publicUrl }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const { postgres, publicUrl } = deps
     const config = { access: access.anyone }
 
     app.get(
@@ -71,7 +96,11 @@ export const invitationRoutes =
             'they have is refused with 401, counted as one to sign in; so a holder of the link can tell that the address ' +
             'has an account, at the price of the invitation where it has none.',
           params,
-          body: exactly({ name: Type.Optional(Name), password: Type.Optional(Password) }),
+          body: exactly({
+            name: Type.Optional(Name),
+            password: Type.Optional(Password),
+            code: Type.Optional(Code),
+          }),
           response: { 200: SignedIn },
         },
       },
@@ -79,8 +108,7 @@ export const invitationRoutes =
         const { token } = request.params
         // Only who has an invitation may cost us a hash.
         const { email } = await readInvitation(postgres, token)
-        const proof =
-          (await signedInAs(request, email)) ?? (await withPassword(request, email, request.body.password))
+        const proof = (await signedInAs(request, email)) ?? (await withPassword(request, email, request.body))
         const signedIn = await inTransaction(postgres, async (client) => {
           const invitation = await readInvitation(client, token, 'FOR UPDATE OF members')
           const { member_id: memberId, organization_id: organizationId, role } = invitation
@@ -94,7 +122,7 @@ export const invitationRoutes =
           )
           const actor = { organizationId, caller: { kind: 'member', memberId, role } } as const
           await audit(client, actor, 'member.join', { kind: 'member', id: memberId })
-          if (!proof.hasSession) await startSession(client, reply, userId, publicUrl)
+          if (!proof.hasSession) await startSession(client, request, reply, userId, publicUrl)
           return readSignedIn(client, memberId)
         })
         if (!proof.hasSession) await rememberBrowser(postgres, reply, email, publicUrl)
@@ -118,18 +146,20 @@ export const invitationRoutes =
 
     /**
      * Whoever holds the link may be whoever sent the invitation: where the address has an account, it takes the
-     * password of it. Throws 401 "invalid_credentials", and 429 as sign-in does.
+     * password of it, and a code where sign-in asks for one. Throws 401 and 429 as sign-in does.
      */
     async function withPassword(
       request: FastifyRequest,
       email: string,
-      password: string | undefined,
+      { password, code }: { password?: string; code?: string },
     ): Promise<Proof> {
       if (password === undefined) throw invalidParameter('password', 'is missing')
       const user = await readUser(postgres, email)
       if (!user) return { passwordHash: await hashPassword(password) }
-      await takeSignInTry(postgres, await attemptOf(postgres, request, email, publicUrl))
+      const attempt = await attemptOf(postgres, request, email, publicUrl)
+      await takeSignInTry(postgres, attempt)
       if (!(await checkPassword(user.password_hash, password))) throw unauthorized.credentials()
+      await requireSecondFactor(deps, user.user_id, code, attempt.knownBrowser)
       return { userId: user.user_id }
     }
   }

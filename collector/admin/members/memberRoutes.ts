@@ -4,16 +4,19 @@ import { Type } from 'typebox'
 import { audit } from '../../access/audit.ts'
 import { lockOrganization } from '../../access/organizationLock.ts'
 import { requireCurrentRole, requireOrganizationAdmin, requireOwner } from '../../access/permissions.ts'
+import type { Principal } from '../../access/principal.ts'
 import { plainMemberId } from '../../access/visibility.ts'
 import { conflict } from '../../http/errors.ts'
 import { changesOf, requireVersion } from '../../http/optimisticLock.ts'
 import { NextCursor, pageQuery, readPage } from '../../http/pagination.ts'
 import { exactly, Id, Name, SeenVersion } from '../../http/schemas.ts'
-import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { mailTo } from '../../outbox/mails.ts'
+import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { KeysChoice, settleKeys } from '../keys/keysOfMember.ts'
 import { access, Deleted, Email, OrganizationRole } from '../schemas.ts'
-import { newInvitation } from './invitations.ts'
+import { requireToken } from '../sessions/signInThrottle.ts'
+import { invitationMail, invitationMails, newInvitation } from './invitations.ts'
 import {
   addToProjects,
   Member,
@@ -26,17 +29,30 @@ import {
 } from './members.ts'
 
 const InvitationUrl = Type.String({
-  description: 'Pass it on to them: no mail is sent. Good for seven days and for one sign-up.',
+  description: 'Where `by_mail` is false, pass it on to them. Good for seven days and for one sign-up.',
 })
+const ByMail = Type.Boolean({ description: 'Whether the link is mailed to them, too.' })
 const tags = ['Administration']
 
 /** /api/v1/organization/user*: the members of the caller's organization. */
 export const memberRoutes =
   (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const { postgres, publicUrl } = deps
+    const { postgres, publicUrl, sendMail } = deps
     const config = { access: access.organization }
     const invitationUrl = (token: string) => `${publicUrl}/invitation/${token}`
+
+    /** Where this service sends mail: the link, once the invitation is stored. */
+    async function mailInvitation(
+      client: Queryable,
+      { organizationId }: Principal,
+      { email }: { email: string },
+      token: string,
+    ): Promise<void> {
+      if (!sendMail) return
+      await requireToken(client, [{ name: `invitation_mails:${organizationId}`, ...invitationMails }])
+      await mailTo(client, email, await invitationMail(client, organizationId, email, invitationUrl(token)))
+    }
 
     app.post(
       '/api/v1/organization/user/create',
@@ -53,7 +69,7 @@ export const memberRoutes =
             name: Type.Optional(Name),
             projects: Type.Optional(Type.Array(ProjectOfMember, { maxItems: 100 })),
           }),
-          response: { 201: Type.Object({ member: Member, invitation_url: InvitationUrl }) },
+          response: { 201: Type.Object({ member: Member, invitation_url: InvitationUrl, by_mail: ByMail }) },
         },
       },
       async ({ principal, body }, reply) => {
@@ -83,9 +99,13 @@ export const memberRoutes =
             { kind: 'member', id },
             { email, role: body.role, projects: body.projects ?? [] },
           )
-          return readMember(client, principal, id)
+          const member = await readMember(client, principal, id)
+          await mailInvitation(client, principal, member, invitation.token)
+          return member
         })
-        return reply.code(201).send({ member, invitation_url: invitationUrl(invitation.token) })
+        return reply.code(201).send({
+          ...{ member, invitation_url: invitationUrl(invitation.token), by_mail: sendMail !== null },
+        })
       },
     )
 
@@ -151,7 +171,11 @@ export const memberRoutes =
             version: SeenVersion,
           }),
           response: {
-            200: Type.Object({ member: Member, invitation_url: Type.Optional(InvitationUrl) }),
+            200: Type.Object({
+              member: Member,
+              invitation_url: Type.Optional(InvitationUrl),
+              by_mail: Type.Optional(ByMail),
+            }),
           },
         },
       },
@@ -186,7 +210,10 @@ export const memberRoutes =
             { kind: 'member', id: member.member_id },
             { ...changesOf(before, member), ...(invitation && { renewed_invitation: true }) },
           )
-          return { member, ...(invitation && { invitation_url: invitationUrl(invitation.token) }) }
+          if (!invitation) return { member }
+          await mailInvitation(client, principal, member, invitation.token)
+          const { token } = invitation
+          return { member, invitation_url: invitationUrl(token), by_mail: sendMail !== null }
         })
       },
     )

@@ -11,7 +11,7 @@ const deprecated = `@${Date.UTC(2026, 0, 1) / 1000}`
 
 /** POST /auth/v1/login: the legacy way to a token (spec: Legacy methods). */
 export const loginRoutes =
-  ({ postgres, publicUrl, tokens }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  ({ publicUrl, tokens, ...deps }: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.post(
       '/auth/v1/login',
@@ -21,7 +21,9 @@ export const loginRoutes =
           tags: ['Authentication'],
           operationId: 'logIn',
           summary: 'Get a token for an e-mail address and a password',
-          description: 'Deprecated: use an API key. The token goes into `Authorization: Bearer …`.',
+          description:
+            'Deprecated: use an API key. The token goes into `Authorization: Bearer …`. Where two-factor authentication ' +
+            'is on it takes a `code` too.',
           deprecated: true,
           body: Credentials,
           response: {
@@ -35,7 +37,7 @@ export const loginRoutes =
       },
       async (request, reply) => {
         reply.header('deprecation', deprecated)
-        const { memberId } = await userWithPassword(postgres, request, request.body, publicUrl)
+        const { memberId } = await userWithPassword(deps, request, request.body, publicUrl)
         return {
           token: await tokens.sign(memberId),
           token_type: 'Bearer' as const,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { stringifySetCookie } from 'cookie'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { sha256 } from '../../access/authenticate.ts'
 import { callerId } from '../../access/principal.ts'
@@ -10,7 +10,7 @@ import { notFound, unauthorized } from '../../http/errors.ts'
 import { exactly, Id, Nullable } from '../../http/schemas.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { AccountsDeps } from '../deps.ts'
-import { access, OrganizationRole } from '../schemas.ts'
+import { access, Code, CurrentPassword, OrganizationRole } from '../schemas.ts'
 import { rememberBrowser } from './knownBrowser.ts'
 import { userWithPassword } from './signIn.ts'
 
@@ -35,7 +35,8 @@ type SignedIn = Static<typeof SignedIn>
 export const Credentials = exactly(
   {
     email: Type.String({ minLength: 1, maxLength: 254 }),
-    password: Type.String({ minLength: 1, maxLength: 200 }),
+    password: CurrentPassword,
+    code: Type.Optional(Code),
   },
   { title: 'Credentials' },
 )
@@ -44,8 +45,10 @@ const tags = ['Dashboard']
 
 /** /dashboard/session: sign in, who is signed in, sign out. */
 export const sessionRoutes =
-  ({ postgres, publicUrl }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const { postgres, publicUrl } = deps
+
     app.post(
       '/dashboard/session',
       {
@@ -56,14 +59,16 @@ export const sessionRoutes =
           summary: 'Sign in',
           description:
             'Sets the session’s cookie, good for thirty days. Tries are limited by address and e-mail address together; whoever signs in ' +
-            'from a browser that is known here has their own. The organization is the one last used.',
+            'from a browser that is known here has their own. The organization is the one last used. Where two-factor ' +
+            'authentication is on, the right password alone is answered 401 `second_factor_required`, and with a ' +
+            '`code` that is wrong or was used 401 `invalid_code`; tries of codes are limited by account.',
           body: Credentials,
           response: { 200: SignedIn },
         },
       },
       async (request, reply) => {
-        const { userId, memberId, email } = await userWithPassword(postgres, request, request.body, publicUrl)
-        await startSession(postgres, reply, userId, publicUrl)
+        const { userId, memberId, email } = await userWithPassword(deps, request, request.body, publicUrl)
+        await startSession(postgres, request, reply, userId, publicUrl)
         await rememberBrowser(postgres, reply, email, publicUrl)
         return readSignedIn(postgres, memberId)
       },
@@ -139,18 +144,24 @@ export const sessionRoutes =
 
 const sessionDays = 30
 const daySeconds = 86_400
+const userAgentCharsMax = 300
 
 /** Signs a user in: a new session, of which only the hash is kept, in a cookie that no script can read. */
 export async function startSession(
   client: Queryable,
+  request: FastifyRequest,
   reply: FastifyReply,
   userId: string,
   publicUrl: string,
 ): Promise<void> {
   const session = randomBytes(32).toString('base64url')
   await client.query(
-    `INSERT INTO sessions (session_sha256, user_id, expires_at) VALUES ($1, $2, now() + $3 * interval '1 day')`,
-    [sha256(session), userId, sessionDays],
+    `INSERT INTO sessions (session_sha256, user_id, expires_at, user_agent, address)
+     VALUES ($1, $2, now() + $3 * interval '1 day', $4, $5)`,
+    [
+      ...[sha256(session), userId, sessionDays],
+      ...[request.headers['user-agent']?.slice(0, userAgentCharsMax), request.ip],
+    ],
   )
   setSessionCookie(reply, session, sessionDays * daySeconds, publicUrl)
 }

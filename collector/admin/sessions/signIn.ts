@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { unauthorized } from '../../http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
+import { requireSecondFactor, type SecondFactorDeps } from '../account/secondFactor.ts'
 import { knownBrowserOf } from './knownBrowser.ts'
 import { checkPassword } from './passwords.ts'
 import { type Attempt, forgetSignInTries, takeSignInTry } from './signInThrottle.ts'
@@ -20,14 +21,15 @@ export const attemptOf = async (
 /**
  * The user whom an e-mail address and a password belong to, and as which member: that of the organization last used.
  * Throws 401 "invalid_credentials", which tells neither in words nor in time whether the address is known, and 429
- * "rate_limited" with Retry-After.
+ * "rate_limited" with Retry-After; whoever has the password of a user with a second factor is asked for its code (401).
  */
 export async function userWithPassword(
-  postgres: Postgres,
+  deps: SecondFactorDeps,
   request: FastifyRequest,
-  { email: given, password }: { email: string; password: string },
+  { email: given, password, code }: { email: string; password: string; code?: string },
   publicUrl: string,
 ): Promise<{ userId: string; memberId: string; email: string }> {
+  const { postgres } = deps
   const email = given.toLowerCase()
   const attempt = await attemptOf(postgres, request, email, publicUrl)
   await takeSignInTry(postgres, attempt)
@@ -41,5 +43,6 @@ export async function userWithPassword(
   const matches = await checkPassword(rows[0]?.password_hash ?? null, password)
   if (!matches || !rows[0]?.member_id) throw unauthorized.credentials()
   await forgetSignInTries(postgres, attempt)
+  await requireSecondFactor(deps, rows[0].user_id, code, attempt.knownBrowser)
   return { userId: rows[0].user_id, memberId: rows[0].member_id, email }
 }

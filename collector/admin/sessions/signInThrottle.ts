@@ -2,6 +2,7 @@ import { sha256 } from '../../access/authenticate.ts'
 import { networkOf } from '../../access/network.ts'
 import { ApiError } from '../../http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
 
 /** Tries that are to be had at once, and after how many seconds there is another. */
 export interface Bucket {
@@ -45,7 +46,7 @@ export const takeSignInTry = (postgres: Postgres, attempt: Attempt): Promise<voi
   requireToken(postgres, bucketsOf(attempt))
 
 /** Takes a token of each bucket, or throws 429 "rate_limited" with Retry-After. */
-export async function requireToken(postgres: Postgres, buckets: readonly Bucket[]): Promise<void> {
+export async function requireToken(postgres: Queryable, buckets: readonly Bucket[]): Promise<void> {
   const { rows } = await postgres.query<{ refused: number; wait_seconds: number }>(
     'SELECT refused, wait_seconds FROM take_tokens($1, $2, $3)',
     [

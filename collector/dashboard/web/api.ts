@@ -10,6 +10,7 @@ import {
 import { session } from './session.ts'
 
 export type {
+  Account,
   AuditEntry,
   Key as ApiKey,
   Member,
@@ -18,6 +19,7 @@ export type {
   PixelActivity as Activity,
   PixelSettings as Settings,
   Project,
+  ProjectActivity,
   ProjectMember,
   Session,
   UsageLimits as Limits,
@@ -49,6 +51,9 @@ export type UsageLimit = Params<'setUsageLimits'>['limits'][number]
 const organizationOfPage = (): string | undefined =>
   /^\/([0-9a-f-]{36})(?:\/|$)/i.exec(location.pathname)?.[1]
 
+/** Errors of 401 that are about what was given, and not about the session. */
+const notOfSession = new Set(['invalid_credentials', 'second_factor_required', 'invalid_code'])
+
 const clientFor = (organizationOf: () => string | undefined) =>
   createClient({
     maxTries: 3,
@@ -63,7 +68,7 @@ const clientFor = (organizationOf: () => string | undefined) =>
       const answer = await fetch(url, init)
       if (answer.status === 401) {
         const { error } = await answer.clone().json()
-        if (error !== 'invalid_credentials') session.value = null
+        if (!notOfSession.has(error)) session.value = null
       }
       return answer
     },

@@ -18,6 +18,9 @@ const AcceptInvitation = lazyPage(() =>
 const ForgotPassword = lazyPage(() =>
   import('./pages/password.tsx').then(({ ForgotPassword }) => ForgotPassword),
 )
+const ConfirmEmailChange = lazyPage(() =>
+  import('./pages/emailChange.tsx').then(({ ConfirmEmailChange }) => ConfirmEmailChange),
+)
 const ResetPassword = lazyPage(() =>
   import('./pages/password.tsx').then(({ ResetPassword }) => ResetPassword),
 )
@@ -37,6 +40,8 @@ function Outlet() {
   if (invitation) return <AcceptInvitation token={invitation.token!} />
   const reset = match('/reset-password/:token', path)
   if (reset) return <ResetPassword token={reset.token!} />
+  const emailChange = match('/email-change/:token', path)
+  if (emailChange) return <ConfirmEmailChange token={emailChange.token!} />
   return path === '/forgot-password' ? <ForgotPassword /> : <SignedIn path={path} />
 }
 

@@ -55,6 +55,12 @@ const organizationPlaces: readonly Place[] = [
     ),
   },
   {
+    path: 'privacy',
+    name: 'Privacy',
+    isForAdmins: true,
+    page: lazyPage(() => import('./pages/privacy/privacy.tsx').then(({ Privacy }) => Privacy)),
+  },
+  {
     path: 'settings/audit',
     name: 'Audit log',
     isForAdmins: true,
@@ -70,7 +76,7 @@ export const placesFor = (session: Session): readonly Place[] =>
 export const accountPlace: Place = {
   path: 'settings/account',
   name: 'Your account',
-  page: lazyPage(() => import('./pages/account.tsx').then(({ Account }) => Account)),
+  page: lazyPage(() => import('./pages/account/account.tsx').then(({ Account }) => Account)),
 }
 
 /** Below `projects/:projectId`. */
@@ -111,7 +117,7 @@ export const projectPlaces: readonly Place[] = [
   },
   {
     path: 'pixels/:pixelId',
-    page: lazyPage(() => import('./pages/pixel.tsx').then(({ PixelPage }) => PixelPage)),
+    page: lazyPage(() => import('./pages/pixel/pixel.tsx').then(({ PixelPage }) => PixelPage)),
   },
 ]
 

@@ -10,10 +10,31 @@ const readAddress = () => {
   currentPath.value = location.pathname
   currentSearch.value = location.search
 }
-addEventListener('popstate', readAddress)
+
+/** Whether the reader may leave the page for this address; whoever says no asks them, and may lead there later. */
+type MayLeave = (to: string) => boolean
+let mayLeave: MayLeave | null = null
+
+/** Has `ask` decide from now on whether another page is shown, Back and Forward included. Returns what ends that. */
+export function guardLeaving(ask: MayLeave): () => void {
+  mayLeave = ask
+  return () => {
+    if (mayLeave === ask) mayLeave = null
+  }
+}
+
+const isHeld = (to: string): boolean =>
+  new URL(to, location.origin).pathname !== currentPath.value && mayLeave?.(to) === false
+
+addEventListener('popstate', () => {
+  if (isHeld(location.pathname + location.search)) {
+    history.pushState(null, '', currentPath.value + currentSearch.value)
+  } else readAddress()
+})
 
 /** Shows another page of the dashboard; `replace` leaves none to come back to. */
 export function go(to: string, { replace = false } = {}): void {
+  if (isHeld(to)) return
   history[replace ? 'replaceState' : 'pushState'](null, '', to)
   if (location.pathname !== currentPath.value) scrollTo(0, 0)
   readAddress()

@@ -70,6 +70,7 @@ describe('members', () => {
         ...{ projects: [{ project_id, role: 'admin' }], ...stamps },
       },
       invitation_url: expect.stringMatching(new RegExp(`^${it.url}/invitation/[\\w-]{43}$`)),
+      by_mail: false,
     })
     const { member } = body
     const read = await it.done(it.key, `GET /api/v1/organization/user/retrieve/${member.member_id}`)
@@ -271,6 +272,61 @@ describe('pixels', () => {
       const answer = await it.ask(it.key, route, body)
       expect([answer.status, answer.body.error]).toEqual([404, 'pixel not found'])
     }
+  })
+
+  test('visitors of all projects at a glance are those of the counts, day by day', async () => {
+    const project_id = await it.makeProject()
+    const pixel_id = await it.makePixel(project_id)
+    const dayMs = 86_400_000
+    const today = Math.floor(Date.now() / dayMs)
+    const send = (daysAgo: number, cookie_id: string) => {
+      const event = customEvent()
+      event.event_data.timestamp = new Date(
+        Math.min(Date.now(), (today - daysAgo) * dayMs + 1_000),
+      ).toISOString()
+      const beacon = { pixel_id, cookie_id, sent_at: new Date().toISOString() }
+      return postBeacon(it.url, beaconOf(it.service, [event], beacon))
+    }
+    await waitFor('the pixel', async () => (await fetch(`${it.url}/p/${pixel_id}.js`)).ok)
+    const [one, other] = [randomUUID(), randomUUID()]
+    // Two of the same day, one the next, one who is older than what is told.
+    const sent: [daysAgo: number, cookie: string][] = [
+      ...([
+        [13, one],
+        [13, other],
+        [13, one],
+        [12, one],
+        [0, other],
+        [20, one],
+      ] as [number, string][]),
+    ]
+    for (const [daysAgo, cookie] of sent) expect((await send(daysAgo, cookie)).status).toBe(200)
+    const counts = await waitFor('the events', async () => {
+      const { counts, total } = await it.done(
+        it.key,
+        `GET /api/v3/events/web_event/counts?project_id=${project_id}&group_by=day&distinct=cookie_id&start_ms=${(today - 30) * dayMs}`,
+      )
+      return total === sent.length ? counts : null
+    })
+    const visitorsOn = new Map(counts.map((row: Json) => [row.day.slice(0, 10), row.distinct]))
+    const { projects } = await it.done(it.key, 'GET /api/v1/project/activity')
+    const found = projects.find((project: Json) => project.project_id === project_id)
+    expect(found).toEqual({
+      ...{ project_id, events_today: 1, last_refusal_at: null },
+      visitors: Array.from(
+        { length: 14 },
+        (_, at) => visitorsOn.get(new Date((today - 13 + at) * dayMs).toISOString().slice(0, 10)) ?? 0,
+      ),
+      last_event_at: expect.stringContaining(new Date(today * dayMs).toISOString().slice(0, 10)),
+    })
+    expect(found.visitors).toEqual([2, 1, ...Array(11).fill(0), 1])
+    // A project without any event is there too.
+    const empty = await it.makeProject()
+    const again = (await it.done(it.key, 'GET /api/v1/project/activity')).projects
+    expect(again).toContainEqual({
+      ...{ project_id: empty, visitors: Array(14).fill(0), events_today: 0 },
+      ...{ last_event_at: null, last_refusal_at: null },
+    })
   })
 
   test('activity lights up at the first event, and tells what was rejected', async () => {

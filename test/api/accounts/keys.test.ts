@@ -25,7 +25,7 @@ describe('API keys', () => {
         ...{ key_id: uuid, name: 'Reports', key_prefix: body.api_key.slice(0, 14), scope: 'project' },
         ...{ project_id: it.demo.project_id, mode, created_at: expect.any(String) },
         ...{ created_by: it.demo.admin_email, last_used_at: null, role: 'admin' },
-        created_by_member_id: uuid,
+        ...{ created_by_member_id: uuid, expires_at: null },
       },
       api_key: expect.stringMatching(new RegExp(`^ff_${mode}_[0-9a-f]{32}$`)),
       api_secret: expect.stringMatching(/^[0-9a-f]{64}$/),
@@ -44,6 +44,31 @@ describe('API keys', () => {
     expect(Date.now() - Date.parse(first)).toBeLessThan(10_000)
     for (let n = 0; n < 20; n++) await it.done(key, 'GET /api/v1/whoami')
     expect(await lastUse()).toBe(first)
+  })
+
+  test('with an end serve until then, in every process, and stay listed', async () => {
+    const make = (expires_at: string) =>
+      it.ask(it.owner, 'POST /dashboard/keys', { name: 'Trial', mode: 'live', project_id: null, expires_at })
+    const over = await make(new Date(Date.now() - 1_000).toISOString())
+    expect([over.status, over.body.parameter]).toEqual([400, 'expires_at'])
+    const expiresAt = new Date(Date.now() + 86_400_000).toISOString()
+    const { key, api_key, api_secret } = (await make(expiresAt)).body
+    expect(key.expires_at).toBe(expiresAt)
+    const caller = { 'x-api-key': api_key, 'x-api-secret': api_secret }
+    expect((await it.ask(caller, 'GET /api/v1/whoami')).status).toBe(200)
+    await it.postgres.query(
+      "UPDATE api_keys SET expires_at = now() - interval '1 second' WHERE key_id = $1",
+      [key.key_id],
+    )
+    const refused = await waitFor('the end', async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, () => it.ask({ ...caller, connection: 'close' }, 'GET /api/v1/whoami')),
+      )
+      return answers.every(({ status }) => status === 401) ? answers[0]! : null
+    })
+    expect(refused.body).toMatchObject({ error: 'Invalid API key' })
+    expect(refused.body.message).toContain('expired')
+    expect((await keysSeen()).some(({ key_id }) => key_id === key.key_id)).toBe(true)
   })
 
   test('revoked, serve in no process any more within a second, and are listed no more', async () => {

@@ -1,54 +1,34 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sha256 } from '../../../collector/access/authenticate.ts'
 import { packageRoot } from '../../../collector/platform/paths.ts'
 import { newPostgresDatabase } from '../../harness/databases.ts'
+import { openMailServer } from '../../harness/mailServer.ts'
 import { waitFor } from '../../harness/service.ts'
 import { openTerminal } from '../../harness/terminal.ts'
 import { type Accounts, nobody, openAccounts, password } from './harness.ts'
 
 let it: Accounts
-/** A real mail server, and what it took. */
-let smtp: SMTPServer
-const mails: { to: string[]; text: string }[] = []
+let mailServer: Awaited<ReturnType<typeof openMailServer>>
 
 beforeAll(async () => {
-  smtp = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS'],
-    onAuth: ({ username, password }, _session, done) =>
-      username === 'footfall' && password === 'secret'
-        ? done(null, { user: username })
-        : done(new Error('no')),
-    async onData(stream, session, done) {
-      mails.push({ to: session.envelope.rcptTo.map(({ address }) => address), text: await text(stream) })
-      done()
-    },
-  })
-  await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', resolve))
-  const { port } = smtp.server.address() as AddressInfo
+  mailServer = await openMailServer()
   it = await openAccounts({
-    FOOTFALL_WORKERS: '1',
-    FOOTFALL_TRUSTED_PROXIES: '127.0.0.1',
-    SMTP_URL: `smtp://footfall:secret@127.0.0.1:${port}`,
-    SMTP_FROM: 'Footfall <no-reply@footfall.example>',
+    ...{ FOOTFALL_WORKERS: '1', FOOTFALL_TRUSTED_PROXIES: '127.0.0.1' },
+    ...mailServer.env,
   })
 })
 afterAll(async () => {
   await it.close()
-  await new Promise<void>((resolve) => smtp.close(resolve))
+  await mailServer.close()
 })
 
 const askFor = (email: string, address = '10.9.8.7') =>
   it.ask({ 'x-forwarded-for': address }, 'POST /dashboard/password-reset', { email })
-const mailTo = (email: string) =>
-  waitFor(`a mail to ${email}`, () => mails.findLast(({ to }) => to.includes(email)), 60_000)
-const tokenIn = (body: string) => /\/reset-password\/([\w-]{43})/.exec(body.replaceAll('=\r\n', ''))![1]!
+const mailTo = (email: string) => mailServer.mailTo(email)
+const tokenIn = (body: string) => /\/reset-password\/([\w-]{43})/.exec(body)![1]!
 
 const cli = join(packageRoot, 'dist/collector/cli.js')
 
@@ -100,14 +80,14 @@ describe('a forgotten password', () => {
     )
     // What was asked for later has come: the other mail will not.
     await mailTo(someone.email)
-    expect(mails.some(({ to }) => to.includes(unknown))).toBe(false)
+    expect(mailServer.mails.some(({ to }) => to.includes(unknown))).toBe(false)
   })
 
   test('a link is good for an hour, and only the newest', async () => {
     const someone = await it.join('member')
     await askFor(someone.email)
     const first = tokenIn((await mailTo(someone.email)).text)
-    mails.length = 0
+    mailServer.mails.length = 0
     await askFor(someone.email)
     const second = tokenIn((await mailTo(someone.email)).text)
     const statusOf = async (token: string) =>

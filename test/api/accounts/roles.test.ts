@@ -63,6 +63,7 @@ const theirOwn = ok
 const forEveryKey = [
   'GET /api/v1/organization',
   'GET /api/v1/project/list',
+  'GET /api/v1/project/activity',
   'GET /api/v1/project/retrieve/HERE',
   'GET /api/v1/pixel/list?project_id=HERE',
   'GET /api/v1/pixel/retrieve/PIXEL',
@@ -128,6 +129,7 @@ const table: [
     no,
   ],
   ['GET /api/v1/project/list', () => undefined, { projectKey: refused }, ok],
+  ['GET /api/v1/project/activity', () => undefined, { projectKey: refused }, ok],
   ['GET /api/v1/project/retrieve/HERE', () => undefined, { outsider: gone, stranger: gone }, ok],
   [
     'PUT /api/v1/project/update',

@@ -130,7 +130,7 @@ export async function openEvents({
     ...(isWhole && {
       accounts: {
         ...{ postgres, openReader, cursors, tokens: createTokens(postgres) },
-        ...{ publicUrl: config.publicUrl, sendMail: null },
+        ...{ publicUrl: config.publicUrl, sendMail: null, sealer: createSealer([]) },
       },
       lists: {
         ...{ postgres, cursors, clickhouse },

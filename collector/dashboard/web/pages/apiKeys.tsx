@@ -3,6 +3,7 @@ import type { Answer } from '../../../../client/index.ts'
 import { type ApiKey, api, type KeyRole, type OwnProject, ownProjects } from '../api.ts'
 import { AsyncList, AsyncView } from '../parts/asyncView.tsx'
 import { ConfirmDialog } from '../parts/confirmDialog.tsx'
+import { byLargest, byText } from '../parts/listTools.tsx'
 import { Page } from '../parts/page.tsx'
 import { RelativeTime } from '../parts/relativeTime.tsx'
 import { toast } from '../parts/toast.tsx'
@@ -43,6 +44,19 @@ function Keys({ projects }: { projects: OwnProject[] }) {
       {created && <NewKeySecret key={created.key.key_id} created={created} done={() => setCreated(null)} />}
       <AsyncList
         query={keys}
+        of="API keys"
+        arrangement={{
+          text: ({ name, key_prefix, created_by }) => `${name} ${key_prefix} ${created_by ?? ''}`,
+          sorts: {
+            created: { label: 'Newest first' },
+            name: { label: 'By name', compare: byText(({ name }) => name) },
+            used: { label: 'Last used first', compare: byLargest(({ last_used_at }) => last_used_at) },
+            expires: {
+              label: 'Expiring first',
+              compare: byText(({ expires_at }) => expires_at ?? 'never'),
+            },
+          },
+        }}
         empty={
           mayCreate ? (
             <>
@@ -61,6 +75,7 @@ function Keys({ projects }: { projects: OwnProject[] }) {
               <span class="name">{key.name}</span>
               <span class="badge">{key.mode === 'live' ? 'Live' : 'Test'}</span>
               <span class="badge quiet">{keyRoleNames[key.role]}</span>
+              {isExpired(key) && <span class="badge quiet">Expired</span>}
               <p class="meta">
                 <code>{key.key_prefix}…</code> · {scopeOf(key, projects)}
               </p>
@@ -74,6 +89,7 @@ function Keys({ projects }: { projects: OwnProject[] }) {
                 ) : (
                   'never used'
                 )}
+                {key.expires_at && !isExpired(key) && ` · expires ${day.format(new Date(key.expires_at))}`}
               </p>
             </div>
             {mayRevoke(key) && (
@@ -120,6 +136,11 @@ function Keys({ projects }: { projects: OwnProject[] }) {
     </Page>
   )
 }
+
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+
+const isExpired = ({ expires_at }: ApiKey): boolean =>
+  expires_at !== null && Date.parse(expires_at) <= Date.now()
 
 const keyRoleNames: Record<KeyRole, string> = {
   read: 'Reads',

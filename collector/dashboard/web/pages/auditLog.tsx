@@ -1,5 +1,6 @@
 import { type AuditEntry, api } from '../api.ts'
 import { AsyncList } from '../parts/asyncView.tsx'
+import { byText } from '../parts/listTools.tsx'
 import { Page } from '../parts/page.tsx'
 import { RelativeTime } from '../parts/relativeTime.tsx'
 import { useListQuery } from '../useQuery.ts'
@@ -12,7 +13,20 @@ export function AuditLog() {
   )
   return (
     <Page title="Audit log" lead="Who changed what, newest first.">
-      <AsyncList query={entries} empty={<p>Nothing has been changed yet.</p>}>
+      <AsyncList
+        query={entries}
+        of="entries"
+        arrangement={{
+          text: ({ actor, action, object_kind, object_id, details }) =>
+            `${actor.name} ${said(action)} ${object_kind} ${object_id} ${JSON.stringify(details)}`,
+          sorts: {
+            newest: { label: 'Newest first' },
+            oldest: { label: 'Oldest first', compare: byText(({ at }) => at) },
+            who: { label: 'By who did it', compare: byText(({ actor }) => actor.name) },
+          },
+        }}
+        empty={<p>Nothing has been changed yet.</p>}
+      >
         {(entry) => (
           <li key={entry.entry_id}>
             <Entry entry={entry} />

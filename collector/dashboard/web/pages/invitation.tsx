@@ -1,6 +1,8 @@
+import { useState } from 'preact/hooks'
 import { ApiError, api, readSession } from '../api.ts'
 import { AsyncView } from '../parts/asyncView.tsx'
 import { AuthLayout } from '../parts/authLayout.tsx'
+import { CodeField } from '../parts/codeField.tsx'
 import { TextField } from '../parts/fields.tsx'
 import { Form } from '../parts/form.tsx'
 import { Page } from '../parts/page.tsx'
@@ -12,6 +14,7 @@ export const passwordCharactersMin = 12
 
 /** Where an invitation's link leads: a new member chooses a name and a password, and is signed in. */
 export function AcceptInvitation({ token }: { token: string }) {
+  const [isWithCode, setWithCode] = useState(false)
   const invitation = useQuery(async () => {
     try {
       const [found, signedIn] = await Promise.all([api.getInvitation({ token }), readSession()])
@@ -36,7 +39,13 @@ export function AcceptInvitation({ token }: { token: string }) {
             >
               <Form
                 submit={async (person) => {
-                  session.value = await api.acceptInvitation({ token, ...person })
+                  try {
+                    session.value = await api.acceptInvitation({ token, ...person })
+                  } catch (error) {
+                    if (error instanceof ApiError && error.code === 'second_factor_required')
+                      setWithCode(true)
+                    throw error
+                  }
                   go('/', { replace: true })
                 }}
                 action="Join"
@@ -56,6 +65,7 @@ export function AcceptInvitation({ token }: { token: string }) {
                     />
                   </>
                 )}
+                {isWithCode && <CodeField hint="Of your authenticator app, or a recovery code." />}
               </Form>
             </Page>
           ) : (

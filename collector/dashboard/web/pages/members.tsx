@@ -6,6 +6,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { EditForm } from '../parts/editForm.tsx'
 import { Select } from '../parts/fields.tsx'
 import { useKeysQuestion } from '../parts/keysQuestion.tsx'
+import { byText } from '../parts/listTools.tsx'
 import { Page } from '../parts/page.tsx'
 import { RelativeTime } from '../parts/relativeTime.tsx'
 import { toast } from '../parts/toast.tsx'
@@ -16,9 +17,15 @@ import { RemoveMemberDialog } from './removeMemberDialog.tsx'
 
 type Open =
   | { kind: 'invite' }
-  | { kind: 'link'; email: string; url: string }
+  | { kind: 'link'; email: string; url: string; byMail: boolean }
   | { kind: 'role' | 'remove'; member: Member }
   | null
+
+interface Invited {
+  member: Member
+  invitation_url?: string
+  by_mail?: boolean
+}
 
 export function Members() {
   const session = useSession()
@@ -30,8 +37,8 @@ export function Members() {
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
   /** The answer has a link wherever one was asked for. */
-  const showLink = async ({ member, invitation_url }: { member: Member; invitation_url?: string }) => {
-    setOpen({ kind: 'link', email: member.email, url: invitation_url! })
+  const showLink = async ({ member, invitation_url, by_mail = false }: Invited) => {
+    setOpen({ kind: 'link', email: member.email, url: invitation_url!, byMail: by_mail })
     await members.reload()
   }
   /** Only owners change owners. */
@@ -49,7 +56,22 @@ export function Members() {
         )
       }
     >
-      <AsyncList query={members} empty={<p>Nobody yet.</p>}>
+      <AsyncList
+        query={members}
+        of="members"
+        arrangement={{
+          text: ({ name, email, role }) => `${name ?? ''} ${email} ${role}`,
+          sorts: {
+            since: { label: 'Oldest first' },
+            name: { label: 'By name', compare: byText(({ name, email }) => name ?? email) },
+            role: {
+              label: 'By role',
+              compare: byText(({ role }) => String(Object.keys(roleNames).indexOf(role))),
+            },
+          },
+        }}
+        empty={<p>Nobody yet.</p>}
+      >
         {(member) => (
           <li key={member.member_id}>
             <div>
@@ -101,7 +123,12 @@ export function Members() {
       {open?.kind === 'invite' && <InviteDialog invited={showLink} close={close} />}
       {open?.kind === 'link' && (
         <Dialog title={`Invitation for ${open.email}`} close={close}>
-          <p>Pass this link on yourself: no mail is sent. It is good once, for seven days.</p>
+          <p>
+            {open.byMail
+              ? 'It is on its way by mail. If it does not arrive, pass this link on. '
+              : 'Pass this link on yourself: no mail is sent. '}
+            It is good once, for seven days.
+          </p>
           <Copyable label="the invitation link" text={open.url} />
           <div class="actions">
             <button type="button" class="primary" onClick={close}>

@@ -9,6 +9,15 @@ const everyProject = 'organization'
 /** No key may more than who makes it. */
 const asMuchAsI = 'all'
 
+const expiries = {
+  never: 'Never',
+  '30': 'In 30 days',
+  '90': 'In 90 days',
+  '365': 'In a year',
+}
+
+const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
+
 /** Asks what a new key is for. Scope and mode are fixed for good: another choice takes another key. */
 export function NewKeyDialog({
   projects,
@@ -27,13 +36,14 @@ export function NewKeyDialog({
   return (
     <Dialog title="New API key" close={close}>
       <Form
-        values={{ mode: 'live', role: asMuchAsI }}
-        submit={async ({ name = '', mode, project_id, role }) =>
+        values={{ mode: 'live', role: asMuchAsI, expiry: 'never' }}
+        submit={async ({ name = '', mode, project_id, role, expiry = 'never' }) =>
           created(
             await api.createApiKey({
               name,
               mode: mode as 'live' | 'test',
               ...(role !== asMuchAsI && { role: role as KeyRole }),
+              ...(expiry !== 'never' && { expires_at: inDays(Number(expiry)) }),
               project_id: project_id === undefined || project_id === everyProject ? null : project_id,
             }),
           )
@@ -75,6 +85,12 @@ export function NewKeyDialog({
           ]}
         />
         <Select name="project_id" label="Scope" hint="It cannot be changed later." options={scopes} />
+        <Select
+          name="expiry"
+          label="Expires"
+          hint="From then on it is refused. A key for a trial or a contractor should not outlive them."
+          options={expiries}
+        />
       </Form>
     </Dialog>
   )

@@ -1,6 +1,8 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Answer } from '../../../../client/index.ts'
+import { collectorUrl } from '../collectorUrl.ts'
 import { Copyable } from '../parts/copyable.tsx'
+import { TabPanel, Tabs } from '../parts/tabs.tsx'
 
 /**
  * A key just made, with its secret, which is shown this once. On the page, not in a dialog: no stray Escape may
@@ -9,6 +11,7 @@ import { Copyable } from '../parts/copyable.tsx'
 export function NewKeySecret({ created, done }: { created: Answer<'createApiKey'>; done(): void }) {
   const { key, api_key, api_secret } = created
   const heading = useRef<HTMLHeadingElement>(null)
+  const [language, setLanguage] = useState<Language>('curl')
   useEffect(() => heading.current?.focus(), [])
   return (
     <section class="card secret" aria-labelledby="new-key">
@@ -23,7 +26,12 @@ export function NewKeySecret({ created, done }: { created: Answer<'createApiKey'
       <h3>Secret</h3>
       <Copyable label="the secret" text={api_secret} />
       <h3>Try it</h3>
-      <Copyable label="the command" text={curl(api_key, api_secret)} />
+      <Tabs set="try" label="Language" tabs={languages} current={language} choose={(to) => setLanguage(to)} />
+      {(Object.keys(languages) as Language[]).map((name) => (
+        <TabPanel key={name} set="try" tab={name} current={language}>
+          <Copyable label={labels[name]} text={codes[name](api_key, api_secret)} />
+        </TabPanel>
+      ))}
       <button type="button" class="primary" onClick={done}>
         I have copied it
       </button>
@@ -31,10 +39,34 @@ export function NewKeySecret({ created, done }: { created: Answer<'createApiKey'
   )
 }
 
-/** How browsers and programs reach the collector; the service puts it into the page. */
-const collectorUrl = document.querySelector<HTMLMetaElement>('meta[name=collector-url]')!.content
+type Language = 'curl' | 'typescript' | 'python'
+const languages: Record<Language, string> = { curl: 'curl', typescript: 'TypeScript', python: 'Python' }
+const labels: Record<Language, string> = {
+  curl: 'the command',
+  typescript: 'the TypeScript code',
+  python: 'the Python code',
+}
 
-const curl = (key: string, secret: string): string =>
-  `curl -H 'X-Api-Key: ${key}' \\
+/** How the newest five events are read. */
+const codes: Record<Language, (key: string, secret: string) => string> = {
+  curl: (key, secret) => `curl -H 'X-Api-Key: ${key}' \\
   -H 'X-Api-Secret: ${secret}' \\
-  '${collectorUrl}/api/v3/events/web_event?limit=5'`
+  '${collectorUrl}/api/v3/events/web_event?limit=5'`,
+  typescript: (key, secret) => `import { createClient } from 'footfall/client'
+
+const footfall = createClient({
+  baseUrl: '${collectorUrl}',
+  key: '${key}',
+  secret: '${secret}',
+})
+const { rows } = await footfall.listEvents({ limit: 5 })
+console.log(rows)`,
+  python: (key, secret) => `import json
+from urllib.request import Request, urlopen
+
+request = Request(
+    "${collectorUrl}/api/v3/events/web_event?limit=5",
+    headers={"X-Api-Key": "${key}", "X-Api-Secret": "${secret}"},
+)
+print(json.load(urlopen(request))["rows"])`,
+}

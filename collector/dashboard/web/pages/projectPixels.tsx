@@ -4,11 +4,12 @@ import { AsyncList } from '../parts/asyncView.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { LinesField, linesOf, TextField } from '../parts/fields.tsx'
 import { Form } from '../parts/form.tsx'
+import { byText } from '../parts/listTools.tsx'
 import { Section } from '../parts/page.tsx'
 import { RelativeTime } from '../parts/relativeTime.tsx'
 import { go, Link } from '../router.tsx'
 import { useListQuery } from '../useQuery.ts'
-import { originsHint } from './pixelSettings.tsx'
+import { originsHint } from './pixel/settings.tsx'
 
 /** A project's pixels, and the way to a new one. */
 export function ProjectPixels({ project, mayEdit }: { project: Project; mayEdit: boolean }) {
@@ -32,6 +33,14 @@ export function ProjectPixels({ project, mayEdit }: { project: Project; mayEdit:
     >
       <AsyncList
         query={pixels}
+        of="pixels"
+        arrangement={{
+          text: ({ name, allowed_origins }) => `${name} ${allowed_origins.join(' ')}`,
+          sorts: {
+            created: { label: 'Oldest first' },
+            name: { label: 'By name', compare: byText(({ name }) => name) },
+          },
+        }}
         empty={
           mayEdit ? (
             <>

@@ -5,13 +5,15 @@ import { DeleteDialog } from '../parts/deleteDialog.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { TextField } from '../parts/fields.tsx'
 import { Form } from '../parts/form.tsx'
+import { byLargest, byText } from '../parts/listTools.tsx'
 import { Page } from '../parts/page.tsx'
 import { RelativeTime } from '../parts/relativeTime.tsx'
 import { RenameDialog } from '../parts/renameDialog.tsx'
 import { toast } from '../parts/toast.tsx'
 import { go, Link } from '../router.tsx'
 import { isOrganizationAdmin, useSession } from '../session.ts'
-import { useListQuery } from '../useQuery.ts'
+import { useListQuery, useQuery } from '../useQuery.ts'
+import { ProjectGlance } from './projectGlance.tsx'
 
 type Open = { kind: 'create' } | { kind: 'rename' | 'delete'; project: Project } | null
 
@@ -22,6 +24,10 @@ export function Projects() {
     (cursor) => api.listProjects({ cursor }),
     ({ projects }) => projects,
   )
+  const activity = useQuery(
+    async () => new Map((await api.listProjectActivity()).projects.map((found) => [found.project_id, found])),
+  )
+  const activityOf = ({ project_id }: Project) => activity.value?.get(project_id)
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
   const pathOf = (project: Project) => `/${project.organization_id}/projects/${project.project_id}`
@@ -39,6 +45,22 @@ export function Projects() {
     >
       <AsyncList
         query={projects}
+        of="projects"
+        arrangement={{
+          text: ({ name }) => name,
+          sorts: {
+            created: { label: 'Oldest first' },
+            name: { label: 'By name', compare: byText(({ name }) => name) },
+            visitors: {
+              label: 'Most visitors today',
+              compare: byLargest((project) => activityOf(project)?.visitors.at(-1) ?? null),
+            },
+            last: {
+              label: 'Latest event',
+              compare: byLargest((project) => activityOf(project)?.last_event_at ?? null),
+            },
+          },
+        }}
         empty={
           mayEdit ? (
             <>
@@ -66,6 +88,7 @@ export function Projects() {
                 Created <RelativeTime at={project.created_at} />
               </p>
             </div>
+            <ProjectGlance activity={activityOf(project)} />
             {mayEdit && (
               <div class="actions">
                 <button

@@ -1,43 +1,66 @@
-import { api } from '../api.ts'
+import { useState } from 'preact/hooks'
+import { ApiError, api } from '../api.ts'
 import { AuthLayout } from '../parts/authLayout.tsx'
+import { CodeField } from '../parts/codeField.tsx'
 import { TextField } from '../parts/fields.tsx'
 import { Form } from '../parts/form.tsx'
 import { Page } from '../parts/page.tsx'
 import { Link } from '../router.tsx'
 import { session } from '../session.ts'
 
+/** Asks for e-mail address and password, and then for a code of whoever has two-factor authentication on. */
 export function SignIn() {
+  const [given, setGiven] = useState<{ email: string; password: string } | null>(null)
   return (
     <AuthLayout>
-      <Page title="Sign in">
-        <Form
-          submit={async ({ email = '', password = '' }) => {
-            session.value = await api.signIn({ email, password })
-          }}
-          action="Sign in"
-        >
-          <TextField
-            name="email"
-            label="E-mail"
-            type="email"
-            autocomplete="username"
-            maxLength={254}
-            required
-          />
-          <TextField
-            name="password"
-            label="Password"
-            type="password"
-            autocomplete="current-password"
-            maxLength={200}
-            required
-          />
-        </Form>
-        <p class="hint">
-          New here? Ask an owner or an admin of your organization to invite you.{' '}
-          <Link href="/forgot-password">Forgotten your password?</Link>
-        </p>
-      </Page>
+      {given ? (
+        <Page title="Enter your code" lead={given.email}>
+          <Form
+            submit={async ({ code = '' }) => {
+              session.value = await api.signIn({ ...given, code })
+            }}
+            action="Sign in"
+            cancel={() => setGiven(null)}
+          >
+            <CodeField hint="The six digits of your authenticator app, or a recovery code." />
+          </Form>
+        </Page>
+      ) : (
+        <Page title="Sign in">
+          <Form
+            submit={async ({ email = '', password = '' }) => {
+              try {
+                session.value = await api.signIn({ email, password })
+              } catch (error) {
+                if (!(error instanceof ApiError) || error.code !== 'second_factor_required') throw error
+                setGiven({ email, password })
+              }
+            }}
+            action="Sign in"
+          >
+            <TextField
+              name="email"
+              label="E-mail"
+              type="email"
+              autocomplete="username"
+              maxLength={254}
+              required
+            />
+            <TextField
+              name="password"
+              label="Password"
+              type="password"
+              autocomplete="current-password"
+              maxLength={200}
+              required
+            />
+          </Form>
+          <p class="hint">
+            New here? Ask an owner or an admin of your organization to invite you.{' '}
+            <Link href="/forgot-password">Forgotten your password?</Link>
+          </p>
+        </Page>
+      )}
     </AuthLayout>
   )
 }

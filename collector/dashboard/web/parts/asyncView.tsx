@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
 import { ApiError, messageOf } from '../api.ts'
 import type { ListQuery, QueryState } from '../useQuery.ts'
+import { type Arrangement, arranged, isArranged, ListTools } from './listTools.tsx'
 import { NotFound } from './notFound.tsx'
 import { Skeleton } from './skeleton.tsx'
 
@@ -29,16 +31,35 @@ export function AsyncView<T>({
   )
 }
 
-/** The items of a list in rows, a button for the next page, and `empty` when there are none. */
+/** A list may be searched and sorted from so many items on, and at most so many are fetched for it by themselves. */
+const [arrangedFrom, fetchedMax] = [4, 1_000]
+
+/**
+ * The items of a list in rows, a button for the next page, and `empty` when there are none. With an `arrangement` the
+ * reader may search and sort them; then all pages are fetched, for one alone would show but a part.
+ */
 export function AsyncList<T>({
   query,
   empty,
+  of = 'the list',
+  prefix = '',
+  arrangement,
   children,
 }: {
   query: ListQuery<T>
   empty: ComponentChildren
+  /** What is listed, for who cannot see it. */
+  of?: string
+  /** Tells the lists of a page apart in its address. */
+  prefix?: string
+  arrangement?: Arrangement<T>
   children: (item: T) => ComponentChildren
 }) {
+  const isWhole = !query.more
+  const wantsAll = arrangement !== undefined && isArranged(prefix) && (query.value?.length ?? 0) < fetchedMax
+  useEffect(() => {
+    if (wantsAll) void query.more?.()
+  }, [wantsAll, query.value])
   return (
     <AsyncView query={query}>
       {(items) =>
@@ -46,8 +67,11 @@ export function AsyncList<T>({
           <div class="empty">{empty}</div>
         ) : (
           <>
-            <ul class="rows">{items.map(children)}</ul>
-            {query.more && (
+            {arrangement && (items.length >= arrangedFrom || !isWhole || isArranged(prefix)) && (
+              <ListTools of={of} prefix={prefix} sorts={arrangement.sorts} />
+            )}
+            <Rows items={arrangement ? arranged(items, arrangement, prefix) : items}>{children}</Rows>
+            {query.more && !wantsAll && (
               <p>
                 <button type="button" onClick={query.more}>
                   Show more
@@ -59,4 +83,9 @@ export function AsyncList<T>({
       }
     </AsyncView>
   )
+}
+
+function Rows<T>({ items, children }: { items: readonly T[]; children: (item: T) => ComponentChildren }) {
+  if (items.length === 0) return <p class="hint">Nothing here has what you search for.</p>
+  return <ul class="rows">{items.map(children)}</ul>
 }

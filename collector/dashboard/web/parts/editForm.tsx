@@ -1,7 +1,8 @@
-import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, type Versioned } from '../api.ts'
-import { Form, type Values } from './form.tsx'
+import { Form, type FormProps, type Values } from './form.tsx'
+import { SaveBar } from './saveBar.tsx'
+import { UnsavedChanges } from './unsavedChanges.tsx'
 
 /**
  * A form that changes something others may change too. An update names the version it was made from; when that is
@@ -15,8 +16,10 @@ export function EditForm<T extends Versioned, Kind extends string>({
   saved,
   action = 'Save',
   cancel,
+  isLong = false,
+  refused,
   children,
-}: {
+}: Pick<FormProps, 'refused' | 'children'> & {
   object: T
   /** Where answers have the object: what was saved, and with 409 what it is now. */
   kind: Kind
@@ -25,10 +28,12 @@ export function EditForm<T extends Versioned, Kind extends string>({
   saved(object: T): void
   action?: string
   cancel?(): void
-  children: ComponentChildren
+  /** Keeps the buttons in sight while there are unsaved changes, and asks before these are lost. */
+  isLong?: boolean
 }) {
   const [base, setBase] = useState(object)
   const [theirs, setTheirs] = useState<T | null>(null)
+  const [edited, setEdited] = useState<Values | null>(null)
   /** How often the fields were filled anew. */
   const [round, setRound] = useState(0)
   const element = useRef<HTMLDivElement>(null)
@@ -51,24 +56,37 @@ export function EditForm<T extends Versioned, Kind extends string>({
     }
     setBase(now)
     setTheirs(null)
+    setEdited(null)
     saved(now)
   }
 
-  const take = () => {
-    setBase(theirs!)
+  /** Fills the fields with what is stored: by somebody else, or as it was. */
+  const fillWith = (object: T) => {
+    setBase(object)
     setTheirs(null)
+    setEdited(null)
     setRound(round + 1)
   }
+
+  const unsaved = edited ? countChanges(valuesOf(base), edited) : 0
+  const actionNow = theirs ? 'Save mine anyway' : action
 
   return (
     <div ref={element}>
       <Form
         key={round}
         submit={submit}
-        action={theirs ? 'Save mine anyway' : action}
+        action={actionNow}
         values={valuesOf(base)}
         {...(theirs && { theirs: changes(valuesOf(base), valuesOf(theirs)) })}
         {...(cancel && { cancel })}
+        {...(refused && { refused })}
+        {...(isLong && {
+          edited: setEdited,
+          buttons: (isBusy: boolean) => (
+            <SaveBar count={unsaved} action={actionNow} isBusy={isBusy} discard={() => fillWith(base)} />
+          ),
+        })}
       >
         {children}
         {theirs && (
@@ -77,12 +95,13 @@ export function EditForm<T extends Versioned, Kind extends string>({
               <strong>Changed by someone else meanwhile.</strong> Nothing of yours is saved yet. What they
               changed stands below the fields.
             </p>
-            <button type="button" onClick={take}>
+            <button type="button" onClick={() => fillWith(theirs)}>
               Use theirs
             </button>
           </div>
         )}
       </Form>
+      {isLong && <UnsavedChanges count={unsaved} />}
     </div>
   )
 }
@@ -95,3 +114,7 @@ const currentOf = <T,>(error: unknown, kind: string): T | null =>
 /** The values of `after` that differ from `before`. */
 const changes = (before: Values, after: Values): Values =>
   Object.fromEntries(Object.entries(after).filter(([name, value]) => value !== before[name]))
+
+/** Of the fields that there are; a box that is not ticked says nothing. */
+const countChanges = (before: Values, now: Values): number =>
+  Object.entries(before).filter(([name, value]) => value !== (now[name] ?? '')).length

@@ -26,11 +26,28 @@ export interface FormProps {
   cancel?(): void
   values?: Values
   theirs?: Values
+  /** Told what the fields hold after each edit. */
+  edited?(values: Values): void
+  /** Told which fields are wrong, before the first of them is given the focus. */
+  refused?(fields: string[]): void
+  /** Stands in place of the usual row of buttons. */
+  buttons?(isBusy: boolean): ComponentChildren
   children: ComponentChildren
 }
 
 /** A form that checks its fields, sends them once, and shows what was wrong beside the field. */
-export function Form({ submit, action, tone, cancel, values = {}, theirs = {}, children }: FormProps) {
+export function Form({
+  submit,
+  action,
+  tone,
+  cancel,
+  values = {},
+  theirs = {},
+  edited,
+  refused,
+  buttons,
+  children,
+}: FormProps) {
   const element = useRef<HTMLFormElement>(null)
   const [faults, setFaults] = useState<Values>({})
   const [busy, setBusy] = useState(false)
@@ -41,18 +58,23 @@ export function Form({ submit, action, tone, cancel, values = {}, theirs = {}, c
     }
   }, [faults])
 
+  const refuse = (found: Values) => {
+    refused?.(Object.keys(found))
+    setFaults(found)
+  }
+
   const onSubmit = async (event: Event) => {
     event.preventDefault()
     const form = element.current!
     if (busy) return
     const found = faultsOfFields(form)
-    setFaults(found)
-    if (Object.keys(found).length > 0) return
+    if (Object.keys(found).length > 0) return refuse(found)
+    setFaults({})
     setBusy(true)
     try {
-      await submit(Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)])))
+      await submit(valuesOf(form))
     } catch (error) {
-      setFaults(faultsOfAnswer(error, form))
+      refuse(faultsOfAnswer(error, form))
     } finally {
       setBusy(false)
     }
@@ -60,26 +82,38 @@ export function Form({ submit, action, tone, cancel, values = {}, theirs = {}, c
 
   return (
     // Checked by us: the browser would show only the first fault, and not beside its field.
-    <form ref={element} onSubmit={onSubmit} noValidate>
+    <form
+      ref={element}
+      onSubmit={onSubmit}
+      onInput={edited && ((event) => edited(valuesOf(event.currentTarget)))}
+      noValidate
+    >
       <FormContext.Provider value={{ values, faults, theirs }}>{children}</FormContext.Provider>
       {faults[''] && (
         <p class="fault" role="alert">
           {faults['']}
         </p>
       )}
-      <div class="actions">
-        <button type="submit" class={tone ?? 'primary'} aria-disabled={busy}>
-          {busy ? 'One moment…' : action}
-        </button>
-        {cancel && (
-          <button type="button" onClick={cancel}>
-            Cancel
+      {buttons ? (
+        buttons(busy)
+      ) : (
+        <div class="actions">
+          <button type="submit" class={tone ?? 'primary'} aria-disabled={busy}>
+            {busy ? 'One moment…' : action}
           </button>
-        )}
-      </div>
+          {cancel && (
+            <button type="button" onClick={cancel}>
+              Cancel
+            </button>
+          )}
+        </div>
+      )}
     </form>
   )
 }
+
+const valuesOf = (form: HTMLFormElement): Values =>
+  Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)]))
 
 function faultsOfFields(form: HTMLFormElement): Values {
   const faults: Values = {}

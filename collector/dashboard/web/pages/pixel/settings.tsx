@@ -1,17 +1,22 @@
-import { api, type Pixel, type Settings } from '../api.ts'
-import { EditForm } from '../parts/editForm.tsx'
-import { Checkbox, LinesField, linesFrom, linesOf, Select, TextField } from '../parts/fields.tsx'
-import type { Values } from '../parts/form.tsx'
-import { Section } from '../parts/page.tsx'
-import { toast } from '../parts/toast.tsx'
+import { api, type Pixel, type Settings } from '../../api.ts'
+import { EditForm } from '../../parts/editForm.tsx'
+import { Checkbox, LinesField, linesFrom, linesOf, Select, TextField } from '../../parts/fields.tsx'
+import type { Values } from '../../parts/form.tsx'
+import { Section } from '../../parts/page.tsx'
+import { TabPanel } from '../../parts/tabs.tsx'
+import { toast } from '../../parts/toast.tsx'
 
 export const originsHint =
   'Sites whose pages may send, one on each line, such as https://www.example.com. Empty: any site.'
 
-const groups = { privacy: 'Privacy', capture: 'What is captured' }
+/** The tabs that settings stand on. */
+export const settingGroups = { privacy: 'Privacy', capture: 'Capture' }
+type Group = keyof typeof settingGroups
+export type PixelTab = 'install' | Group
+const set = 'pixel'
 
 /** How a setting is asked for. */
-type SettingField = { group: keyof typeof groups; label: string; hint: string } & (
+type SettingField = { group: Group; label: string; hint: string } & (
   | { kind: 'switch' | 'lines' }
   | { kind: 'number' /** What an empty field is sent as. */; empty?: null }
   | { kind: 'choice'; options: Record<string, string> }
@@ -125,67 +130,80 @@ const settingFields: Record<keyof Settings, SettingField> = {
 
 const settingNames = Object.keys(settingFields) as (keyof Settings)[]
 
-/** Whether the pixel collects, from where, and how. */
+const leads: Record<Group, string> = {
+  privacy: 'What is asked before, what is never kept, and for how long the rest is.',
+  capture: 'Whether events are collected, from which sites, and what counts as one.',
+}
+
+/** Whether the pixel collects, from where, and how: one form on two tabs, saved as one. */
 export function PixelSettings({
   pixel,
   mayEdit,
+  tab,
+  chooseTab,
   saved,
 }: {
   pixel: Pixel
   mayEdit: boolean
+  tab: PixelTab
+  chooseTab(tab: PixelTab): void
   saved(pixel: Pixel): void
 }) {
   return (
-    <Section
-      title="Settings"
-      lead={
-        mayEdit
-          ? 'Pages get them with the script, within about five minutes.'
-          : 'An admin of the project can change them.'
-      }
-    >
-      <fieldset class="bare card" disabled={!mayEdit}>
-        <legend class="visually-hidden">Settings of the pixel</legend>
-        <EditForm
-          object={pixel}
-          kind="pixel"
-          valuesOf={valuesOf}
-          save={({ active, allowed_origins = '', ...settings }, version) =>
-            api.updatePixel({
-              pixel_id: pixel.pixel_id,
-              version,
-              active: active === 'on',
-              allowed_origins: linesOf(allowed_origins),
-              settings: settingsFrom(settings),
-            })
-          }
-          saved={(pixel) => {
-            toast('Settings saved')
-            saved(pixel)
-          }}
-          action="Save settings"
-        >
-          <Checkbox
-            name="active"
-            label="Active"
-            hint="Off: beacons are refused and the script is not served."
-          />
-          <LinesField name="allowed_origins" label="Allowed origins" hint={originsHint} />
-          {Object.entries(groups).map(([group, title]) => (
-            <fieldset key={group} class="group">
-              <legend>{title}</legend>
-              {settingNames
-                .filter((name) => settingFields[name].group === group)
-                .map((name) => (
-                  <Setting key={name} name={name} />
-                ))}
-            </fieldset>
-          ))}
-        </EditForm>
-      </fieldset>
-    </Section>
+    <fieldset class="bare settings" disabled={!mayEdit}>
+      <legend class="visually-hidden">Settings of the pixel</legend>
+      <EditForm
+        object={pixel}
+        kind="pixel"
+        valuesOf={valuesOf}
+        save={({ active, allowed_origins = '', ...settings }, version) =>
+          api.updatePixel({
+            pixel_id: pixel.pixel_id,
+            version,
+            active: active === 'on',
+            allowed_origins: linesOf(allowed_origins),
+            settings: settingsFrom(settings),
+          })
+        }
+        saved={(pixel) => {
+          toast('Settings saved: pages get them within five minutes')
+          saved(pixel)
+        }}
+        refused={([field]) => {
+          if (field) chooseTab(settingFields[field as keyof Settings]?.group ?? 'capture')
+        }}
+        action="Save settings"
+        isLong
+      >
+        {(Object.keys(settingGroups) as Group[]).map((group) => (
+          <TabPanel key={group} set={set} tab={group} current={tab}>
+            <Section title={settingGroups[group]} lead={mayEdit ? leads[group] : onlyAdmins}>
+              <div class="card fields">
+                {group === 'capture' && (
+                  <>
+                    <Checkbox
+                      name="active"
+                      label="Active"
+                      hint="Off: beacons are refused and the script is not served."
+                    />
+                    <LinesField name="allowed_origins" label="Allowed origins" hint={originsHint} />
+                  </>
+                )}
+                {settingNames
+                  .filter((name) => settingFields[name].group === group)
+                  .map((name) => (
+                    <Setting key={name} name={name} />
+                  ))}
+              </div>
+            </Section>
+          </TabPanel>
+        ))}
+      </EditForm>
+    </fieldset>
   )
 }
+
+const onlyAdmins = 'An admin of the project can change them.'
 
 function Setting({ name }: { name: keyof Settings }) {
   const field = settingFields[name]

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
-import { type Activity, api, type Pixel } from '../api.ts'
-import { Section } from '../parts/page.tsx'
-import { RelativeTime } from '../parts/relativeTime.tsx'
+import { type Activity, api, type Pixel } from '../../api.ts'
+import { Section } from '../../parts/page.tsx'
+import { RelativeTime } from '../../parts/relativeTime.tsx'
 
 const pollMs = 1_500
 

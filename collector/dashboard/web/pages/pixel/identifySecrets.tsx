@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
-import { api, type Pixel } from '../api.ts'
-import { AsyncView } from '../parts/asyncView.tsx'
-import { ConfirmDialog } from '../parts/confirmDialog.tsx'
-import { Copyable } from '../parts/copyable.tsx'
-import { Section } from '../parts/page.tsx'
-import { toast } from '../parts/toast.tsx'
-import { useQuery } from '../useQuery.ts'
+import { api, type Pixel } from '../../api.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { ConfirmDialog } from '../../parts/confirmDialog.tsx'
+import { Copyable } from '../../parts/copyable.tsx'
+import { Section } from '../../parts/page.tsx'
+import { toast } from '../../parts/toast.tsx'
+import { useQuery } from '../../useQuery.ts'
 
 const dialogs = {
   rotate: {

@@ -1,18 +1,22 @@
 import { useState } from 'preact/hooks'
-import { api, type Pixel } from '../api.ts'
-import { AsyncView } from '../parts/asyncView.tsx'
-import { Copyable } from '../parts/copyable.tsx'
-import { DeleteDialog } from '../parts/deleteDialog.tsx'
-import { Page, Section } from '../parts/page.tsx'
-import { RenameDialog } from '../parts/renameDialog.tsx'
-import { toast } from '../parts/toast.tsx'
-import { projectRole } from '../projectRole.ts'
-import { go, Link } from '../router.tsx'
-import { useSession } from '../session.ts'
-import { useQuery } from '../useQuery.ts'
-import { PixelActivity } from './pixelActivity.tsx'
-import { PixelSecrets } from './pixelSecrets.tsx'
-import { PixelSettings } from './pixelSettings.tsx'
+import { api, type Pixel } from '../../api.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { DeleteDialog } from '../../parts/deleteDialog.tsx'
+import { Page } from '../../parts/page.tsx'
+import { RenameDialog } from '../../parts/renameDialog.tsx'
+import { TabPanel, Tabs } from '../../parts/tabs.tsx'
+import { toast } from '../../parts/toast.tsx'
+import { projectRole } from '../../projectRole.ts'
+import { go, Link } from '../../router.tsx'
+import { useSession } from '../../session.ts'
+import { urlChoice } from '../../urlChoice.ts'
+import { useQuery } from '../../useQuery.ts'
+import { PixelActivity } from './activity.tsx'
+import { PixelSecrets } from './identifySecrets.tsx'
+import { Install } from './install.tsx'
+import { PixelSettings, type PixelTab, settingGroups } from './settings.tsx'
+
+const tabs: Record<PixelTab, string> = { install: 'Install', ...settingGroups }
 
 export function PixelPage({ pixelId }: { pixelId: string }) {
   const session = useSession()
@@ -24,6 +28,7 @@ export function PixelPage({ pixelId }: { pixelId: string }) {
     ])
     return { pixel, project, mayEdit: role === 'admin' }
   })
+  const [tab, chooseTab] = urlChoice('tab', Object.keys(tabs) as PixelTab[])
   const [open, setOpen] = useState<'rename' | 'delete' | null>(null)
   const close = () => setOpen(null)
 
@@ -56,23 +61,12 @@ export function PixelPage({ pixelId }: { pixelId: string }) {
             }
           >
             <PixelActivity pixel={pixel} />
-            <Section
-              title="Put it on your site"
-              lead={
-                <>
-                  Paste this into the <code>head</code> of every page.
-                </>
-              }
-            >
-              <Copyable label="the snippet" text={pixel.snippet} />
-              <p class="hint">
-                The second line alone captures page views, clicks, scrolling and more; the first keeps the
-                calls that a page makes before the script has come. Read the events with an{' '}
-                <Link href={`${organization}/settings/api-keys`}>API key</Link>.
-              </p>
-            </Section>
-            <PixelSettings pixel={pixel} mayEdit={mayEdit} saved={changed} />
-            {mayEdit && <PixelSecrets pixel={pixel} />}
+            <Tabs set="pixel" label="Pixel" tabs={tabs} current={tab} choose={chooseTab} />
+            <TabPanel set="pixel" tab="install" current={tab}>
+              <Install pixel={pixel} />
+              {mayEdit && <PixelSecrets pixel={pixel} />}
+            </TabPanel>
+            <PixelSettings pixel={pixel} mayEdit={mayEdit} tab={tab} chooseTab={chooseTab} saved={changed} />
 
             {open === 'rename' && (
               <RenameDialog

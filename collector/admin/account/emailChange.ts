@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto'
+import { sha256 } from '../../access/authenticate.ts'
+import { conflict, notFound } from '../../http/errors.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { auditOwn } from './auditOwn.ts'
+
+const linkMinutes = 60
+
+/**
+ * Makes the link by which a user shows that a new e-mail address is theirs, instead of any made before; null where
+ * somebody signs in with that address already. Its token is kept as a hash.
+ */
+export async function newEmailChangeLink(
+  client: Queryable,
+  userId: string,
+  email: string,
+  publicUrl: string,
+): Promise<string | null> {
+  const token = randomBytes(32).toString('base64url')
+  const { rowCount } = await client.query(
+    `INSERT INTO email_changes (user_id, email, token_sha256, expires_at)
+     SELECT $1, $2, $3, now() + $4 * interval '1 minute' WHERE NOT EXISTS (SELECT FROM users WHERE email = $2)
+     ON CONFLICT (user_id) DO UPDATE
+       SET email = excluded.email, token_sha256 = excluded.token_sha256, expires_at = excluded.expires_at`,
+    [userId, email, sha256(token), linkMinutes],
+  )
+  return rowCount === 0 ? null : `${publicUrl}/email-change/${token}`
+}
+
+/** The address that a link is for. Throws 404 "email change not found". */
+export async function readEmailChange(client: Queryable, token: string): Promise<{ email: string }> {
+  const { rows } = await client.query<{ email: string }>(
+    'SELECT email FROM email_changes WHERE token_sha256 = $1 AND expires_at > now()',
+    [sha256(token)],
+  )
+  if (!rows[0]) throw notFound.emailChange()
+  return rows[0]
+}
+
+/**
+ * Uses a link up: its user signs in with the new address from now on. Links for new passwords that went to the old one
+ * end. Call it in a transaction. Throws 404 "email change not found", also where somebody else has the address by now.
+ */
+export async function useEmailChange(
+  client: Queryable,
+  token: string,
+): Promise<{ before: string; after: string }> {
+  const { rows } = await client.query<{ user_id: string; email: string; before: string }>(
+    `DELETE FROM email_changes USING users WHERE users.user_id = email_changes.user_id
+       AND token_sha256 = $1 AND expires_at > now()
+     RETURNING users.user_id, email_changes.email, users.email AS before`,
+    [sha256(token)],
+  )
+  if (!rows[0]) throw notFound.emailChange()
+  const { user_id: userId, email, before } = rows[0]
+  await changeEmail(client, userId, email)
+  await auditOwn(client, userId, 'member.email', { email: { from: before, to: email } })
+  return { before, after: email }
+}
+
+/** Gives a user another address, here and in every organization. Call it in a transaction. */
+export async function changeEmail(client: Queryable, userId: string, email: string): Promise<void> {
+  const { rows: invited } = await client.query<{ name: string }>(
+    `SELECT organizations.name FROM members invited JOIN members own USING (organization_id)
+       JOIN organizations USING (organization_id)
+     WHERE own.user_id = $1 AND invited.email = $2 AND invited.user_id IS DISTINCT FROM $1 LIMIT 1`,
+    [userId, email],
+  )
+  if (invited[0])
+    throw conflict(`This address is invited to ${invited[0].name} already: have the invitation withdrawn.`)
+  const { rowCount } = await client.query(
+    'UPDATE users SET email = $2 WHERE user_id = $1 AND NOT EXISTS (SELECT FROM users WHERE email = $2)',
+    [userId, email],
+  )
+  if (rowCount === 0) throw notFound.emailChange()
+  await client.query(
+    'UPDATE members SET email = $2, version = version + 1, updated_at = now() WHERE user_id = $1',
+    [userId, email],
+  )
+  await client.query('DELETE FROM password_resets WHERE user_id = $1', [userId])
+}

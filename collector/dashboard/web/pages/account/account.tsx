@@ -1,0 +1,88 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { TextField } from '../../parts/fields.tsx'
+import { Form } from '../../parts/form.tsx'
+import { Page, Section } from '../../parts/page.tsx'
+import { toast } from '../../parts/toast.tsx'
+import { session as signedIn, useSession } from '../../session.ts'
+import { useQuery } from '../../useQuery.ts'
+import { passwordCharactersMin } from '../invitation.tsx'
+import { roleNames } from '../inviteDialog.tsx'
+import { CurrentPassword } from './currentPassword.tsx'
+import { Email } from './email.tsx'
+import { Sessions } from './sessions.tsx'
+import { TwoFactor } from './twoFactor.tsx'
+
+/** What a person is called and how they sign in, the same in all their organizations. */
+export function Account() {
+  const { member, organization } = useSession()
+  const account = useQuery(() => api.getAccount())
+  return (
+    <Page title="Your account" lead={`${roleNames[member.role]} of ${organization.name}.`}>
+      <AsyncView query={account}>
+        {(found) => (
+          <>
+            <OwnName />
+            <Email account={found} />
+            <Password />
+            <TwoFactor account={found} changed={account.reload} />
+          </>
+        )}
+      </AsyncView>
+      <Sessions />
+    </Page>
+  )
+}
+
+function OwnName() {
+  const session = useSession()
+  return (
+    <Section title="Name" lead="What others of your organizations see.">
+      <div class="card">
+        <Form
+          values={{ name: session.member.name ?? '' }}
+          submit={async ({ name = '' }) => {
+            const now = await api.updateAccount({ name })
+            signedIn.value = { ...session, member: { ...session.member, name: now.name } }
+            toast('Name saved')
+          }}
+          action="Save name"
+        >
+          <TextField name="name" label="Name" autocomplete="name" maxLength={200} required />
+        </Form>
+      </div>
+    </Section>
+  )
+}
+
+function Password() {
+  const [changes, setChanges] = useState(0)
+  return (
+    <Section title="Change your password" lead="Wherever else you are signed in, you are signed out.">
+      <div class="card">
+        <Form
+          key={changes}
+          submit={async ({ current_password = '', new_password = '' }) => {
+            await api.changePassword({ current_password, new_password })
+            toast('Password changed')
+            setChanges(changes + 1)
+          }}
+          action="Change password"
+        >
+          <CurrentPassword />
+          <TextField
+            name="new_password"
+            label="New password"
+            hint={`At least ${passwordCharactersMin} characters.`}
+            type="password"
+            autocomplete="new-password"
+            minLength={passwordCharactersMin}
+            maxLength={200}
+            required
+          />
+        </Form>
+      </div>
+    </Section>
+  )
+}

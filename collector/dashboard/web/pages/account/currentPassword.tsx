@@ -1,0 +1,20 @@
+import { TextField } from '../../parts/fields.tsx'
+import { useSession } from '../../session.ts'
+
+/** Asks for the password of whoever is signed in; password managers find whose it is. */
+export function CurrentPassword() {
+  const { member } = useSession()
+  return (
+    <>
+      <input type="text" autocomplete="username" value={member.email} readOnly hidden />
+      <TextField
+        name="current_password"
+        label="Current password"
+        type="password"
+        autocomplete="current-password"
+        maxLength={200}
+        required
+      />
+    </>
+  )
+}

@@ -1,0 +1,62 @@
+import { useState } from 'preact/hooks'
+import { type Account, api } from '../../api.ts'
+import { CodeField } from '../../parts/codeField.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { TextField } from '../../parts/fields.tsx'
+import { Form } from '../../parts/form.tsx'
+import { Section } from '../../parts/page.tsx'
+import { CurrentPassword } from './currentPassword.tsx'
+
+/** The address to sign in with; another one counts once its link was followed. */
+export function Email({ account }: { account: Account }) {
+  const [isOpen, setOpen] = useState(false)
+  const [mailed, setMailed] = useState<string | null>(null)
+  const close = () => setOpen(false)
+  return (
+    <Section
+      title="E-mail"
+      lead={account.email}
+      actions={
+        account.by_mail && (
+          <button type="button" onClick={() => setOpen(true)}>
+            Change e-mail
+          </button>
+        )
+      }
+    >
+      {!account.by_mail && (
+        <p class="hint">This service sends no mail: whoever runs it can change your address.</p>
+      )}
+      {mailed && (
+        <p class="notice" role="status">
+          A link is on its way to {mailed}. Until you follow it, within an hour, nothing changes.
+        </p>
+      )}
+      {isOpen && (
+        <Dialog title="Change your e-mail address" close={close}>
+          <Form
+            submit={async ({ email = '', current_password = '', code }) => {
+              await api.requestEmailChange({ email, current_password, ...(code !== undefined && { code }) })
+              setMailed(email)
+              close()
+            }}
+            action="Send the link"
+            cancel={close}
+          >
+            <TextField
+              name="email"
+              label="New e-mail address"
+              hint="A link goes there, to show that it is yours."
+              type="email"
+              autocomplete="email"
+              maxLength={254}
+              required
+            />
+            <CurrentPassword />
+            {account.two_factor && <CodeField hint="Of your authenticator app, or a recovery code." />}
+          </Form>
+        </Dialog>
+      )}
+    </Section>
+  )
+}

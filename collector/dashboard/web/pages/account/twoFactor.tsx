@@ -1,0 +1,132 @@
+import { useState } from 'preact/hooks'
+import { type Account, api } from '../../api.ts'
+import { CodeField } from '../../parts/codeField.tsx'
+import { Copyable } from '../../parts/copyable.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Form } from '../../parts/form.tsx'
+import { Section } from '../../parts/page.tsx'
+import { RelativeTime } from '../../parts/relativeTime.tsx'
+import { toast } from '../../parts/toast.tsx'
+import { CurrentPassword } from './currentPassword.tsx'
+import { QrCode } from './qrCode.tsx'
+
+type Open =
+  | { kind: 'begin' | 'end' | 'renew' }
+  | { kind: 'confirm'; secret: string; uri: string }
+  | { kind: 'codes'; codes: string[] }
+  | null
+
+/** Codes of an authenticator app besides the password. */
+export function TwoFactor({ account, changed }: { account: Account; changed(): Promise<void> }) {
+  const [open, setOpen] = useState<Open>(null)
+  const close = () => setOpen(null)
+  const factor = account.two_factor
+  const showCodes = async (codes: string[]) => {
+    setOpen({ kind: 'codes', codes })
+    await changed()
+  }
+  const button = (kind: 'begin' | 'end' | 'renew', text: string) => (
+    <button type="button" onClick={() => setOpen({ kind })}>
+      {text}
+    </button>
+  )
+  return (
+    <Section
+      title="Two-factor authentication"
+      lead={
+        factor ? (
+          <>
+            On since <RelativeTime at={factor.since} />: sign-in asks for a code of your authenticator app.
+          </>
+        ) : (
+          'Off: whoever knows your password can sign in as you.'
+        )
+      }
+      actions={
+        factor ? (
+          <>
+            {button('renew', 'New recovery codes')}
+            {button('end', 'Turn off')}
+          </>
+        ) : (
+          button('begin', 'Turn on')
+        )
+      }
+    >
+      {factor && factor.recovery_codes_left < 3 && (
+        <p class="notice">
+          {factor.recovery_codes_left} recovery codes left. Make new ones before you need them.
+        </p>
+      )}
+
+      {open?.kind === 'begin' && (
+        <Dialog title="Turn on two-factor authentication" close={close}>
+          <Form
+            submit={async ({ current_password = '' }) =>
+              setOpen({ kind: 'confirm', ...(await api.beginTwoFactor({ current_password })) })
+            }
+            action="Go on"
+            cancel={close}
+          >
+            <p>You need an app that makes codes, such as a password manager or an authenticator.</p>
+            <CurrentPassword />
+          </Form>
+        </Dialog>
+      )}
+      {open?.kind === 'confirm' && (
+        <Dialog title="Scan this with your app" close={close}>
+          <QrCode text={open.uri} label="The secret of your two-factor authentication" />
+          <p class="hint">If you cannot scan it, type this in:</p>
+          <Copyable label="the secret" text={open.secret} />
+          <Form
+            submit={async ({ code = '' }) => showCodes((await api.confirmTwoFactor({ code })).recovery_codes)}
+            action="Turn on"
+            cancel={close}
+          >
+            <CodeField hint="The six digits that the app shows now." />
+          </Form>
+        </Dialog>
+      )}
+      {open?.kind === 'codes' && (
+        <Dialog title="Keep your recovery codes" close={close}>
+          <p>
+            Each signs you in once when you do not have the app. They are not shown again: print them, or put
+            them where your passwords are.
+          </p>
+          <Copyable label="the recovery codes" text={open.codes.join('\n')} />
+          <div class="actions">
+            <button type="button" class="primary" onClick={close}>
+              I have kept them
+            </button>
+          </div>
+        </Dialog>
+      )}
+      {(open?.kind === 'end' || open?.kind === 'renew') && (
+        <Dialog
+          title={open.kind === 'end' ? 'Turn off two-factor authentication?' : 'Make new recovery codes?'}
+          close={close}
+        >
+          <Form
+            submit={async ({ current_password = '', code = '' }) => {
+              if (open.kind === 'renew') {
+                const { recovery_codes } = await api.renewRecoveryCodes({ current_password, code })
+                return showCodes(recovery_codes)
+              }
+              await api.endTwoFactor({ current_password, code })
+              toast('Two-factor authentication is off')
+              close()
+              await changed()
+            }}
+            action={open.kind === 'end' ? 'Turn off' : 'Make new codes'}
+            {...(open.kind === 'end' && { tone: 'danger' })}
+            cancel={close}
+          >
+            {open.kind === 'renew' && <p>Those that you have are good no longer.</p>}
+            <CurrentPassword />
+            <CodeField hint="Of your authenticator app, or a recovery code." />
+          </Form>
+        </Dialog>
+      )}
+    </Section>
+  )
+}

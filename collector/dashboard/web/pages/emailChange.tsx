@@ -1,0 +1,59 @@
+import { ApiError, api } from '../api.ts'
+import { AsyncView } from '../parts/asyncView.tsx'
+import { AuthLayout } from '../parts/authLayout.tsx'
+import { Form } from '../parts/form.tsx'
+import { Page } from '../parts/page.tsx'
+import { toast } from '../parts/toast.tsx'
+import { go, Link } from '../router.tsx'
+import { session } from '../session.ts'
+import { useQuery } from '../useQuery.ts'
+
+/** Where the link leads that was mailed to a new address. */
+export function ConfirmEmailChange({ token }: { token: string }) {
+  const change = useQuery(async () => {
+    try {
+      return await api.getEmailChange({ token })
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return null
+      throw error
+    }
+  })
+  return (
+    <AuthLayout>
+      <AsyncView query={change}>
+        {(found) =>
+          found ? (
+            <Page
+              title="Confirm your e-mail address"
+              lead={
+                <>
+                  From now on you sign in as <strong>{found.email}</strong>.
+                </>
+              }
+            >
+              <Form
+                submit={async () => {
+                  await api.confirmEmailChange({ token })
+                  // Who is signed in here has another address now: it is asked anew.
+                  session.value = undefined
+                  toast('E-mail address changed')
+                  go('/', { replace: true })
+                }}
+                action="Confirm"
+              >
+                {null}
+              </Form>
+            </Page>
+          ) : (
+            <Page title="This link is no longer good">
+              <p>It has been used, it is too old, or a newer one was made.</p>
+              <p>
+                <Link href="/">Go to your projects</Link>
+              </p>
+            </Page>
+          )
+        }
+      </AsyncView>
+    </AuthLayout>
+  )
+}

@@ -1,0 +1,53 @@
+import type { Pixel } from '../../api.ts'
+import { collectorUrl } from '../../collectorUrl.ts'
+import { Copyable } from '../../parts/copyable.tsx'
+import { Section } from '../../parts/page.tsx'
+import { TabPanel, Tabs } from '../../parts/tabs.tsx'
+import { Link } from '../../router.tsx'
+import { useSession } from '../../session.ts'
+import { urlChoice } from '../../urlChoice.ts'
+import { installSteps, type Platform, platforms } from './installGuides.ts'
+
+const names = Object.keys(platforms) as Platform[]
+
+/** How the pixel comes onto a site, for what the site is made with. */
+export function Install({ pixel }: { pixel: Pixel }) {
+  const { organization } = useSession()
+  const [platform, choose] = urlChoice('platform', names)
+  return (
+    <Section
+      title="Put it on your site"
+      lead="What you are shown has this pixel’s id and address in it already."
+    >
+      <Tabs
+        set="platform"
+        label="What your site is made with"
+        tabs={platforms}
+        current={platform}
+        choose={choose}
+      />
+      {names.map((name) => (
+        <TabPanel key={name} set="platform" tab={name} current={platform}>
+          {name === platform && (
+            <ol class="steps">
+              {installSteps(name, pixel, collectorUrl).map(({ what, label, code }) => (
+                <li key={label}>
+                  <p>{withCode(what)}</p>
+                  <Copyable label={label} text={code} />
+                </li>
+              ))}
+            </ol>
+          )}
+        </TabPanel>
+      ))}
+      <p class="hint">
+        Page views, clicks, scrolling and more are captured without another line. Read the events with an{' '}
+        <Link href={`/${organization.organization_id}/settings/api-keys`}>API key</Link>.
+      </p>
+    </Section>
+  )
+}
+
+/** A sentence whose parts in backticks are code. */
+const withCode = (text: string) =>
+  text.split('`').map((part, index) => (index % 2 === 1 ? <code key={part}>{part}</code> : part))

@@ -1,0 +1,104 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { Erasure } from '../../../../../client/index.ts'
+import { api } from '../../api.ts'
+import { AsyncList } from '../../parts/asyncView.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Checkbox } from '../../parts/fields.tsx'
+import { Form } from '../../parts/form.tsx'
+import { byText } from '../../parts/listTools.tsx'
+import { Section } from '../../parts/page.tsx'
+import { RelativeTime } from '../../parts/relativeTime.tsx'
+import { toast } from '../../parts/toast.tsx'
+import { useListQuery } from '../../useQuery.ts'
+import { SubjectField, subjectOf } from './subject.tsx'
+
+const askEveryMs = 5_000
+
+/** Who is to be forgotten, and how far that is. */
+export function Erasures() {
+  const erasures = useListQuery(
+    (cursor) => api.listErasures({ cursor }),
+    ({ erasures }) => erasures,
+  )
+  const [isOpen, setOpen] = useState(false)
+  const close = () => setOpen(false)
+  const isPending = erasures.value?.some(({ status }) => status === 'pending') ?? false
+  useEffect(() => {
+    if (!isPending) return
+    const timer = setInterval(() => document.hidden || void erasures.reload(), askEveryMs)
+    return () => clearInterval(timer)
+  }, [isPending])
+  return (
+    <Section
+      title="Erasures"
+      lead="All that your sites observed of them goes: events, rejected events and links, those on their way too."
+      actions={
+        <button type="button" class="danger" onClick={() => setOpen(true)}>
+          Erase somebody…
+        </button>
+      }
+    >
+      <AsyncList
+        query={erasures}
+        of="erasures"
+        prefix="erasures_"
+        arrangement={{
+          text: ({ erasure_id, status }) => `${erasure_id} ${status}`,
+          sorts: {
+            oldest: { label: 'Oldest first' },
+            status: { label: 'Under way first', compare: (one, other) => byText(statusOf)(other, one) },
+          },
+        }}
+        empty={<p>Nobody has asked to be forgotten.</p>}
+      >
+        {({ erasure_id, status, requested_at, completed_at }) => (
+          <li key={erasure_id}>
+            <div>
+              <span class={status === 'complete' ? 'badge' : 'badge quiet'}>
+                {status === 'complete' ? 'Complete' : 'Under way'}
+              </span>
+              <code>{erasure_id}</code>
+              <p class="meta">
+                Asked for <RelativeTime at={requested_at} />
+                {completed_at ? (
+                  <>
+                    , complete <RelativeTime at={completed_at} />
+                  </>
+                ) : (
+                  '. It takes at least ten minutes: events may still be on their way.'
+                )}
+              </p>
+            </div>
+            {status === 'pending' && <progress aria-label={`Erasure ${erasure_id}`} />}
+          </li>
+        )}
+      </AsyncList>
+      {isOpen && (
+        <Dialog title="Erase a person or a browser?" close={close}>
+          <Form
+            values={{ opt_out: 'on' }}
+            submit={async (values) => {
+              await api.eraseSubject({ ...subjectOf(values), opt_out: values.opt_out === 'on' })
+              close()
+              toast('The erasure is under way')
+              await erasures.reload()
+            }}
+            action="Erase"
+            tone="danger"
+            cancel={close}
+          >
+            <p>It cannot be undone. Whom it was about is forgotten, too, when it is complete.</p>
+            <SubjectField />
+            <Checkbox
+              name="opt_out"
+              label="Opt them out, too"
+              hint="Otherwise they are collected again on their next visit."
+            />
+          </Form>
+        </Dialog>
+      )}
+    </Section>
+  )
+}
+
+const statusOf = ({ status }: Erasure): string => status

@@ -1,0 +1,110 @@
+import { useState } from 'preact/hooks'
+import type { OptOut } from '../../../../../client/index.ts'
+import { api } from '../../api.ts'
+import { AsyncList } from '../../parts/asyncView.tsx'
+import { ConfirmDialog } from '../../parts/confirmDialog.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Form } from '../../parts/form.tsx'
+import { byText } from '../../parts/listTools.tsx'
+import { Section } from '../../parts/page.tsx'
+import { RelativeTime } from '../../parts/relativeTime.tsx'
+import { toast } from '../../parts/toast.tsx'
+import { useListQuery } from '../../useQuery.ts'
+import { SubjectField, subjectOf } from './subject.tsx'
+
+type Open = { kind: 'add' } | { kind: 'remove'; optOut: OptOut } | null
+
+/** Who is to be left alone. */
+export function OptOuts() {
+  const optOuts = useListQuery(
+    (cursor) => api.listOptOuts({ cursor }),
+    ({ opt_outs }) => opt_outs,
+  )
+  const [open, setOpen] = useState<Open>(null)
+  const close = () => setOpen(null)
+  const done = async (text: string) => {
+    close()
+    toast(text)
+    await optOuts.reload()
+  }
+  return (
+    <Section
+      title="Opt-outs"
+      lead="Nothing of theirs is accepted any more, and no read says who they are."
+      actions={
+        <button type="button" onClick={() => setOpen({ kind: 'add' })}>
+          Opt somebody out
+        </button>
+      }
+    >
+      <AsyncList
+        query={optOuts}
+        of="opt-outs"
+        prefix="opt_outs_"
+        arrangement={{
+          text: (optOut) => nameOf(optOut),
+          sorts: {
+            oldest: { label: 'Oldest first' },
+            newest: { label: 'Newest first', compare: (one, other) => byText<OptOut>(createdAt)(other, one) },
+          },
+        }}
+        empty={<p>Nobody has opted out.</p>}
+      >
+        {(optOut) => (
+          <li key={optOut.opt_out_id}>
+            <div>
+              <span class="badge quiet">{optOut.hem ? 'Person' : 'Browser'}</span>
+              <code>{nameOf(optOut)}</code>
+              <p class="meta">
+                Since <RelativeTime at={optOut.created_at} />
+              </p>
+            </div>
+            <div class="actions">
+              <button
+                type="button"
+                aria-label={`Take off the list: ${nameOf(optOut)}`}
+                onClick={() => setOpen({ kind: 'remove', optOut })}
+              >
+                Take off
+              </button>
+            </div>
+          </li>
+        )}
+      </AsyncList>
+      {open?.kind === 'add' && (
+        <Dialog title="Opt somebody out" close={close}>
+          <Form
+            submit={async (values) => {
+              await api.createOptOut(subjectOf(values))
+              await done('Opted out')
+            }}
+            action="Opt out"
+            cancel={close}
+          >
+            <SubjectField />
+          </Form>
+        </Dialog>
+      )}
+      {open?.kind === 'remove' && (
+        <ConfirmDialog
+          title="Take them off the list?"
+          action="Take off"
+          confirm={async () => {
+            const { hem, cookie_id } = open.optOut
+            await api.deleteOptOut(hem ? { hem } : { cookie_id: cookie_id! })
+            await done('Taken off the list')
+          }}
+          close={close}
+        >
+          <p>
+            What they do is collected again. Only do it when they have asked:{' '}
+            <code>{nameOf(open.optOut)}</code>
+          </p>
+        </ConfirmDialog>
+      )}
+    </Section>
+  )
+}
+
+const nameOf = ({ hem, cookie_id }: OptOut): string => hem ?? cookie_id ?? ''
+const createdAt = ({ created_at }: OptOut): string => created_at

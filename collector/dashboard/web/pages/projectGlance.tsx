@@ -1,0 +1,47 @@
+import type { ProjectActivity } from '../api.ts'
+import { RelativeTime } from '../parts/relativeTime.tsx'
+import { Sparkline } from '../parts/sparkline.tsx'
+
+const whole = new Intl.NumberFormat()
+const silentAfterMs = 86_400_000
+
+const lights = {
+  lit: 'Events are coming in',
+  refused: 'Events are refused',
+  silent: 'No event for a day',
+  waiting: 'No event yet',
+}
+
+/** Refused: the last that came was a beacon that was refused. */
+function lightOf({ last_event_at, last_refusal_at }: ProjectActivity): keyof typeof lights {
+  if (last_refusal_at && last_refusal_at > (last_event_at ?? '')) return 'refused'
+  if (!last_event_at) return 'waiting'
+  return Date.now() - Date.parse(last_event_at) > silentAfterMs ? 'silent' : 'lit'
+}
+
+/** How a project is doing: its light, visitors today, and the days before. It has its place before it is known. */
+export function ProjectGlance({ activity }: { activity: ProjectActivity | undefined }) {
+  if (!activity) return <div class="glance" aria-hidden="true" />
+  const light = lightOf(activity)
+  const today = activity.visitors.at(-1) ?? 0
+  return (
+    <div class={`glance ${light}`}>
+      <p class="meta">
+        <span class="light" aria-hidden="true" />
+        {lights[light]}
+        {activity.last_event_at && (
+          <>
+            , the last <RelativeTime at={activity.last_event_at} />
+          </>
+        )}
+      </p>
+      <p class="today">
+        <strong>{whole.format(today)}</strong> {today === 1 ? 'visitor' : 'visitors'} today
+      </p>
+      <Sparkline
+        values={activity.visitors}
+        label={`Visitors of the last ${activity.visitors.length} days: ${activity.visitors.join(', ')}`}
+      />
+    </div>
+  )
+}

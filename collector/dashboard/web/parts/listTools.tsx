@@ -1,0 +1,75 @@
+import { setUrl, urlValue } from '../urlState.ts'
+
+/** By what a list is searched and sorted; the first of `sorts` is the order that it comes in. */
+export interface Arrangement<T> {
+  /** What is searched in. */
+  text(item: T): string
+  sorts: Record<string, { label: string; compare?(one: T, other: T): number }>
+}
+
+/** How the reader wants a list, as the address says; `prefix` tells the lists of a page apart. */
+export const isArranged = (prefix: string): boolean =>
+  urlValue(`${prefix}q`) !== '' || urlValue(`${prefix}sort`) !== ''
+
+/** The items that have what is searched for, in the order that is asked for. */
+export function arranged<T>(
+  items: readonly T[],
+  { text, sorts }: Arrangement<T>,
+  prefix: string,
+): readonly T[] {
+  const wanted = urlValue(`${prefix}q`).trim().toLowerCase()
+  const found = wanted === '' ? items : items.filter((item) => text(item).toLowerCase().includes(wanted))
+  const compare = sorts[urlValue(`${prefix}sort`)]?.compare
+  return compare ? found.toSorted(compare) : found
+}
+
+/** The fields that say so. */
+export function ListTools<T>({
+  of,
+  prefix,
+  sorts,
+}: {
+  of: string
+  prefix: string
+  sorts: Arrangement<T>['sorts']
+}) {
+  const [initial] = Object.keys(sorts)
+  const sort = urlValue(`${prefix}sort`)
+  return (
+    <div class="list-tools">
+      <input
+        type="search"
+        aria-label={`Search ${of}`}
+        placeholder="Search"
+        value={urlValue(`${prefix}q`)}
+        onInput={({ currentTarget: { value } }) => setUrl({ [`${prefix}q`]: value }, { replace: true })}
+      />
+      <select
+        aria-label={`Sort ${of}`}
+        onChange={({ currentTarget: { value } }) =>
+          setUrl({ [`${prefix}sort`]: value === initial ? '' : value }, { replace: true })
+        }
+      >
+        {Object.entries(sorts).map(([name, { label }]) => (
+          <option key={name} value={name} selected={name === (sort || initial)}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+}
+
+export const byText =
+  <T,>(textOf: (item: T) => string | null) =>
+  (one: T, other: T): number =>
+    (textOf(one) ?? '').localeCompare(textOf(other) ?? '', undefined, { numeric: true })
+
+/** Newest, or largest, first; what has none comes last. */
+export const byLargest =
+  <T,>(amountOf: (item: T) => string | number | null) =>
+  (left: T, right: T): number => {
+    const [one, other] = [amountOf(left), amountOf(right)]
+    if (one === null || other === null) return Number(one === null) - Number(other === null)
+    return one < other ? 1 : one > other ? -1 : 0
+  }

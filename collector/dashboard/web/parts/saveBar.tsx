@@ -1,0 +1,27 @@
+/** The buttons of a long form, in sight for as long as it has changes that are not saved. */
+export function SaveBar({
+  count,
+  action,
+  isBusy,
+  discard,
+}: {
+  /** How many fields are changed. */
+  count: number
+  action: string
+  isBusy: boolean
+  discard(): void
+}) {
+  return (
+    <div class={count > 0 ? 'save-bar shown' : 'save-bar'}>
+      <p role="status">{count > 0 && (count === 1 ? '1 unsaved change' : `${count} unsaved changes`)}</p>
+      <div class="actions">
+        <button type="button" onClick={discard}>
+          Discard
+        </button>
+        <button type="submit" class="primary" aria-disabled={isBusy}>
+          {isBusy ? 'One moment…' : action}
+        </button>
+      </div>
+    </div>
+  )
+}
