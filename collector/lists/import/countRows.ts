@@ -25,10 +25,14 @@ export interface RowCounts {
 }
 
 /** So many rows are looked at in one statement, so that its memory has a limit. */
-const rowsAtOnce = 2_000_000
+const rowsAtOnceMax = 2_000_000
 
 /** What became of the rows of an import, all of which are inserted. */
-export async function countRows(clickhouse: ClickHouse, counted: Counted): Promise<RowCounts> {
+export async function countRows(
+  clickhouse: ClickHouse,
+  counted: Counted,
+  rowsAtOnce = rowsAtOnceMax,
+): Promise<RowCounts> {
   const { importId, listId, kind, total } = counted
   const [found] = await clickhouse.rows<{ rejected: number; known: number; others: number }>({
     sql: `SELECT

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { countRows } from '../../../collector/lists/import/countRows.ts'
 import { runImport } from '../../../collector/lists/import/runImport.ts'
 import { hemOf } from '../../../collector/people/identity/hem.ts'
 import type { ClickHouse } from '../../../collector/platform/clickhouse/client.ts'
@@ -99,6 +100,31 @@ describe('the rows of a file', () => {
     expect(await counts('cookies', randomUUID())).toMatchObject({ matched: 0, unmatched: 1 })
     expect(await counts('emails', 'linked@lists.example')).toMatchObject({ matched: 1 })
   })
+})
+
+test.each(['emails', 'domains'] as const)('%s are counted alike in shares of any size', async (kind) => {
+  const itemOf = (n: number) => (kind === 'emails' ? `p${n}@shares.example` : `p${n}.shares.example`)
+  const known = Array.from({ length: 300 }, (_, n) => itemOf(n * 3))
+  if (kind === 'emails')
+    await insert(
+      'profiles',
+      known.map((item) => ({ hem: hemOf(item), first_name: 'K' })),
+    )
+  else
+    await insert(
+      'companies',
+      known.map((company_domain) => ({ company_domain, company_name: 'K' })),
+    )
+  const linesOf = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, n) => `${itemOf(from + n)}\n`).join('')
+  const { listId } = await lists.importFile(linesOf(0, 300), { kind })
+  const bytes = `${linesOf(200, 1_200)}none\n${linesOf(1_100, 1_200)}`
+  const { importId, counts } = await lists.importFile(bytes, { kind, listId })
+  // New are 300 to 1,199; known are those below 900 that three divides.
+  expect(counts).toEqual({ total: 1_101, matched: 200, unmatched: 700, duplicate: 200, rejected: 1 })
+  const counted = { listId, importId, kind, organizationId: lists.organizationId, total: 1_101 }
+  for (const rowsAtOnce of [500, 40])
+    expect(await countRows(lists.clickhouse, { ...counted, notCompleted: [] }, rowsAtOnce)).toEqual(counts)
 })
 
 describe('a broken line', () => {
