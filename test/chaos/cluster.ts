@@ -1,10 +1,9 @@
-import { rmSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { seededRandom } from '../../collector/platform/seededRandom.ts'
 import { beaconOf, customEvent, postBeacon, readRows } from '../harness/api.ts'
-import { type Service, startService, waitFor } from '../harness/service.ts'
+import { startCluster } from '../harness/cluster.ts'
+import { type Service, waitFor } from '../harness/service.ts'
 import { audit, waitUntilShipped } from './audit.ts'
-import { startBalancer } from './balancer.ts'
 import { Follower } from './follower.ts'
 import { findWorkers, killNow } from './processes.ts'
 import { environmentOf, type ScenarioOptions, type ScenarioResult } from './scenario.ts'
@@ -59,18 +58,8 @@ const eventsPerBeacon = 50
 export async function runCluster(options: ClusterOptions): Promise<ClusterResult> {
   const { stores, seed, log } = options
   const random = seededRandom(seed)
-  const env = environmentOf(stores)
-  const api = await startService({ env: { ...env, FOOTFALL_ROLE: 'api' } })
-  const collectorEnv = { ...env, FOOTFALL_ROLE: 'ingest', FOOTFALL_DEMO: 'false', FOOTFALL_WORKERS: '2' }
-  const collectors = await Promise.all(
-    Array.from({ length: options.collectors }, () => startService({ env: collectorEnv })),
-  )
-  const again = ({ dataDir, url }: Service) =>
-    startService({ dataDir, env: { ...collectorEnv, PORT: new URL(url).port } })
-  const balancer = await startBalancer(
-    collectors.map(({ url }) => url),
-    random,
-  )
+  const cluster = await startCluster(environmentOf(stores), { collectors: options.collectors, random })
+  const { api, collectors, balancer } = cluster
   const kills = { collector: 0, worker: 0, pause: 0, clickhouse: 0, postgres: 0 }
 
   const happen = async (mishap: Mishap, index: number): Promise<void> => {
@@ -87,7 +76,7 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
     } else {
       await collector.end('SIGKILL')
       await delay(random.integer(0, 1_000))
-      collectors[index] = await again(collector)
+      await cluster.startAgain(index)
     }
   }
 
@@ -113,7 +102,7 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
     // What a collector had begun when it was killed would be doubled by the next start at the latest.
     for (const [index, collector] of collectors.entries()) {
       await collector.end('SIGTERM')
-      collectors[index] = await again(collector)
+      await cluster.startAgain(index)
     }
     await untilComplete(follower)
     await follower.stop()
@@ -125,13 +114,12 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
       answers: Object.fromEntries(sender.answers),
     }
   } catch (error) {
-    const said = [api, ...collectors].map((each) => each.output().slice(-2_000)).join('\n—\n')
-    throw new Error(`${(error as Error).message}\nThe services said:\n${said}`, { cause: error })
+    throw new Error(`${(error as Error).message}\nThe services said:\n${cluster.lastWords()}`, {
+      cause: error,
+    })
   } finally {
     await follower.stop()
-    await balancer.close()
-    await Promise.all([api, ...collectors].map((each) => each.end('SIGTERM')))
-    for (const { dataDir } of [api, ...collectors]) rmSync(dataDir, { recursive: true, force: true })
+    await cluster.close()
   }
 }
 

@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { seededRandom } from '../../collector/platform/seededRandom.ts'
+import { startBalancer } from '../harness/balancer.ts'
 import { startService } from '../harness/service.ts'
 import { audit, waitUntilShipped } from './audit.ts'
-import { startBalancer } from './balancer.ts'
 import { environmentOf, type ScenarioOptions, type ScenarioResult } from './scenario.ts'
 import { Sender } from './sender.ts'
 

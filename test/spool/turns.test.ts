@@ -193,7 +193,30 @@ test('a collector that says nothing for ten seconds loses its turn, and another 
   await waitFor('the turn to be lost', () => !turn.isHeld())
   await areIdle()
   expect(await storedIds(clickhouse)).toHaveLength(1)
-}, 60_000)
+}, 120_000)
+
+test('what a collector sends after its turn is not taken, and it finds out what became of it', async () => {
+  const all = ids(20)
+  const rows = all.map((id) => row(id))
+  let stoodStill = false
+  const slow = await startCollector({
+    ...clickhouse,
+    async insertLines(...args) {
+      if (!stoodStill) {
+        stoodStill = true
+        proxy.goSilent()
+        give(other, rows)
+        await waitFor('the other to ship them', () => other.shipper.backlog === 0, 60_000)
+      }
+      await clickhouse.insertLines(...args)
+    },
+  })
+  const other = await startCollector()
+  give(slow, rows)
+  await waitFor('both', () => stoodStill && slow.shipper.backlog + other.shipper.backlog === 0, 90_000)
+  expect(await storedIds(clickhouse)).toEqual(all)
+  expect(slow.retries[0]).toMatch(/turn to ship was lost/)
+}, 180_000)
 
 test('while PostgreSQL is away segments wait in the spool, and are shipped when it is back', async () => {
   const [one, other] = [await startCollector(), await startCollector()]

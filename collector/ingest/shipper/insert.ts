@@ -81,13 +81,25 @@ function send(
   payloads: Buffer[],
   token: string,
 ): Promise<void> {
-  if (turn && !turn.isHeld()) throw new Error('the turn to ship was lost, to another collector perhaps')
   return clickhouse.insertLines(
     table,
-    Readable.from(payloads, { objectMode: false }),
+    Readable.from(whileHeld(turn, payloads), { objectMode: false }),
     token,
     `${queryIdOf(name)}-${randomUUID()}`,
   )
+}
+
+/** The payloads, to the last of them only in our turn: without its end ClickHouse takes nothing of an insert. */
+async function* whileHeld(turn: Turn | null, payloads: readonly Buffer[]): AsyncGenerator<Buffer> {
+  requireHeld(turn)
+  for (const payload of payloads) {
+    yield payload
+    requireHeld(turn)
+  }
+}
+
+function requireHeld(turn: Turn | null): void {
+  if (turn && !turn.isHeld()) throw new Error('the turn to ship was lost, to another collector perhaps')
 }
 
 /** What the ids of all inserts of a segment begin with, in ClickHouse's list of running queries. */

@@ -6,8 +6,12 @@ const turnsLock = 7_306_080
 /** PostgreSQL ends the session, and so the turn, of a collector that says nothing for so long. */
 const silenceMsMax = 10_000
 const heartbeatMs = 2_000
+/** A session that nobody needs is closed before PostgreSQL does it, which would log that as an error. */
+const idleMsMax = 5_000
 /** How long an answer may take before the turn counts as lost: well before PostgreSQL gives it to somebody else. */
 const answerMsMax = 4_000
+/** For so long after PostgreSQL heard of us for sure, the turn is ours, however long our process stood still. */
+const heldMs = 9_000
 const lockWaitMsMax = 30_000
 
 /** The time in which one collector alone brings events to ClickHouse. */
@@ -36,6 +40,7 @@ export class ShipTurns {
   readonly #postgresUrl: string
   readonly #collectorId: string
   #session: pg.Client | null = null
+  #closeWhenIdle: NodeJS.Timeout | undefined
   /** Our last turn. */
   #seen: number | null = null
 
@@ -46,6 +51,7 @@ export class ShipTurns {
 
   /** Waits for our turn and begins it, telling the others of these ids (hashes, two words each). */
   async begin(ids: Uint32Array): Promise<Turn> {
+    clearTimeout(this.#closeWhenIdle)
     const session = this.#session ?? (await this.#open())
     try {
       await session.query({
@@ -67,21 +73,26 @@ export class ShipTurns {
 
   /** Ends the session, whatever it is doing. */
   close(): void {
+    clearTimeout(this.#closeWhenIdle)
     if (this.#session) this.#drop(this.#session)
   }
 
   #turn(session: pg.Client, isUnsettled: boolean, learned: Uint32Array | null): Turn {
-    const heartbeat = repeat(
-      heartbeatMs,
-      async () => void (await session.query('SELECT 1')),
-      () => this.#drop(session),
-    )
+    let heardAt = Date.now()
+    const beat = async () => {
+      const askedAt = Date.now()
+      await session.query('SELECT 1')
+      heardAt = askedAt
+    }
+    const heartbeat = repeat(heartbeatMs, beat, () => this.#drop(session))
     return {
       ...{ learned, isUnsettled, begunAt: Date.now() },
-      isHeld: () => this.#session === session,
+      isHeld: () => this.#session === session && Date.now() - heardAt < heldMs,
       end: async () => {
         await heartbeat.stop()
         await session.query('SELECT end_ship_turn($1)', [turnsLock]).catch(() => this.#drop(session))
+        this.#closeWhenIdle = setTimeout(() => this.#leave(session), idleMsMax)
+        this.#closeWhenIdle.unref()
       },
       giveUp: () => {
         void heartbeat.stop()
@@ -104,6 +115,11 @@ export class ShipTurns {
       `SET idle_session_timeout = ${silenceMsMax}; SET lock_timeout = ${lockWaitMsMax}; SET synchronous_commit = off`,
     )
     return session
+  }
+
+  #leave(session: pg.Client): void {
+    if (this.#session === session) this.#session = null
+    session.end().catch(() => {})
   }
 
   /** At our side at once: at the other nobody may be left to say goodbye. */

@@ -1,0 +1,47 @@
+import { rmSync } from 'node:fs'
+import type { Random } from '../../collector/platform/seededRandom.ts'
+import { type Balancer, startBalancer } from './balancer.ts'
+import { type Service, startService } from './service.ts'
+
+/** Several collectors and one api on the same stores, as on as many machines, with a balancer before the collectors. */
+export interface Cluster {
+  api: Service
+  /** One that is started again is another object at the same place. */
+  collectors: Service[]
+  balancer: Balancer
+  /** Starts a collector again that has ended, on its port and its data. */
+  startAgain(index: number): Promise<void>
+  /** What all of them printed last. */
+  lastWords(): string
+  /** Ends them and removes their data. */
+  close(): Promise<void>
+}
+
+/** Starts them; `env` says where the stores are, and asks for the demo, whose pixel and key the api tells. */
+export async function startCluster(
+  env: Record<string, string>,
+  { collectors: count, random }: { collectors: number; random: Random },
+): Promise<Cluster> {
+  const api = await startService({ env: { ...env, FOOTFALL_ROLE: 'api' } })
+  const collectorEnv = { ...env, FOOTFALL_ROLE: 'ingest', FOOTFALL_DEMO: 'false', FOOTFALL_WORKERS: '2' }
+  const collectors = await Promise.all(
+    Array.from({ length: count }, () => startService({ env: collectorEnv })),
+  )
+  const balancer = await startBalancer(
+    collectors.map(({ url }) => url),
+    random,
+  )
+  return {
+    ...{ api, collectors, balancer },
+    async startAgain(index) {
+      const { dataDir, url } = collectors[index]!
+      collectors[index] = await startService({ dataDir, env: { ...collectorEnv, PORT: new URL(url).port } })
+    },
+    lastWords: () => [api, ...collectors].map((each) => each.output().slice(-2_000)).join('\n—\n'),
+    async close() {
+      await balancer.close()
+      await Promise.all([api, ...collectors].map((each) => each.end('SIGTERM')))
+      for (const { dataDir } of [api, ...collectors]) rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
