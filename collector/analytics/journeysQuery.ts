@@ -16,7 +16,7 @@ export interface JourneyRow {
 }
 
 /** Most steps between pages that are told apart at one step; the rest is known by at_step. */
-export const pairsMax = 2_000
+const pairsMax = 2_000
 
 /**
  * How sessions go from page to page: the pages of the first `steps` page views, of the same page in a row only the

@@ -27,7 +27,7 @@ const periodDefault: Period = 'days30'
 const isDay = (text: string | null): text is string => /^\d{4}-\d\d-\d\d$/.test(text ?? '')
 
 /** Reads a view from an address's query; what is not one is left out. */
-export function readView(search: string): View {
+function readView(search: string): View {
   const params = new URLSearchParams(search)
   const asked = params.get('period') ?? ''
   const [from, to] = [params.get('from'), params.get('to')]
