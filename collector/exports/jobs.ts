@@ -33,9 +33,9 @@ export const exportQueues = (deps: SendDeps): Queue[] => [
 
 async function takeTurn(deps: SendDeps, { key, signal }: Job): Promise<Again | undefined> {
   const until = performance.now() + turnMs
-  const readNext = createReadAhead(deps, signal)
+  const turn = { readNext: createReadAhead(deps, signal), signal }
   for (;;) {
-    const next = await runStep(deps, key!, { readNext, signal })
+    const next = await runStep(deps, key!, turn)
     if (next === null || signal.aborted) return undefined
     if (next.inSeconds > soonSeconds) return undefined
     if (next.inSeconds > 0 || performance.now() > until) return { againInSeconds: next.inSeconds }

@@ -30,87 +30,63 @@ export interface DoneChunk {
 }
 
 /**
- * Keeps what became of a chunk, in one transaction: the counters, every record that was not exported, and who is to be
- * removed when they opt out. False where another process was first, or the run is no more: then nothing is counted twice.
+ * Keeps what became of a chunk, in one statement: the counters, every record that was not exported, and who is to be
+ * removed when they opt out. The run as it stands then; undefined where another process was first, or the run is no more:
+ * then nothing is counted twice.
  */
 export async function completeChunk(
-  postgres: Postgres,
+  client: Queryable,
   task: Task,
   { upTo, charged, results }: DoneChunk,
-): Promise<boolean> {
-  const count = (outcome: Result['outcome']) => results.filter((result) => result.outcome === outcome).length
-  return inTransaction(postgres, async (client) => {
-    const { rowCount } = await client.query(
-      `UPDATE export_runs SET status = 'running', done_key = $3, records_exported = records_exported + $4,
-         records_failed = records_failed + $5, records_duplicated = records_duplicated + $6,
-         records_charged = records_charged + $7, attempts = 0, chunk_state = NULL, chunk_sent = false, resumes_at = NULL,
-         updated_at = now()
-       WHERE run_id = $1 AND done_key = $2 AND status IN ${unfinished}`,
-      [
-        ...[task.runId, task.doneKey, upTo],
-        ...[count('exported'), count('failed'), count('duplicated'), charged],
-      ],
-    )
-    if (rowCount === 0) return false
-    await insertOutcomes(
-      client,
-      task,
-      results.filter(({ outcome }) => outcome !== 'exported'),
-    )
-    const exported = results.filter(({ outcome }) => outcome === 'exported')
-    await insertIdentities(client, task, exported)
-    if (task.entity === 'people' && destinationTypes[task.integration.type].removes) {
-      await insertRecipients(client, task, exported)
-    }
-    return true
-  })
-}
-
-async function insertOutcomes(client: Queryable, { runId }: Task, results: readonly Result[]): Promise<void> {
-  if (results.length === 0) return
-  await client.query(
-    `INSERT INTO export_outcomes (run_id, key, outcome, record, reason, class, is_charged)
-     SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[])`,
-    [
-      runId,
-      results.map(({ key }) => key),
-      results.map(({ outcome }) => outcome),
-      results.map(({ id }) => id),
-      results.map(({ reason }) => reason),
-      results.map(({ failureClass }) => failureClass ?? null),
-      results.map(({ isCharged }) => isCharged),
+): Promise<Task | undefined> {
+  const exported = results.filter(({ outcome }) => outcome === 'exported')
+  const others = results.filter(({ outcome }) => outcome !== 'exported')
+  const failed = others.filter(({ outcome }) => outcome === 'failed').length
+  const isRemovable = task.entity === 'people' && destinationTypes[task.integration.type].removes
+  const recipients = isRemovable ? exported : []
+  const { rows } = await client.query<{ stop_reason: string | null; stop_class: FailureClass }>({
+    name: 'complete_export_chunk',
+    text: completion,
+    values: [
+      ...[task.runId, task.doneKey, upTo, exported.length, failed, others.length - failed, charged],
+      ...[others.map(({ key }) => key), others.map(({ outcome }) => outcome), others.map(({ id }) => id)],
+      ...[others.map(({ reason }) => reason), others.map(({ failureClass }) => failureClass ?? null)],
+      others.map(({ isCharged }) => isCharged),
+      exported.flatMap(({ identity }) => (identity ? [hashOf(identity)] : [])),
+      task.integration.id,
+      ...[recipients.map(({ id }) => id), recipients.map(({ remoteId }) => remoteId ?? null)],
     ],
-  )
+  })
+  if (!rows[0]) return undefined
+  const { stop_reason: reason, stop_class: failureClass } = rows[0]
+  return {
+    ...{ ...task, doneKey: upTo, recordsExported: task.recordsExported + exported.length },
+    ...{ isStarted: true, isBuildKept: true, attempts: 0, chunkState: null, isChunkSent: false },
+    stop: reason === null ? null : { reason, failureClass },
+  }
 }
 
-async function insertIdentities(
-  client: Queryable,
-  { runId }: Task,
-  results: readonly Result[],
-): Promise<void> {
-  const identities = results.flatMap(({ identity }) => (identity ? [hashOf(identity)] : []))
-  if (identities.length === 0) return
-  await client.query(
-    'INSERT INTO export_identities (run_id, identity) SELECT $1, unnest($2::bytea[]) ON CONFLICT DO NOTHING',
-    [runId, identities],
-  )
-}
-
-async function insertRecipients(
-  client: Queryable,
-  { integration }: Task,
-  results: readonly Result[],
-): Promise<void> {
-  if (results.length === 0) return
-  await client.query(
-    `INSERT INTO export_recipients AS known (integration_id, hem, remote_id)
-     SELECT $1, decode(hem, 'hex'), remote_id FROM unnest($2::text[], $3::text[]) AS sent (hem, remote_id)
-     ON CONFLICT (integration_id, hem) DO UPDATE
-       SET sent_at = now(), attempts = 0, remove_after = now(),
-         remote_id = coalesce(excluded.remote_id, known.remote_id)`,
-    [integration.id, results.map(({ id }) => id), results.map(({ remoteId }) => remoteId ?? null)],
-  )
-}
+const completion = `WITH done AS (
+  UPDATE export_runs SET status = 'running', done_key = $3, records_exported = records_exported + $4,
+    records_failed = records_failed + $5, records_duplicated = records_duplicated + $6,
+    records_charged = records_charged + $7, attempts = 0, chunk_state = NULL, chunk_sent = false, resumes_at = NULL,
+    updated_at = now()
+  WHERE run_id = $1 AND done_key = $2 AND status IN ${unfinished}
+  RETURNING run_id, stop_reason, stop_class
+), outcomes AS (
+  INSERT INTO export_outcomes (run_id, key, outcome, record, reason, class, is_charged)
+  SELECT run_id, other.* FROM done,
+    unnest($8::bigint[], $9::text[], $10::text[], $11::text[], $12::text[], $13::boolean[]) AS other
+), identities AS (
+  INSERT INTO export_identities (run_id, identity) SELECT run_id, identity FROM done, unnest($14::bytea[]) AS identity
+  ON CONFLICT DO NOTHING
+), recipients AS (
+  INSERT INTO export_recipients AS known (integration_id, hem, remote_id)
+  SELECT $15, decode(hem, 'hex'), remote_id FROM done, unnest($16::text[], $17::text[]) AS sent (hem, remote_id)
+  ON CONFLICT (integration_id, hem) DO UPDATE
+    SET sent_at = now(), attempts = 0, remove_after = now(), remote_id = coalesce(excluded.remote_id, known.remote_id)
+)
+SELECT stop_reason, stop_class FROM done`
 
 /** Which of these identities a run has sent already. */
 export async function readSent(

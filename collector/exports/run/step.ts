@@ -27,18 +27,23 @@ const refusedAtOnce = 10_000
 /** When a run goes on; null when it has ended. */
 export type Next = { readonly inSeconds: number } | null
 
+/** What the steps of one job know of the one before. */
+export interface Turn {
+  readonly readNext: ReadNext
+  readonly signal: AbortSignal
+  /** The run as the step before left it. */
+  task?: Task | undefined
+}
+
 /** Does the next step of a run: begins it, sends one chunk, or ends it. Done again after any crash. */
-export async function runStep(
-  deps: SendDeps,
-  runId: string,
-  { readNext, signal }: { readNext: ReadNext; signal: AbortSignal },
-): Promise<Next> {
+export async function runStep(deps: SendDeps, runId: string, turn: Turn): Promise<Next> {
   const { postgres } = deps
-  const task = await readTask(postgres, runId)
+  const task = turn.task ?? (await readTask(postgres, runId))
+  turn.task = undefined
   if (!task) return null
   const opened: { destination?: OpenedDestination } = {}
   try {
-    return await goOn(deps, task, opened, { readNext, signal })
+    return await goOn(deps, task, opened, turn)
   } catch (error) {
     if (opened.destination?.isReached()) await noteSent(postgres, task)
     return dealWith(deps, task, error)
@@ -49,7 +54,7 @@ async function goOn(
   deps: SendDeps,
   task: Task,
   opened: { destination?: OpenedDestination },
-  { readNext, signal }: { readNext: ReadNext; signal: AbortSignal },
+  turn: Turn,
 ): Promise<Next> {
   const { postgres } = deps
   if (!task.isBuildKept && !(await keepBuild(postgres, task.buildId))) throw new MembersGone(task.buildId)
@@ -67,9 +72,10 @@ async function goOn(
     await beginRun(postgres, task)
   }
   const limit = destinationTypes[task.integration.type].chunkRecords(task.outputFormat)
-  const chunk = await readNext(task, limit)
+  const chunk = await turn.readNext(task, limit)
   if (!chunk) return finish(deps, task, destination)
-  await completeChunk(postgres, task, await sendChunk(deps, task, destination, chunk, signal))
+  const done = await sendChunk(deps, task, destination, chunk, turn.signal)
+  turn.task = await completeChunk(postgres, task, done)
   return { inSeconds: 0 }
 }
 
