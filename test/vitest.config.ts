@@ -23,5 +23,7 @@ export default defineConfig({
     testTimeout: 60_000,
     // Longer than a service may take to start (harness/service.ts), which says why it did not.
     hookTimeout: 150_000,
+    // Its default of a second is less than a busy machine takes to load a page.
+    expect: { poll: { timeout: 30_000 } },
   },
 })
