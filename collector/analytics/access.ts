@@ -18,7 +18,7 @@ export const mayRead = {
 } as const satisfies Access
 
 /** What a request's figures are read through, and the plan with its scope. */
-export interface OpenedFigures {
+interface OpenedFigures {
   readonly reader: Reader
   readonly plan: AnalyticsPlan
 }

@@ -15,7 +15,7 @@ export interface RetentionRow {
 }
 
 /** Whether a visitor began, and when they came again. */
-export interface Coming {
+interface Coming {
   /** What an event meets that a visitor begins with. */
   readonly first: readonly Filter[]
   /** What an event meets by which a visitor comes again. */

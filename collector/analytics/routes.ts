@@ -1,7 +1,9 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { ReadDeps } from '../query/deps.ts'
 import { breakdownRoute } from './breakdownRoute.ts'
+import { conversionsRoute } from './conversionsRoute.ts'
 import { funnelRoute } from './funnelRoute.ts'
+import { goalsRoutes } from './goalsRoutes.ts'
 import { journeysRoute } from './journeysRoute.ts'
 import { liveRoute } from './liveRoute.ts'
 import { overviewRoute } from './overviewRoute.ts'
@@ -19,4 +21,6 @@ export const analyticsRoutes =
     await app.register(funnelRoute(deps))
     await app.register(retentionRoute(deps))
     await app.register(journeysRoute(deps))
+    await app.register(goalsRoutes(deps))
+    await app.register(conversionsRoute(deps))
   }

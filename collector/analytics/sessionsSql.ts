@@ -11,7 +11,7 @@ import { metBy } from './met.ts'
 import type { AnalyticsPlan } from './plan.ts'
 
 /** How an event stands in the arrays, as SQL over one of them. */
-export interface EventForm {
+interface EventForm {
   readonly sql: (matches: string) => string
   readonly millis: (event: string) => string
   readonly isPageView: (event: string) => string
@@ -38,7 +38,7 @@ const whole: EventForm = {
 export const pathOf = (event: string): string => `${event}.5`
 
 /** Sessions, and how to read them. */
-export interface Sessions {
+interface Sessions {
   readonly sql: string
   readonly form: EventForm
   /** SQL of whether a page view (SQL), the one at a place (SQL, from 1) of its session's, meets the plan. */

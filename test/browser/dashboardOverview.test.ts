@@ -148,6 +148,25 @@ test('a funnel is put together step by step, and stands in the address', async (
   await eventually(() => page.locator('.funnel tbody tr').count()).toBe(2)
 })
 
+test('a goal is set, counted, and removed; what is wrong with one is said beside it', async () => {
+  await page.goto(pageOf('goals'))
+  await page.getByRole('heading', { name: 'No goals yet' }).waitFor()
+  await button(page, 'New goal').first().click()
+  await page.getByLabel('Name', { exact: true }).fill('Ordered')
+  await page.getByLabel('Filter', { exact: true }).fill('hem:ne:x')
+  await button(page, 'Save goal').click()
+  await page.locator('dialog .fault').waitFor()
+  expect(await violations(page)).toEqual([])
+  await page.getByLabel('Filter', { exact: true }).fill('page_path:eq:/thanks')
+  await button(page, 'Save goal').click()
+  const row = page.getByRole('row', { name: /Ordered/ })
+  await row.waitFor()
+  expect(Number((await row.getByRole('cell').first().textContent())!.replace(/\D/g, ''))).toBeGreaterThan(50)
+  expect(await violations(page)).toEqual([])
+  await button(page, 'Remove Ordered').click()
+  await page.getByRole('heading', { name: 'No goals yet' }).waitFor()
+})
+
 test('retention has a row for each cohort, and turns to days', async () => {
   await page.goto(pageOf('retention'))
   await page.getByRole('columnheader', { name: 'Same week' }).waitFor()

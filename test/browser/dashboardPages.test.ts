@@ -14,6 +14,7 @@ const pages = (): [path: string, heading: string][] => {
     [`/${organization_id}/projects`, 'Projects'],
     [`/${organization_id}/projects/${project_id}`, 'Demo shop'],
     [`/${organization_id}/projects/${project_id}/overview`, 'Overview'],
+    [`/${organization_id}/projects/${project_id}/goals`, 'Goals'],
     [`/${organization_id}/projects/${project_id}/funnels`, 'Funnels'],
     [`/${organization_id}/projects/${project_id}/retention`, 'Retention'],
     [`/${organization_id}/projects/${project_id}/journeys`, 'Journeys'],

@@ -44,6 +44,7 @@ async function stateOf({ organizationId, projects }: Tenant): Promise<unknown> {
     lists: 'project_id = ANY ($2)',
     integrations: 'project_id = ANY ($2)',
     exports: 'project_id = ANY ($2)',
+    analytics_goals: 'project_id = ANY ($2)',
     project_members: 'project_id = ANY ($2)',
   }
   const state: Record<string, unknown> = {}

@@ -195,6 +195,13 @@ export const samples: Record<string, Sample> = {
     }),
   },
   'GET /api/v1/analytics/retention': byProject,
+  'PUT /api/v1/analytics/goals': {
+    body: ({ projects }) => ({
+      ...{ project_id: projects[0], goals: [{ name: 'Ordered', filter: 'page_path:eq:/thanks' }] },
+    }),
+  },
+  'GET /api/v1/analytics/goals': byProject,
+  'GET /api/v1/analytics/conversions': byProject,
   'GET /api/v1/analytics/journeys': byProject,
   'GET /api/v1/privacy/subject': { query: () => ({ cookie_id: randomUUID() }) },
   'GET /api/v1/privacy/erasures': {},

@@ -89,6 +89,13 @@ export const projectPlaces: readonly Place[] = [
     page: lazyPage(() => import('./pages/overview/overview.tsx').then(({ Overview }) => Overview)),
   },
   {
+    path: 'goals',
+    name: 'Goals',
+    key: 'c',
+    hasView: true,
+    page: lazyPage(() => import('./pages/goals/goals.tsx').then(({ Goals }) => Goals)),
+  },
+  {
     path: 'funnels',
     name: 'Funnels',
     key: 'f',

@@ -4,7 +4,7 @@ import { axisStyle, fromZero, redrawn } from './redrawn.ts'
 const heightPx = 260
 
 /** A quantity over time, and that of the period before. */
-export interface Lines {
+interface Lines {
   /** When each point begins, epoch milliseconds. */
   starts: number[]
   name: string

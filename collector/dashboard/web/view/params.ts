@@ -11,5 +11,6 @@ export function useParams(): URLSearchParams {
 export function changeParams(change: (params: URLSearchParams) => void): void {
   const params = new URLSearchParams(currentSearch.value)
   change(params)
-  go(currentPath.value + (params.size > 0 ? `?${params}` : ''))
+  const search = params.size > 0 ? `?${params}` : ''
+  if (search !== currentSearch.value) go(currentPath.value + search)
 }

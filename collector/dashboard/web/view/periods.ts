@@ -19,7 +19,7 @@ export interface Days {
 }
 
 /** Event times, epoch milliseconds: start inclusive, end exclusive, as the API takes them. */
-export interface Window {
+interface Window {
   start_ms: number
   end_ms: number
 }

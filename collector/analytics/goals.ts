@@ -1,0 +1,43 @@
+import type { Queryable } from '../platform/postgres/transaction.ts'
+
+/** Most goals of a project. */
+export const goalsMax = 20
+
+/** What a visitor is to do: an event that meets the filter. */
+export interface Goal {
+  name: string
+  /** field:op:value, as the parameter `filter` has it. */
+  filter: string
+}
+
+/** A project's goals. */
+export interface Goals {
+  goals: Goal[]
+  /** 0 where none were ever given. */
+  version: number
+  updated_at: Date | null
+}
+
+export async function readGoals(client: Queryable, projectId: string): Promise<Goals> {
+  const { rows } = await client.query<Goals>(
+    'SELECT goals, version, updated_at FROM analytics_goals WHERE project_id = $1',
+    [projectId],
+  )
+  return rows[0] ?? { goals: [], version: 0, updated_at: null }
+}
+
+/** Replaces a project's goals. Resolves with them. */
+export async function replaceGoals(
+  client: Queryable,
+  projectId: string,
+  goals: readonly Goal[],
+): Promise<Goals> {
+  const { rows } = await client.query<Goals>(
+    `INSERT INTO analytics_goals (project_id, goals) VALUES ($1, $2)
+     ON CONFLICT (project_id)
+       DO UPDATE SET goals = excluded.goals, version = analytics_goals.version + 1, updated_at = now()
+     RETURNING goals, version, updated_at`,
+    [projectId, JSON.stringify(goals)],
+  )
+  return rows[0]!
+}

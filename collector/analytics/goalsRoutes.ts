@@ -1,0 +1,107 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from 'typebox'
+import { audit } from '../access/audit.ts'
+import { projectFor } from '../access/permissions.ts'
+import type { Principal } from '../access/principal.ts'
+import { forbidden, invalidParameter } from '../http/errors.ts'
+import { requireVersion } from '../http/optimisticLock.ts'
+import { rejectUnstorableText } from '../http/rejectUnstorableText.ts'
+import { exactly, Id, Name, Nullable, SeenVersion, Timestamp } from '../http/schemas.ts'
+import { inTransaction } from '../platform/postgres/transaction.ts'
+import type { ReadDeps } from '../query/deps.ts'
+import { FreeFilterText } from '../query/filter.ts'
+import { mayRead } from './access.ts'
+import { type Goals, goalsMax, readGoals, replaceGoals } from './goals.ts'
+import { readFreeFilters } from './plan.ts'
+import { tags } from './schemas.ts'
+
+const filterLengthMax = 2_000
+
+const Goal = Type.Object(
+  {
+    name: Name,
+    filter: Type.Unsafe<string>({ ...FreeFilterText, minLength: 1, maxLength: filterLengthMax }),
+  },
+  { title: 'AnalyticsGoal', additionalProperties: false },
+)
+
+const Answer = Type.Object(
+  {
+    goals: Type.Array(Goal),
+    version: Type.Integer({ description: 'Grows with every change; 0 where no goals were ever given.' }),
+    updated_at: Nullable(Timestamp),
+  },
+  { title: 'AnalyticsGoals' },
+)
+
+const path = '/api/v1/analytics/goals'
+
+/** GET and PUT /api/v1/analytics/goals: which events of a project are conversions. Never billed. */
+export const goalsRoutes =
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres } = deps
+    app.addHook('preValidation', rejectUnstorableText)
+
+    /** The project, where it is the caller's. */
+    const projectOf = async (principal: Principal, projectId: string, needs: 'read' | 'write') => {
+      await deps.scopeOf(principal, { projectId: projectId.toLowerCase() })
+      return (await projectFor(postgres, principal, projectId, needs)).projectId
+    }
+
+    app.get(
+      path,
+      {
+        config: { access: mayRead },
+        schema: {
+          ...{ tags, operationId: 'getAnalyticsGoals', summary: 'Get the goals of a project' },
+          description: 'Which events are conversions.',
+          querystring: exactly({ project_id: Id }),
+          response: { 200: Answer },
+        },
+      },
+      async ({ principal, query }) =>
+        publicGoals(await readGoals(postgres, await projectOf(principal, query.project_id, 'read'))),
+    )
+
+    app.put(
+      path,
+      {
+        config: { access: { ...mayRead, keyRole: 'write' } },
+        schema: {
+          ...{ tags, operationId: 'setAnalyticsGoals', summary: 'Set all goals of a project' },
+          description: 'Takes the place of all goals. Events of before count by them, too.',
+          body: exactly({
+            project_id: Id,
+            goals: Type.Array(Goal, { maxItems: goalsMax }),
+            version: SeenVersion,
+          }),
+          response: { 200: Answer },
+        },
+      },
+      async ({ principal, body }) => {
+        if (principal.mode === 'test')
+          throw forbidden('A test key reads the goals of the sample and changes nothing.')
+        for (const [index, { filter }] of body.goals.entries())
+          readFreeFilters(`goals/${index}/filter`, filter)
+        const names = body.goals.map(({ name }) => name)
+        const repeated = names.findIndex((name, index) => names.indexOf(name) !== index)
+        if (repeated >= 0) throw invalidParameter(`goals/${repeated}/name`, 'is another goal’s name')
+        const projectId = await projectOf(principal, body.project_id, 'write')
+        return inTransaction(postgres, async (client) => {
+          await client.query('SELECT FROM projects WHERE project_id = $1 FOR NO KEY UPDATE', [projectId])
+          const before = await readGoals(client, projectId)
+          requireVersion('analytics_goals', publicGoals(before), body.version)
+          const goals = await replaceGoals(client, projectId, body.goals)
+          await audit(client, principal, 'analytics_goals.replaced', { kind: 'project', id: projectId })
+          return publicGoals(goals)
+        })
+      },
+    )
+  }
+
+const publicGoals = ({ goals, version, updated_at }: Goals): Static<typeof Answer> => ({
+  goals,
+  version,
+  updated_at: updated_at?.toISOString() ?? null,
+})

@@ -1,0 +1,126 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { downloadCsv } from '../../csv.ts'
+import { percent, wholeNumber } from '../../format.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { Page } from '../../parts/page.tsx'
+import { toast } from '../../parts/toast.tsx'
+import { projectRole } from '../../projectRole.ts'
+import { useQuery, useQueryOf } from '../../useQuery.ts'
+import { textOf } from '../../view/filterText.ts'
+import { addFilter, useView } from '../../view/view.ts'
+import { ViewBar } from '../../view/viewBar.tsx'
+import { GoalDialog } from './goalDialog.tsx'
+
+/** What visitors are to do, and how many do. */
+export function Goals({ projectId }: { projectId: string }) {
+  const { view, query } = useView(projectId)
+  const role = useQuery(() => projectRole(projectId))
+  const conversions = useQueryOf(JSON.stringify(query), () => api.getAnalyticsConversions(query))
+  const [isAdding, setAdding] = useState(false)
+  const mayEdit = role.value === 'admin'
+  const remove = async (name: string) => {
+    const { goals, version } = await api.getAnalyticsGoals({ project_id: projectId })
+    await api.setAnalyticsGoals({
+      ...{ project_id: projectId, version },
+      goals: goals.filter((goal) => goal.name !== name),
+    })
+    toast('Goal removed')
+    await conversions.reload()
+  }
+  const add = (
+    <button type="button" class="primary" onClick={() => setAdding(true)}>
+      New goal
+    </button>
+  )
+  return (
+    <Page title="Goals" lead="What visitors are to do, and how many of them do." actions={mayEdit && add}>
+      <div class="wide">
+        <ViewBar view={view} hasComparison={false} />
+        <AsyncView query={conversions}>
+          {({ conversions: goals }) =>
+            goals.length === 0 ? (
+              <div class="empty">
+                <h2>No goals yet</h2>
+                <p>A goal is an event that you want: a form that is sent, a page that thanks for an order.</p>
+                {mayEdit ? add : <p>An admin of the project can set goals.</p>}
+              </div>
+            ) : (
+              <section
+                class={conversions.isStale ? 'card headline stale' : 'card headline'}
+                aria-label="Goals"
+              >
+                <table class="panel-rows funnel goals">
+                  <thead>
+                    <tr>
+                      <th scope="col">Goal</th>
+                      <th scope="col">Visitors</th>
+                      <th scope="col">Rate</th>
+                      <th scope="col">Events</th>
+                      {mayEdit && (
+                        <th scope="col">
+                          <span class="visually-hidden">Change</span>
+                        </th>
+                      )}
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {goals.map(({ name, filter, visitors, rate, events }) => (
+                      <tr key={name}>
+                        <th scope="row">
+                          <button
+                            type="button"
+                            class="plain"
+                            title={`Show only ${textOf(filter)}`}
+                            onClick={() => addFilter(filter)}
+                          >
+                            {name}
+                          </button>
+                          <span class="meta">{textOf(filter)}</span>
+                        </th>
+                        <td>{wholeNumber(visitors)}</td>
+                        <td>{rate === null ? '–' : percent(rate)}</td>
+                        <td>{wholeNumber(events)}</td>
+                        {mayEdit && (
+                          <td>
+                            <button type="button" aria-label={`Remove ${name}`} onClick={() => remove(name)}>
+                              Remove
+                            </button>
+                          </td>
+                        )}
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+                <div class="actions">
+                  <button
+                    type="button"
+                    onClick={() =>
+                      downloadCsv(
+                        'goals',
+                        ['goal', 'filter', 'visitors', 'events'],
+                        goals.map(({ name, filter, visitors, events }) => [name, filter, visitors, events]),
+                      )
+                    }
+                  >
+                    CSV
+                  </button>
+                </div>
+              </section>
+            )
+          }
+        </AsyncView>
+        {isAdding && (
+          <GoalDialog
+            projectId={projectId}
+            saved={() => {
+              setAdding(false)
+              void conversions.reload()
+            }}
+            close={() => setAdding(false)}
+          />
+        )}
+      </div>
+    </Page>
+  )
+}
