@@ -83,7 +83,8 @@ export async function violations(page: Page): Promise<string[]> {
 export const sticksOut = (page: Page): Promise<string[]> =>
   page.evaluate(`[...document.querySelectorAll('main *')]
     .filter((element) => {
-      if (element.closest('.visually-hidden')) return false
+      // What is wider than its frame there is scrolled.
+      if (element.closest('.visually-hidden') || element.parentElement.closest('.table-wide')) return false
       const around = element.parentElement.closest('dialog, .card, .rows > li, .empty, .copyable, body')
       return element.getBoundingClientRect().right > around.getBoundingClientRect().right + 1
     })
