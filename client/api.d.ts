@@ -1424,6 +1424,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/billing/usage/by-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get usage by API key
+         * @description Of the whole organization, or of one project: what its keys read, and what others read of its data. A key of a project, and a plain member, get their own projects only. Test keys are never billed: theirs is nothing. Of each key, member or scheduled export and each meter, the dearest first.
+         */
+        get: operations["getUsageByKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/billing/usage/forecast": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the forecast of this month’s cost
+         * @description Of the whole organization, or of one project: what its keys read, and what others read of its data. A key of a project, and a plain member, get their own projects only. Test keys are never billed: theirs is nothing. If each day that is left costs what those of the last week did on average: what was spent before today, today as far as it is but at least an average day, and an average day for each after it.
+         */
+        get: operations["getUsageForecast"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/billing/limits": {
         parameters: {
             query?: never;
@@ -2529,6 +2569,86 @@ export interface paths {
          * @description Deprecated: use an API key. The token goes into `Authorization: Bearer …`. Where two-factor authentication is on it takes a `code` too.
          */
         post: operations["logIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/operator/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get how the service is
+         * @description Collectors and how far they are, what waits in the spool, background jobs, both stores and versions. For operators alone.
+         */
+        get: operations["getOperatorStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/operator/tenants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the organizations that do most
+         * @description The 50 with the most events and the 50 with the most charged. For operators alone.
+         */
+        get: operations["listTopTenants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/operator/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List dead letters
+         * @description Rows that ClickHouse refused, and why: the first 100, cut to 2000 characters. Of the machine that answers. For operators alone.
+         */
+        get: operations["listDeadLetters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/operator/dead-letters/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay dead letters
+         * @description Inserts up to 1000 of them again; those that are refused again stay. Of the machine that answers. For operators alone.
+         */
+        post: operations["replayDeadLetters"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4437,6 +4557,60 @@ export interface components {
             has_more: boolean;
             request_id: string;
         };
+        /** OperatorStatus */
+        OperatorStatus: {
+            /** @description Of Footfall. */
+            version: string;
+            node_version: string;
+            /** @description All machines that receive events. */
+            collectors: {
+                /** Format: uuid */
+                collector_id: string;
+                hostname: string;
+                /**
+                 * Format: date-time
+                 * @description RFC 3339, UTC.
+                 */
+                complete_until: string;
+                /** @description How long ago that is: what came since may not be stored yet. */
+                lag_ms: number;
+                /**
+                 * Format: date-time
+                 * @description RFC 3339, UTC.
+                 */
+                reported_at: string;
+                /** @description Whether the turn to bring events to ClickHouse is its. */
+                is_shipping: boolean;
+            }[];
+            /** @description What ClickHouse does not have yet, on the machine that answers. */
+            spool: {
+                table: string;
+                bytes: number;
+                oldest_seconds: number;
+            }[];
+            jobs: {
+                queue: string;
+                state: string;
+                count: number;
+            }[];
+            clickhouse: {
+                is_reachable: boolean;
+                version: string | null;
+                latency_ms: number | null;
+                uptime_seconds: number | null;
+                events: number | null;
+                disk_free_bytes: number | null;
+                disk_bytes: number | null;
+            };
+            postgres: {
+                is_reachable: boolean;
+                version: string | null;
+                latency_ms: number | null;
+                size_bytes: number | null;
+                connections: number | null;
+                connections_max: number | null;
+            };
+        };
         /** OptOut */
         OptOut: {
             /** Format: uuid */
@@ -5845,6 +6019,11 @@ export interface components {
                 organization_id: string;
                 name: string;
             }[];
+            /**
+             * @description Whoever runs the service: the routes of operators serve them.
+             * @enum {boolean}
+             */
+            is_operator?: true;
         };
         /** Taxonomy */
         Taxonomy: {
@@ -5873,6 +6052,18 @@ export interface components {
             /** @description How many values it has. */
             count: number;
             values: components["schemas"]["TaxonomyTerm"][];
+        };
+        /** Tenant */
+        Tenant: {
+            /** Format: uuid */
+            organization_id: string;
+            name: string;
+            members: number;
+            projects: number;
+            /** @description Received in the last 30 days. */
+            events: number;
+            /** @description Charged this month (UTC). */
+            amount_micros: number;
         };
         /**
          * TopicInterest
@@ -5903,6 +6094,16 @@ export interface components {
                 monthly_micros: number;
                 /** @description Spent this month. In micros. */
                 spent_micros: number;
+                /** @description What was told this month, by mail and webhooks. */
+                alerts: {
+                    /** @description Per cent of the budget: 50, 80 or 100. */
+                    threshold: number;
+                    /**
+                     * Format: date-time
+                     * @description RFC 3339, UTC.
+                     */
+                    reached_at: string;
+                }[];
             }[];
             limits: {
                 meter: "events" | "resolution_hem" | "resolution_hem_pte" | "resolution_full_profile" | "lookup" | "contact" | "intent" | "audience" | "audience_predictive";
@@ -6117,6 +6318,7 @@ export type LivePage = components['schemas']['LivePage'];
 export type LookupResult = components['schemas']['LookupResult'];
 export type Member = components['schemas']['Member'];
 export type Meta = components['schemas']['Meta'];
+export type OperatorStatus = components['schemas']['OperatorStatus'];
 export type OptOut = components['schemas']['OptOut'];
 export type Organization = components['schemas']['Organization'];
 export type OwnSession = components['schemas']['OwnSession'];
@@ -6148,6 +6350,7 @@ export type Session = components['schemas']['Session'];
 export type Taxonomy = components['schemas']['Taxonomy'];
 export type TaxonomyTerm = components['schemas']['TaxonomyTerm'];
 export type TaxonomyWithValues = components['schemas']['TaxonomyWithValues'];
+export type Tenant = components['schemas']['Tenant'];
 export type TopicInterest = components['schemas']['TopicInterest'];
 export type UsageLimits = components['schemas']['UsageLimits'];
 export type VideoEvent = components['schemas']['VideoEvent'];
@@ -6352,10 +6555,10 @@ export interface operations {
                  * @example {
                  *       "events": [
                  *         {
-                 *           "event_id": "e036d7c2-5e24-41bb-a2d3-b5c5b67cd9ed",
+                 *           "event_id": "18e9c201-35b3-4dda-aa61-4d1f5f70cbd7",
                  *           "event_type": "click",
-                 *           "campaign_id": "5005dedd-1c37-476e-a4d3-26f6aace930c",
-                 *           "ts": "2026-11-22T09:48:15.939Z",
+                 *           "campaign_id": "a21a8287-676f-41d8-8584-175d5dc1aaf8",
+                 *           "ts": "2026-11-22T09:37:56.605Z",
                  *           "spend": 0.42
                  *         }
                  *       ]
@@ -6541,13 +6744,13 @@ export interface operations {
                      *         "meter": "events",
                      *         "records": 2,
                      *         "charged": 0,
-                     *         "start_ms": 1795254495973,
-                     *         "end_ms": 1795340895973,
+                     *         "start_ms": 1795253877001,
+                     *         "end_ms": 1795340277001,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-22T09:48:15.973Z",
+                     *         "complete_until": "2026-11-22T09:37:57.002Z",
                      *         "has_more": true,
-                     *         "next_cursor": "AnmlVEDAcFis-pFjAuMp4nsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzMzU3OTM2ODgsImV2ZW50SWQiOiJkNmZiYmFlNy0zZWY1LTRkODYtOGE2My1iNTliOTlkMWE3NzkifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyNTQ0OTU5NzMsImVuZE1zIjoxNzk1MzQwODk1OTczfX0",
-                     *         "request_id": "4e74aa7e-61ea-4924-b6d0-d2a81520c467"
+                     *         "next_cursor": "OL62adOOOwStpC5eOCk7P3sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzMzU3OTM2ODgsImV2ZW50SWQiOiJkNmZiYmFlNy0zZWY1LTRkODYtOGE2My1iNTliOTlkMWE3NzkifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyNTM4NzcwMDEsImVuZE1zIjoxNzk1MzQwMjc3MDAxfX0",
+                     *         "request_id": "438f6c5f-e939-4789-bb79-a6aa3eaf180d"
                      *       }
                      *     }
                      */
@@ -6789,13 +6992,13 @@ export interface operations {
                      *         "meter": "resolution_hem",
                      *         "records": 1,
                      *         "charged": 0,
-                     *         "start_ms": 1795254496005,
-                     *         "end_ms": 1795340896005,
+                     *         "start_ms": 1795253877115,
+                     *         "end_ms": 1795340277115,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-22T09:48:16.008Z",
+                     *         "complete_until": "2026-11-22T09:37:57.120Z",
                      *         "has_more": true,
-                     *         "next_cursor": "HFk7goHDVnN1PG5WqiYA9Xsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzMDE5NDgwNjMsImV2ZW50SWQiOiIxY2YzNGFkNC1iMjc0LTQ4YjctYmRhNS01ZTRlOWI3ZDYyZmEifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyNTQ0OTYwMDUsImVuZE1zIjoxNzk1MzQwODk2MDA1fX0",
-                     *         "request_id": "0f7c244b-086d-4d20-856c-383057ca442a"
+                     *         "next_cursor": "hcemPpj1i3VTO4lg8AgE-Hsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzMDE5NDgwNjMsImV2ZW50SWQiOiIxY2YzNGFkNC1iMjc0LTQ4YjctYmRhNS01ZTRlOWI3ZDYyZmEifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyNTM4NzcxMTUsImVuZE1zIjoxNzk1MzQwMjc3MTE1fX0",
+                     *         "request_id": "5805dd6d-4f87-4601-b7f8-34e475419fbd"
                      *       }
                      *     }
                      */
@@ -7038,13 +7241,13 @@ export interface operations {
                      *         "meter": "resolution_hem_pte",
                      *         "records": 1,
                      *         "charged": 0,
-                     *         "start_ms": 1795254496062,
-                     *         "end_ms": 1795340896062,
+                     *         "start_ms": 1795253877218,
+                     *         "end_ms": 1795340277218,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-22T09:48:16.062Z",
+                     *         "complete_until": "2026-11-22T09:37:57.223Z",
                      *         "has_more": true,
-                     *         "next_cursor": "zobG11l1YIQja0buztwK53sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzMDE5NDgwNjMsImV2ZW50SWQiOiIxY2YzNGFkNC1iMjc0LTQ4YjctYmRhNS01ZTRlOWI3ZDYyZmEifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyNTQ0OTYwNjIsImVuZE1zIjoxNzk1MzQwODk2MDYyfX0",
-                     *         "request_id": "9b7a999d-a631-4013-a973-3ab9217d370e"
+                     *         "next_cursor": "cWp5Eh5ZUWvdS2WnJOqAVnsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzMDE5NDgwNjMsImV2ZW50SWQiOiIxY2YzNGFkNC1iMjc0LTQ4YjctYmRhNS01ZTRlOWI3ZDYyZmEifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyNTM4NzcyMTgsImVuZE1zIjoxNzk1MzQwMjc3MjE4fX0",
+                     *         "request_id": "727a99a8-9e3e-4b33-a65c-e9c9b6726f60"
                      *       }
                      *     }
                      */
@@ -7297,13 +7500,13 @@ export interface operations {
                      *         "meter": "resolution_full_profile",
                      *         "records": 2,
                      *         "charged": 0,
-                     *         "start_ms": 1795254496184,
-                     *         "end_ms": 1795340896184,
+                     *         "start_ms": 1795253877301,
+                     *         "end_ms": 1795340277301,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-22T09:48:16.184Z",
+                     *         "complete_until": "2026-11-22T09:37:57.301Z",
                      *         "has_more": true,
-                     *         "next_cursor": "_mSZuCsrP_omXrzma8S-w3sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzMDE5MzAwNjYsImV2ZW50SWQiOiIzODgxNTFiZC01MmJhLTQzYzQtYWIzZC0wNmY0OGVkZTliMWEifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyNTQ0OTYxODQsImVuZE1zIjoxNzk1MzQwODk2MTg0fX0",
-                     *         "request_id": "c54b50e2-5aeb-4e65-addd-6c5893f7679e"
+                     *         "next_cursor": "owTuZz3FdqwHZr3K1p3Sh3sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzMDE5MzAwNjYsImV2ZW50SWQiOiIzODgxNTFiZC01MmJhLTQzYzQtYWIzZC0wNmY0OGVkZTliMWEifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyNTM4NzczMDEsImVuZE1zIjoxNzk1MzQwMjc3MzAxfX0",
+                     *         "request_id": "f0bc92b6-4fcb-419f-b5de-934673c4cf70"
                      *       }
                      *     }
                      */
@@ -7609,7 +7812,7 @@ export interface operations {
                      *       "counts": [
                      *         {
                      *           "event_type": "page_view",
-                     *           "count": 191
+                     *           "count": 196
                      *         },
                      *         {
                      *           "event_type": "video",
@@ -7617,11 +7820,11 @@ export interface operations {
                      *         },
                      *         {
                      *           "event_type": "scroll_depth",
-                     *           "count": 57
+                     *           "count": 58
                      *         },
                      *         {
                      *           "event_type": "click",
-                     *           "count": 47
+                     *           "count": 48
                      *         },
                      *         {
                      *           "event_type": "custom",
@@ -7644,12 +7847,12 @@ export interface operations {
                      *           "count": 4
                      *         }
                      *       ],
-                     *       "total": 401,
+                     *       "total": 408,
                      *       "meta": {
-                     *         "start_ms": 1795254496290,
-                     *         "end_ms": 1795340896290,
+                     *         "start_ms": 1795253877411,
+                     *         "end_ms": 1795340277411,
                      *         "has_more": false,
-                     *         "request_id": "7cab841a-a472-4ad5-b3b5-ed182aadd06d"
+                     *         "request_id": "5a27a3cf-916e-423c-bcfc-c43f94be1016"
                      *       }
                      *     }
                      */
@@ -8247,7 +8450,7 @@ export interface operations {
                      *         "offset": 0,
                      *         "limit": 1,
                      *         "has_more": true,
-                     *         "request_id": "23c4b8ce-f4e3-4108-9576-211b277d80ce"
+                     *         "request_id": "c9833e38-a24d-4ffe-a847-cb2af88299f5"
                      *       }
                      *     }
                      */
@@ -8402,7 +8605,7 @@ export interface operations {
                      *         "offset": 0,
                      *         "limit": 1,
                      *         "has_more": true,
-                     *         "request_id": "d3a5d9c1-285b-4842-837f-d090881f7e79"
+                     *         "request_id": "9c904443-9727-4c42-ad73-05039d845f6e"
                      *       }
                      *     }
                      */
@@ -8543,7 +8746,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795219200000,
                      *         "end_ms": 1795305600000,
-                     *         "request_id": "24a4b014-6071-4f83-bc03-a0c922e49ccb"
+                     *         "request_id": "1e113e79-091b-4812-bfd2-0a149bbe1201"
                      *       }
                      *     }
                      */
@@ -8688,7 +8891,7 @@ export interface operations {
                      *         "start_ms": 1795219200000,
                      *         "end_ms": 1795305600000,
                      *         "has_more": false,
-                     *         "request_id": "0930e76b-35b2-4185-8f7c-682fe9af6e9f"
+                     *         "request_id": "f02d3a77-a6ca-4225-b2d9-eaf060545316"
                      *       }
                      *     }
                      */
@@ -9628,10 +9831,10 @@ export interface operations {
                      *         "visitor_rate": 0.2857142857142857
                      *       },
                      *       "meta": {
-                     *         "start_ms": 1792748897682,
-                     *         "end_ms": 1795340897682,
+                     *         "start_ms": 1792748279407,
+                     *         "end_ms": 1795340279407,
                      *         "has_more": false,
-                     *         "request_id": "6d049201-930f-42ed-ae41-1a7e630320e9"
+                     *         "request_id": "6df0dc1f-92f7-4232-adaf-51c2911171a7"
                      *       }
                      *     }
                      */
@@ -9859,7 +10062,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795219200000,
                      *         "end_ms": 1795305600000,
-                     *         "request_id": "e67c0930-97e7-4fcf-b4cd-b12f5f0c087e"
+                     *         "request_id": "395a9c14-1d5a-4c6f-83a3-e775117cc31e"
                      *       }
                      *     }
                      */
@@ -9991,7 +10194,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795219200000,
                      *         "end_ms": 1795305600000,
-                     *         "request_id": "48f6658a-7b27-46e5-b838-a3bfd181fc64"
+                     *         "request_id": "2b86319a-316a-4d31-8d31-0d227293d343"
                      *       }
                      *     }
                      */
@@ -10172,7 +10375,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795219200000,
                      *         "end_ms": 1795305600000,
-                     *         "request_id": "d1a8f259-2ac1-4236-a877-cf2ac6f803e9"
+                     *         "request_id": "8d55969f-6c40-4cae-8428-6f1455d04ac3"
                      *       }
                      *     }
                      */
@@ -10272,10 +10475,76 @@ export interface operations {
                     /**
                      * @example {
                      *       "visitors_now": 0,
-                     *       "visitors": 1,
-                     *       "page_views": 4,
-                     *       "events": 4,
+                     *       "visitors": 2,
+                     *       "page_views": 5,
+                     *       "events": 7,
                      *       "minutes": [
+                     *         {
+                     *           "start_ms": 1795338480000,
+                     *           "visitors": 1,
+                     *           "page_views": 1,
+                     *           "events": 3
+                     *         },
+                     *         {
+                     *           "start_ms": 1795338540000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
+                     *         {
+                     *           "start_ms": 1795338600000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
+                     *         {
+                     *           "start_ms": 1795338660000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
+                     *         {
+                     *           "start_ms": 1795338720000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
+                     *         {
+                     *           "start_ms": 1795338780000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
+                     *         {
+                     *           "start_ms": 1795338840000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
+                     *         {
+                     *           "start_ms": 1795338900000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
+                     *         {
+                     *           "start_ms": 1795338960000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
+                     *         {
+                     *           "start_ms": 1795339020000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
+                     *         {
+                     *           "start_ms": 1795339080000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
                      *         {
                      *           "start_ms": 1795339140000,
                      *           "visitors": 0,
@@ -10389,75 +10658,14 @@ export interface operations {
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
-                     *         },
-                     *         {
-                     *           "start_ms": 1795340280000,
-                     *           "visitors": 0,
-                     *           "page_views": 0,
-                     *           "events": 0
-                     *         },
-                     *         {
-                     *           "start_ms": 1795340340000,
-                     *           "visitors": 0,
-                     *           "page_views": 0,
-                     *           "events": 0
-                     *         },
-                     *         {
-                     *           "start_ms": 1795340400000,
-                     *           "visitors": 0,
-                     *           "page_views": 0,
-                     *           "events": 0
-                     *         },
-                     *         {
-                     *           "start_ms": 1795340460000,
-                     *           "visitors": 0,
-                     *           "page_views": 0,
-                     *           "events": 0
-                     *         },
-                     *         {
-                     *           "start_ms": 1795340520000,
-                     *           "visitors": 0,
-                     *           "page_views": 0,
-                     *           "events": 0
-                     *         },
-                     *         {
-                     *           "start_ms": 1795340580000,
-                     *           "visitors": 0,
-                     *           "page_views": 0,
-                     *           "events": 0
-                     *         },
-                     *         {
-                     *           "start_ms": 1795340640000,
-                     *           "visitors": 0,
-                     *           "page_views": 0,
-                     *           "events": 0
-                     *         },
-                     *         {
-                     *           "start_ms": 1795340700000,
-                     *           "visitors": 0,
-                     *           "page_views": 0,
-                     *           "events": 0
-                     *         },
-                     *         {
-                     *           "start_ms": 1795340760000,
-                     *           "visitors": 0,
-                     *           "page_views": 0,
-                     *           "events": 0
-                     *         },
-                     *         {
-                     *           "start_ms": 1795340820000,
-                     *           "visitors": 0,
-                     *           "page_views": 0,
-                     *           "events": 0
-                     *         },
-                     *         {
-                     *           "start_ms": 1795340880000,
-                     *           "visitors": 0,
-                     *           "page_views": 0,
-                     *           "events": 0
                      *         }
                      *       ],
                      *       "pages": [
+                     *         {
+                     *           "page_path": "/about",
+                     *           "visitors": 1,
+                     *           "page_views": 1
+                     *         },
                      *         {
                      *           "page_path": "/product",
                      *           "visitors": 1,
@@ -10470,9 +10678,9 @@ export interface operations {
                      *         }
                      *       ],
                      *       "meta": {
-                     *         "start_ms": 1795339140000,
-                     *         "end_ms": 1795340898015,
-                     *         "request_id": "c7f0997a-cfbd-4a43-b7db-fe4a5071c7c4"
+                     *         "start_ms": 1795338480000,
+                     *         "end_ms": 1795340279962,
+                     *         "request_id": "879b9c1f-6662-41e7-8ad5-39b6d31b6672"
                      *       }
                      *     }
                      */
@@ -10637,7 +10845,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795219200000,
                      *         "end_ms": 1795305600000,
-                     *         "request_id": "84807bff-806d-46b8-b8ea-be6e0459267e"
+                     *         "request_id": "ff4ff5f2-0249-44cb-9de2-3f7ba1d0bb16"
                      *       }
                      *     }
                      */
@@ -10769,7 +10977,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795219200000,
                      *         "end_ms": 1795305600000,
-                     *         "request_id": "5a4be104-adc8-4a0e-b235-c8514b68d1c6"
+                     *         "request_id": "443f6107-db62-4cd6-a800-f661271569f2"
                      *       }
                      *     }
                      */
@@ -10961,7 +11169,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795219200000,
                      *         "end_ms": 1795305600000,
-                     *         "request_id": "17d61c9d-d130-4586-8b61-70892c351f02"
+                     *         "request_id": "ce0fbd3d-cd34-413a-ab88-5ee6450c57fd"
                      *       }
                      *     }
                      */
@@ -11396,7 +11604,7 @@ export interface operations {
             query?: {
                 /**
                  * @description The project; or the header X-Project-Id.
-                 * @example 1c9b9c81-5085-4808-a238-f900669f705a
+                 * @example 86838e09-1b7b-4c8d-851b-ba0358dc9ab8
                  */
                 project_id?: string;
             };
@@ -11451,8 +11659,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "audience": {
-                     *         "id": "01a202a8-10b4-7f97-a303-8a2cd82e8fcf",
-                     *         "project_id": "1c9b9c81-5085-4808-a238-f900669f705a",
+                     *         "id": "01a2029e-a29f-7f36-adb7-becf8efcf424",
+                     *         "project_id": "86838e09-1b7b-4c8d-851b-ba0358dc9ab8",
                      *         "name": "Another",
                      *         "entity": "people",
                      *         "definition": {
@@ -11476,8 +11684,8 @@ export interface operations {
                      *         "build_id": null,
                      *         "built_at": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T09:48:18.477Z",
-                     *         "updated_at": "2026-11-22T09:48:18.477Z"
+                     *         "created_at": "2026-11-22T09:38:00.479Z",
+                     *         "updated_at": "2026-11-22T09:38:00.479Z"
                      *       }
                      *     }
                      */
@@ -11714,13 +11922,13 @@ export interface operations {
             query?: {
                 /**
                  * @description The project; or the header X-Project-Id.
-                 * @example 1c9b9c81-5085-4808-a238-f900669f705a
+                 * @example 86838e09-1b7b-4c8d-851b-ba0358dc9ab8
                  */
                 project_id?: string;
             };
             header?: never;
             path: {
-                /** @example 8702f47b-bf00-4850-90a8-5ecc7a9da629 */
+                /** @example 7cdc27d9-a9b7-4b12-aeff-33b2a1421177 */
                 audience_id: string;
             };
             cookie?: never;
@@ -11761,8 +11969,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "audience": {
-                     *         "id": "8702f47b-bf00-4850-90a8-5ecc7a9da629",
-                     *         "project_id": "1c9b9c81-5085-4808-a238-f900669f705a",
+                     *         "id": "7cdc27d9-a9b7-4b12-aeff-33b2a1421177",
+                     *         "project_id": "86838e09-1b7b-4c8d-851b-ba0358dc9ab8",
                      *         "name": "Renamed",
                      *         "entity": "people",
                      *         "definition": {
@@ -11783,11 +11991,11 @@ export interface operations {
                      *         },
                      *         "count": 0,
                      *         "meter": "audience",
-                     *         "build_id": "bf36d4dd-d40c-4d99-86a4-2265fc961295",
-                     *         "built_at": "2026-11-22T09:48:13.659Z",
+                     *         "build_id": "5f85e8bc-4c62-4cad-83e7-b7c318c77fcd",
+                     *         "built_at": "2026-11-22T09:37:51.279Z",
                      *         "version": 2,
-                     *         "created_at": "2026-11-22T09:48:13.629Z",
-                     *         "updated_at": "2026-11-22T09:48:18.720Z"
+                     *         "created_at": "2026-11-22T09:37:51.195Z",
+                     *         "updated_at": "2026-11-22T09:38:00.596Z"
                      *       }
                      *     }
                      */
@@ -11857,13 +12065,13 @@ export interface operations {
             query?: {
                 /**
                  * @description The project; or the header X-Project-Id.
-                 * @example 1c9b9c81-5085-4808-a238-f900669f705a
+                 * @example 86838e09-1b7b-4c8d-851b-ba0358dc9ab8
                  */
                 project_id?: string;
             };
             header?: never;
             path: {
-                /** @example 8702f47b-bf00-4850-90a8-5ecc7a9da629 */
+                /** @example 7cdc27d9-a9b7-4b12-aeff-33b2a1421177 */
                 audience_id: string;
             };
             cookie?: never;
@@ -11895,8 +12103,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "audience": {
-                     *         "id": "01a202a8-1428-7b97-b51b-a45636a71abc",
-                     *         "project_id": "1c9b9c81-5085-4808-a238-f900669f705a",
+                     *         "id": "01a2029e-a3ae-778d-9fe8-3b0d1045d008",
+                     *         "project_id": "86838e09-1b7b-4c8d-851b-ba0358dc9ab8",
                      *         "name": "A clone",
                      *         "entity": "people",
                      *         "definition": {
@@ -11920,8 +12128,8 @@ export interface operations {
                      *         "build_id": null,
                      *         "built_at": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T09:48:19.367Z",
-                     *         "updated_at": "2026-11-22T09:48:19.367Z"
+                     *         "created_at": "2026-11-22T09:38:00.745Z",
+                     *         "updated_at": "2026-11-22T09:38:00.745Z"
                      *       }
                      *     }
                      */
@@ -11991,7 +12199,7 @@ export interface operations {
             query?: {
                 /**
                  * @description The project; or the header X-Project-Id.
-                 * @example 1c9b9c81-5085-4808-a238-f900669f705a
+                 * @example 86838e09-1b7b-4c8d-851b-ba0358dc9ab8
                  */
                 project_id?: string;
             };
@@ -14812,7 +15020,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "version": 1,
-                     *       "updated_at": "2026-11-22T09:48:20.564Z"
+                     *       "updated_at": "2026-11-22T09:38:02.562Z"
                      *     }
                      */
                     "application/json": components["schemas"]["IntentRules"];
@@ -15146,6 +15354,204 @@ export interface operations {
                             /** @description What they cost, in millionths of the currency. */
                             amount_micros: number;
                         }[];
+                    };
+                };
+            };
+            /** @description A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it. Or `query_too_heavy`: there is no answer within the time and memory that one request has; take a shorter window. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `Invalid API key`, `Invalid API secret` or `API secret is required`. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `forbidden`: the role does not allow it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What is named does not exist, or is somebody else’s; `error` says what. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limited`: 10 requests a second, bursts of 10, per key; 25 requests a second, bursts of 50, per organization. `X-RateLimit-Limit`, `-Burst` and `-Remaining` tell of the tightest of them. `Retry-After` says for how many seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getUsageByKey: {
+        parameters: {
+            query?: {
+                project_id?: string;
+                /** @description First day, YYYY-MM-DD, UTC. Default: the 1st of the month of end_date. */
+                start_date?: string;
+                /** @description Last day, inclusive. Default: today. */
+                end_date?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        project_id: string | null;
+                        /**
+                         * Format: date
+                         * @description YYYY-MM-DD, UTC.
+                         */
+                        start_date: string;
+                        /**
+                         * Format: date
+                         * @description YYYY-MM-DD, UTC.
+                         */
+                        end_date: string;
+                        /** @enum {string} */
+                        currency: "usd";
+                        callers: {
+                            /** Format: uuid */
+                            caller_id: string;
+                            /** @description Null: it is there no more. */
+                            kind: ("key" | "member" | "export") | null;
+                            name: string | null;
+                            key_prefix: string | null;
+                            meter: "events" | "resolution_hem" | "resolution_hem_pte" | "resolution_full_profile" | "lookup" | "contact" | "intent" | "audience" | "audience_predictive";
+                            /** @description Records charged, less those refunded. */
+                            records: number;
+                            /** @description Of these, how many the free allowance covered. */
+                            free_records: number;
+                            /** @description What they cost, in millionths of the currency. */
+                            amount_micros: number;
+                        }[];
+                    };
+                };
+            };
+            /** @description A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it. Or `query_too_heavy`: there is no answer within the time and memory that one request has; take a shorter window. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `Invalid API key`, `Invalid API secret` or `API secret is required`. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `forbidden`: the role does not allow it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What is named does not exist, or is somebody else’s; `error` says what. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limited`: 10 requests a second, bursts of 10, per key; 25 requests a second, bursts of 50, per organization. `X-RateLimit-Limit`, `-Burst` and `-Remaining` tell of the tightest of them. `Retry-After` says for how many seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getUsageForecast: {
+        parameters: {
+            query?: {
+                project_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        project_id: string | null;
+                        /** @description YYYY-MM, UTC. */
+                        month: string;
+                        /** @enum {string} */
+                        currency: "usd";
+                        /** @description Spent so far. In micros. */
+                        spent_micros: number;
+                        /** @description Of the seven days before today. In micros. */
+                        daily_average_micros: number;
+                        /** @description What the month will have cost. In micros. */
+                        forecast_micros: number;
+                        budget_micros: number | null;
                     };
                 };
             };
@@ -15975,8 +16381,8 @@ export interface operations {
                      *         "name": "Sample organization",
                      *         "secret_required": true,
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T09:48:12.652Z",
-                     *         "updated_at": "2026-11-22T09:48:12.652Z"
+                     *         "created_at": "2026-11-22T09:37:49.627Z",
+                     *         "updated_at": "2026-11-22T09:37:49.627Z"
                      *       }
                      *     }
                      */
@@ -16073,12 +16479,12 @@ export interface operations {
                     /**
                      * @example {
                      *       "organization": {
-                     *         "organization_id": "048ba053-c05a-4bd3-a4c8-7f5983050601",
+                     *         "organization_id": "a447d22b-ce39-4ec4-8416-f21d47486108",
                      *         "name": "Renamed",
                      *         "secret_required": true,
                      *         "version": 2,
-                     *         "created_at": "2026-11-22T09:48:13.575Z",
-                     *         "updated_at": "2026-11-22T09:48:20.705Z"
+                     *         "created_at": "2026-11-22T09:37:51.134Z",
+                     *         "updated_at": "2026-11-22T09:38:02.889Z"
                      *       }
                      *     }
                      */
@@ -16242,7 +16648,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "email": "119e0bf0-8b07-46c3-a89d-6576c6e698cf@new.example",
+                 *       "email": "40aef5a1-ef63-4e4e-95ad-664d941f2b12@new.example",
                  *       "role": "member"
                  *     }
                  */
@@ -16269,17 +16675,17 @@ export interface operations {
                     /**
                      * @example {
                      *       "member": {
-                     *         "member_id": "1284f75c-b15b-4fb8-a4df-fe076d6edf88",
-                     *         "email": "119e0bf0-8b07-46c3-a89d-6576c6e698cf@new.example",
+                     *         "member_id": "0b9ebadc-6f53-4cd2-b2ff-a05f3a8d7374",
+                     *         "email": "40aef5a1-ef63-4e4e-95ad-664d941f2b12@new.example",
                      *         "name": null,
                      *         "role": "member",
                      *         "status": "invited",
                      *         "projects": [],
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T09:48:20.729Z",
-                     *         "updated_at": "2026-11-22T09:48:20.729Z"
+                     *         "created_at": "2026-11-22T09:38:02.932Z",
+                     *         "updated_at": "2026-11-22T09:38:02.932Z"
                      *       },
-                     *       "invitation_url": "http://127.0.0.1:8787/invitation/3tFsNV3IOMdNMWSW8R-eDYheleoS1nPS5HhkRu6Cpaw"
+                     *       "invitation_url": "http://127.0.0.1:8787/invitation/cyhHFfG4k6RxvW5vV3eeCRwzZ1L53K740Kdhp9oBdzQ"
                      *     }
                      */
                     "application/json": {
@@ -16377,8 +16783,8 @@ export interface operations {
                      *           "status": "active",
                      *           "projects": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-22T09:48:12.722Z",
-                     *           "updated_at": "2026-11-22T09:48:12.722Z"
+                     *           "created_at": "2026-11-22T09:37:49.685Z",
+                     *           "updated_at": "2026-11-22T09:37:49.685Z"
                      *         },
                      *         {
                      *           "member_id": "5a3b1e00-0000-4000-8000-0000000000a2",
@@ -16388,8 +16794,8 @@ export interface operations {
                      *           "status": "active",
                      *           "projects": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-22T09:48:12.806Z",
-                     *           "updated_at": "2026-11-22T09:48:12.806Z"
+                     *           "created_at": "2026-11-22T09:37:49.709Z",
+                     *           "updated_at": "2026-11-22T09:37:49.709Z"
                      *         },
                      *         {
                      *           "member_id": "5a3b1e00-0000-4000-8000-0000000000a3",
@@ -16404,8 +16810,8 @@ export interface operations {
                      *             }
                      *           ],
                      *           "version": 1,
-                     *           "created_at": "2026-11-22T09:48:12.810Z",
-                     *           "updated_at": "2026-11-22T09:48:12.810Z"
+                     *           "created_at": "2026-11-22T09:37:49.720Z",
+                     *           "updated_at": "2026-11-22T09:37:49.720Z"
                      *         }
                      *       ]
                      *     }
@@ -16562,7 +16968,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "member_id": "3e298f06-2fd1-4b5b-b548-7f57fdf99c9f",
+                 *       "member_id": "fb795149-d055-4c46-8438-f7664846a5d1",
                  *       "name": "Renamed"
                  *     }
                  */
@@ -16590,15 +16996,15 @@ export interface operations {
                     /**
                      * @example {
                      *       "member": {
-                     *         "member_id": "3e298f06-2fd1-4b5b-b548-7f57fdf99c9f",
+                     *         "member_id": "fb795149-d055-4c46-8438-f7664846a5d1",
                      *         "email": "member@alder.example",
                      *         "name": "Renamed",
                      *         "role": "member",
                      *         "status": "active",
                      *         "projects": [],
                      *         "version": 2,
-                     *         "created_at": "2026-11-22T09:48:13.847Z",
-                     *         "updated_at": "2026-11-22T09:48:20.881Z"
+                     *         "created_at": "2026-11-22T09:37:51.666Z",
+                     *         "updated_at": "2026-11-22T09:38:03.185Z"
                      *       }
                      *     }
                      */
@@ -16678,7 +17084,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "member_id": "3e298f06-2fd1-4b5b-b548-7f57fdf99c9f"
+                 *       "member_id": "fb795149-d055-4c46-8438-f7664846a5d1"
                  *     }
                  */
                 "application/json": {
@@ -16792,12 +17198,12 @@ export interface operations {
                     /**
                      * @example {
                      *       "project": {
-                     *         "project_id": "bf31abf7-46e8-4cc6-ad9f-6dca0665bee2",
-                     *         "organization_id": "048ba053-c05a-4bd3-a4c8-7f5983050601",
+                     *         "project_id": "22d3c864-f33e-4750-958e-554ee1ec30f2",
+                     *         "organization_id": "a447d22b-ce39-4ec4-8416-f21d47486108",
                      *         "name": "Another",
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T09:48:20.913Z",
-                     *         "updated_at": "2026-11-22T09:48:20.913Z"
+                     *         "created_at": "2026-11-22T09:38:03.435Z",
+                     *         "updated_at": "2026-11-22T09:38:03.435Z"
                      *       }
                      *     }
                      */
@@ -16889,8 +17295,8 @@ export interface operations {
                      *           "organization_id": "5a3b1e00-0000-4000-8000-000000000001",
                      *           "name": "Sample shop",
                      *           "version": 1,
-                     *           "created_at": "2026-11-22T09:48:12.664Z",
-                     *           "updated_at": "2026-11-22T09:48:12.664Z"
+                     *           "created_at": "2026-11-22T09:37:49.635Z",
+                     *           "updated_at": "2026-11-22T09:37:49.635Z"
                      *         }
                      *       ]
                      *     }
@@ -16983,8 +17389,8 @@ export interface operations {
                      *         "organization_id": "5a3b1e00-0000-4000-8000-000000000001",
                      *         "name": "Sample shop",
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T09:48:12.664Z",
-                     *         "updated_at": "2026-11-22T09:48:12.664Z"
+                     *         "created_at": "2026-11-22T09:37:49.635Z",
+                     *         "updated_at": "2026-11-22T09:37:49.635Z"
                      *       }
                      *     }
                      */
@@ -17060,7 +17466,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "project_id": "1c9b9c81-5085-4808-a238-f900669f705a",
+                 *       "project_id": "86838e09-1b7b-4c8d-851b-ba0358dc9ab8",
                  *       "name": "Renamed"
                  *     }
                  */
@@ -17083,12 +17489,12 @@ export interface operations {
                     /**
                      * @example {
                      *       "project": {
-                     *         "project_id": "1c9b9c81-5085-4808-a238-f900669f705a",
-                     *         "organization_id": "048ba053-c05a-4bd3-a4c8-7f5983050601",
+                     *         "project_id": "86838e09-1b7b-4c8d-851b-ba0358dc9ab8",
+                     *         "organization_id": "a447d22b-ce39-4ec4-8416-f21d47486108",
                      *         "name": "Renamed",
                      *         "version": 2,
-                     *         "created_at": "2026-11-22T09:48:13.618Z",
-                     *         "updated_at": "2026-11-22T09:48:20.937Z"
+                     *         "created_at": "2026-11-22T09:37:51.153Z",
+                     *         "updated_at": "2026-11-22T09:38:03.534Z"
                      *       }
                      *     }
                      */
@@ -17164,7 +17570,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "project_id": "1c9b9c81-5085-4808-a238-f900669f705a",
+                 *       "project_id": "86838e09-1b7b-4c8d-851b-ba0358dc9ab8",
                  *       "events": "keep"
                  *     }
                  */
@@ -17927,8 +18333,8 @@ export interface operations {
                      *           "script_url": "http://127.0.0.1:8787/p/5a3b1e00-0000-4000-8000-000000000003.js",
                      *           "snippet": "<script>!function(w){w.footfall=w.footfall||function(){(w.footfall.q=w.footfall.q||[]).push(arguments)}}(window)</script>\n<script async src=\"http://127.0.0.1:8787/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *           "version": 1,
-                     *           "created_at": "2026-11-22T09:48:12.675Z",
-                     *           "updated_at": "2026-11-22T09:48:12.675Z"
+                     *           "created_at": "2026-11-22T09:37:49.647Z",
+                     *           "updated_at": "2026-11-22T09:37:49.647Z"
                      *         }
                      *       ]
                      *     }
@@ -18077,8 +18483,8 @@ export interface operations {
                      *         "script_url": "http://127.0.0.1:8787/p/5a3b1e00-0000-4000-8000-000000000003.js",
                      *         "snippet": "<script>!function(w){w.footfall=w.footfall||function(){(w.footfall.q=w.footfall.q||[]).push(arguments)}}(window)</script>\n<script async src=\"http://127.0.0.1:8787/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T09:48:12.675Z",
-                     *         "updated_at": "2026-11-22T09:48:12.675Z"
+                     *         "created_at": "2026-11-22T09:37:49.647Z",
+                     *         "updated_at": "2026-11-22T09:37:49.647Z"
                      *       }
                      *     }
                      */
@@ -18698,7 +19104,7 @@ export interface operations {
                      *       },
                      *       "caller": {
                      *         "kind": "key",
-                     *         "key_id": "a54f17b7-cb48-4b41-8f82-e50595012c68",
+                     *         "key_id": "f987ac0d-50cf-4170-9a83-ccce2e35ab7b",
                      *         "scope": "organization",
                      *         "mode": "test"
                      *       },
@@ -18860,7 +19266,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "811d0702-4984-4c88-8195-ebfd13fb46fe",
+                 *       "cookie_id": "56b37a4c-2332-42c2-93b4-760784ea11b5",
                  *       "opt_out": false
                  *     }
                  */
@@ -18889,9 +19295,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "erasure": {
-                     *         "erasure_id": "eece3067-bfc3-4b4f-846f-4b04e1432588",
+                     *         "erasure_id": "33556ef5-8cf4-4b40-826c-04c7e0ef97b8",
                      *         "status": "pending",
-                     *         "requested_at": "2026-11-22T09:48:21.305Z",
+                     *         "requested_at": "2026-11-22T09:38:03.929Z",
                      *         "completed_at": null
                      *       }
                      *     }
@@ -19210,7 +19616,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "667cdbc2-3ecc-4c7b-94a2-1ab154e6755d"
+                 *       "cookie_id": "314aaf4b-3b56-4898-bf99-2771a0d2bbca"
                  *     }
                  */
                 "application/json": {
@@ -19236,10 +19642,10 @@ export interface operations {
                     /**
                      * @example {
                      *       "opt_out": {
-                     *         "opt_out_id": "c4cf726c-f2c4-4ee3-ba77-30590c806c61",
+                     *         "opt_out_id": "eb5c99c6-9696-462f-a2e7-0ddec7c9fa53",
                      *         "hem": null,
-                     *         "cookie_id": "667cdbc2-3ecc-4c7b-94a2-1ab154e6755d",
-                     *         "created_at": "2026-11-22T09:48:21.488Z"
+                     *         "cookie_id": "314aaf4b-3b56-4898-bf99-2771a0d2bbca",
+                     *         "created_at": "2026-11-22T09:38:04.021Z"
                      *       }
                      *     }
                      */
@@ -19315,7 +19721,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "3bddd621-ab43-4371-a93c-eb7368419652"
+                 *       "cookie_id": "751d43dd-ee38-43dc-bf20-8cca0bd343a7"
                  *     }
                  */
                 "application/json": {
@@ -21083,6 +21489,296 @@ export interface operations {
             };
         };
     };
+    getOperatorStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorStatus"];
+                };
+            };
+            /** @description A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it. Or `query_too_heavy`: there is no answer within the time and memory that one request has; take a shorter window. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unauthenticated`: nobody is signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `forbidden`, or `cross_origin` for what a page of another site sends. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What is named does not exist, or is somebody else’s; `error` says what. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listTopTenants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        tenants: components["schemas"]["Tenant"][];
+                    };
+                };
+            };
+            /** @description A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it. Or `query_too_heavy`: there is no answer within the time and memory that one request has; take a shorter window. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unauthenticated`: nobody is signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `forbidden`, or `cross_origin` for what a page of another site sends. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What is named does not exist, or is somebody else’s; `error` says what. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listDeadLetters: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        total: number;
+                        dead_letters: {
+                            table: string;
+                            reason: string;
+                            row: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it. Or `query_too_heavy`: there is no answer within the time and memory that one request has; take a shorter window. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unauthenticated`: nobody is signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `forbidden`, or `cross_origin` for what a page of another site sends. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What is named does not exist, or is somebody else’s; `error` says what. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: there are too many to be read here, or somebody replays them now. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    replayDeadLetters: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        replayed: number;
+                        refused: number;
+                    };
+                };
+            };
+            /** @description A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it. Or `query_too_heavy`: there is no answer within the time and memory that one request has; take a shorter window. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unauthenticated`: nobody is signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `forbidden`, or `cross_origin` for what a page of another site sends. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What is named does not exist, or is somebody else’s; `error` says what. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: there are too many to be read here, or somebody replays them now. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listLists: {
         parameters: {
             query?: {
@@ -22078,7 +22774,7 @@ export interface operations {
                      *           "updated_at": "2026-01-01T00:00:00.000Z"
                      *         }
                      *       ],
-                     *       "next_cursor": "QCt6zt_yBDXA02pTIVENp1siNWEzYjFlMDAtMDAwMC00MDAwLTgwMDAtMDAwMDAwMDAwMDBkIl0"
+                     *       "next_cursor": "tRh4y27R9xXdClkgUfrQOlsiNWEzYjFlMDAtMDAwMC00MDAwLTgwMDAtMDAwMDAwMDAwMDBkIl0"
                      *     }
                      */
                     "application/json": {

@@ -34,6 +34,8 @@ import type { ListsDeps } from './lists/deps.ts'
 import { listsRoutes } from './lists/routes.ts'
 import { companyLookupRoute } from './lookup/company.ts'
 import { lookupRoutes } from './lookup/routes.ts'
+import type { OperatorDeps } from './operator/deps.ts'
+import { operatorRoutes } from './operator/routes.ts'
 import { privacyRoutes } from './people/privacy/routes.ts'
 import type { ReadDeps } from './query/deps.ts'
 import { rejectedRoutes } from './rejectedEvents/routes.ts'
@@ -63,6 +65,8 @@ export interface AppDeps {
   read?: ReadDeps | undefined
   /** Absent where FOOTFALL_ROLE is ingest. */
   accounts?: AccountsDeps | undefined
+  /** Absent where FOOTFALL_ROLE is ingest. */
+  operator?: OperatorDeps | undefined
   /** Absent where FOOTFALL_ROLE is ingest. */
   lists?: ListsDeps | undefined
   /** Absent where FOOTFALL_ROLE is ingest. */
@@ -97,6 +101,7 @@ export async function createApp({
   delivery,
   read,
   accounts,
+  operator,
   lists,
   campaigns,
   webhooks,
@@ -159,6 +164,7 @@ export async function createApp({
     await app.register(administrationRoutes(accounts))
     await app.register(privacyRoutes(accounts))
     await app.register(dashboardApiRoutes(accounts))
+    if (operator) await app.register(operatorRoutes(operator))
     await app.register(dashboardPages(accounts))
   }
   if (lists) await app.register(listsRoutes(lists))

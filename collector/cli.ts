@@ -4,12 +4,10 @@
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { Command, CommanderError } from 'commander'
 import { readConfig } from './config.ts'
-import type { DeadLetter } from './ingest/shipper/deadLetters.ts'
 import type { ClickHouse } from './platform/clickhouse/client.ts'
-import { packageRoot } from './platform/paths.ts'
+import { packageVersion } from './platform/paths.ts'
 import type { Postgres } from './platform/postgres/pool.ts'
 import { StartError } from './platform/startError.ts'
 
@@ -68,25 +66,10 @@ async function listDeadLetters(): Promise<void> {
   console.log(`${letters.length} dead letters`)
 }
 
-async function replayDeadLetters(): Promise<void> {
-  const { readDeadLetters, replaceDeadLetters } = await import('./ingest/shipper/deadLetters.ts')
+async function replayRefused(): Promise<void> {
+  const { replayDeadLetters } = await import('./ingest/shipper/replay.ts')
   const clickhouse = await openStore()
-  let replayed = 0
-  let refused = 0
-  for (const { path, letters } of readDeadLetters(deadLetterDirectory())) {
-    const still: DeadLetter[] = []
-    for (const letter of letters) {
-      try {
-        const line = Readable.from([`${letter.row}\n`], { objectMode: false })
-        await clickhouse.insertLines(letter.table, line, `dead letter ${letter.row}`)
-        replayed++
-      } catch (error) {
-        still.push({ ...letter, reason: (error as Error).message })
-        refused++
-      }
-    }
-    replaceDeadLetters(path, still)
-  }
+  const { replayed, refused } = await replayDeadLetters(clickhouse, deadLetterDirectory())
   await clickhouse.close()
   console.log(`${replayed} replayed, ${refused} refused again`)
 }
@@ -102,9 +85,8 @@ async function check(given: string): Promise<void> {
 }
 
 async function buildProgram(): Promise<Command> {
-  const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'))
   const program = new Command('footfall').description('The pixel, its collector and the data API.')
-  program.version(version).exitOverride().showHelpAfterError('footfall --help lists the commands')
+  program.version(packageVersion).exitOverride().showHelpAfterError('footfall --help lists the commands')
 
   program.command('serve').description('the service, as it was built last')
   program
@@ -138,6 +120,16 @@ async function buildProgram(): Promise<Command> {
       const { disableTwoFactor } = await import('./admin/commands.ts')
       await withAccounts((postgres) => disableTwoFactor(postgres, email))
     })
+  const operator = program.command('operator').description('who sees the operator’s page of the dashboard')
+  for (const [name, isOperator] of [
+    ['add', true],
+    ['remove', false],
+  ] as const) {
+    operator.command(`${name} <email>`).action(async (email) => {
+      const { changeOperator } = await import('./operator/commands.ts')
+      await withAccounts((postgres) => changeOperator(postgres, email, isOperator))
+    })
+  }
   program
     .command('migrate')
     .description('bring both stores to this version’s schema, which each start does too')
@@ -191,7 +183,7 @@ async function buildProgram(): Promise<Command> {
   deadLetters
     .command('replay')
     .description('try them again, after they or the table were mended; what goes in is removed')
-    .action(replayDeadLetters)
+    .action(replayRefused)
 
   const collectors = program
     .command('collectors')

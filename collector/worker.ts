@@ -1,5 +1,6 @@
 /** A worker process: takes beacons into its own spool, answers reads. Started and told what to do by workers.ts. */
 import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import { createAuthenticate } from './access/authenticate.ts'
 import { createRecordLastUsed } from './access/lastUsed.ts'
 import { createTakeTokens } from './access/rateLimits.ts'
@@ -31,6 +32,7 @@ import { lockDirectory } from './platform/localStores/lock.ts'
 import { openLog } from './platform/log.ts'
 import { openMail } from './platform/mail.ts'
 import { aggregateMetrics, commitRows, registry } from './platform/metrics.ts'
+import { packageVersion } from './platform/paths.ts'
 import { openPostgres } from './platform/postgres/pool.ts'
 import { StartError } from './platform/startError.ts'
 import type { FromWorker, ToWorker, WorkerSetup } from './workers.ts'
@@ -112,6 +114,10 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
         sendMail: config.smtpUrl ? openMail(config.smtpUrl, config.smtpFrom) : null,
         ...{ postgres: pool, openReader, tokens, cursors, sealer },
         publicUrl: config.publicUrl,
+      },
+      operator: {
+        ...{ postgres: pool, clickhouse: clickhouse.live, openReader, metrics: askForMetrics },
+        ...{ deadLetterDirectory: join(config.dataDir, 'dead_letters'), version: packageVersion },
       },
     }),
   })

@@ -24,7 +24,7 @@ export interface UsageLimit {
 export interface LimitsState {
   currency: typeof currency
   shut_off: boolean
-  budgets: (Budget & { spent_micros: number })[]
+  budgets: (Budget & { spent_micros: number; alerts: { threshold: number; reached_at: string }[] })[]
   limits: (UsageLimit & { used_today: number; used_this_month: number })[]
 }
 
@@ -47,7 +47,12 @@ export async function readLimits(
       `SELECT project_id, monthly_micros::float8 AS monthly_micros,
          (SELECT coalesce(sum(amount_micros), 0)::float8 FROM usage_totals AS totals
           WHERE totals.organization_id = $1 AND totals.project_id = coalesce(budgets.project_id, $3)
-            AND period = 'month' AND starts = $2) AS spent_micros
+            AND period = 'month' AND starts = $2) AS spent_micros,
+         (SELECT coalesce(jsonb_agg(jsonb_build_object('threshold', threshold,
+              'reached_at', to_char(noted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) ORDER BY threshold), '[]')
+          FROM budget_notices AS notice
+          WHERE notice.organization_id = $1 AND notice.project_id = coalesce(budgets.project_id, $3)
+            AND month = $2) AS alerts
        FROM (SELECT NULL::uuid AS project_id, monthly_micros FROM billing_accounts
              WHERE organization_id = $1 AND monthly_micros IS NOT NULL
              UNION ALL

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { requireOrganizationAdmin } from '../access/permissions.ts'
 import type { Principal } from '../access/principal.ts'
 import { forbidden } from '../http/errors.ts'
-import { exactly, Id, Nullable } from '../http/schemas.ts'
+import { exactly, Id, Nullable, Timestamp } from '../http/schemas.ts'
 import type { BillingDeps } from './deps.ts'
 import { readLimits, replaceLimits } from './limits.ts'
 import { Currency, MeterName, Micros, tags } from './schemas.ts'
@@ -25,7 +25,19 @@ const Limits = Type.Object(
   {
     currency: Currency,
     shut_off: Type.Boolean({ description: 'Usage is paused by whoever runs the service.' }),
-    budgets: Type.Array(Type.Object({ ...budget, spent_micros: Micros('Spent this month.') })),
+    budgets: Type.Array(
+      Type.Object({
+        ...budget,
+        spent_micros: Micros('Spent this month.'),
+        alerts: Type.Array(
+          Type.Object({
+            threshold: Type.Integer({ description: 'Per cent of the budget: 50, 80 or 100.' }),
+            reached_at: Timestamp,
+          }),
+          { description: 'What was told this month, by mail and webhooks.' },
+        ),
+      }),
+    ),
     limits: Type.Array(
       Type.Object({
         ...limit,

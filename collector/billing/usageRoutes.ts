@@ -1,9 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { Day, Id, Nullable } from '../http/schemas.ts'
+import { Choice, Day, exactly, Id, Nullable } from '../http/schemas.ts'
 import type { BillingDeps } from './deps.ts'
+import { readForecast } from './forecast.ts'
+import { readLimits } from './limits.ts'
 import { currency } from './prices.ts'
-import { Currency, MeterName, tags } from './schemas.ts'
+import { Currency, MeterName, Micros, tags } from './schemas.ts'
+import { readUsageByCaller } from './usageByCaller.ts'
 import { readDailyUsage, readUsage, readUsageByMeter, type UsageWindow } from './usageQuery.ts'
 import { readUsageWindow, UsageParameters } from './usageWindow.ts'
 
@@ -12,6 +15,15 @@ const counts = {
   free_records: Type.Integer({ description: 'Of these, how many the free allowance covered.' }),
   amount_micros: Type.Integer({ description: 'What they cost, in millionths of the currency.' }),
 }
+
+const CallerUsage = Type.Object({
+  caller_id: Id,
+  kind: Nullable(Choice(['key', 'member', 'export']), { description: 'Null: it is there no more.' }),
+  name: Nullable(Type.String()),
+  key_prefix: Nullable(Type.String()),
+  meter: MeterName,
+  ...counts,
+})
 
 const window = { project_id: Nullable(Id), start_date: Day, end_date: Day, currency: Currency }
 
@@ -98,7 +110,72 @@ export const usageRoutes =
         return { ...publicWindow(asked), daily: await readDailyUsage(deps.postgres, asked) }
       },
     )
+
+    app.get(
+      '/api/v1/billing/usage/by-key',
+      {
+        config,
+        schema: {
+          ...{
+            tags,
+            operationId: 'getUsageByKey',
+            summary: 'Get usage by API key',
+            querystring: UsageParameters,
+          },
+          description: `${description} Of each key, member or scheduled export and each meter, the dearest first.`,
+          response: { 200: Type.Object({ ...window, callers: Type.Array(CallerUsage) }) },
+        },
+      },
+      async ({ principal, query }) => {
+        const asked = await readUsageWindow(deps, principal, query)
+        return { ...publicWindow(asked), callers: await readUsageByCaller(deps.postgres, asked) }
+      },
+    )
+
+    app.get(
+      '/api/v1/billing/usage/forecast',
+      {
+        config,
+        schema: {
+          ...{ tags, operationId: 'getUsageForecast', summary: 'Get the forecast of this month’s cost' },
+          description:
+            `${description} If each day that is left costs what those of the last week did on average: what was ` +
+            'spent before today, today as far as it is but at least an average day, and an average day for each ' +
+            'after it.',
+          querystring: exactly({ project_id: Type.Optional(Id) }),
+          response: {
+            200: Type.Object({
+              project_id: Nullable(Id),
+              month: Type.String({ description: 'YYYY-MM, UTC.' }),
+              currency: Currency,
+              spent_micros: Micros('Spent so far.'),
+              daily_average_micros: Micros('Of the seven days before today.'),
+              forecast_micros: Micros('What the month will have cost.'),
+              budget_micros: Nullable(Micros('Most that the month may cost; null: anything.')),
+            }),
+          },
+        },
+      },
+      async ({ principal, query }) => {
+        const asked = await readUsageWindow(deps, principal, query)
+        const [forecast, budget_micros] = await Promise.all([
+          readForecast(deps.postgres, asked, deps.now()),
+          readBudget(deps, asked),
+        ])
+        return { project_id: asked.projectId, currency, ...forecast, budget_micros }
+      },
+    )
   }
+
+/** The organization's budget, or that of one project; null without. */
+async function readBudget(
+  { postgres, now }: BillingDeps,
+  { organizationId, projectId }: UsageWindow,
+): Promise<number | null> {
+  if (organizationId === null) return null
+  const { budgets } = await readLimits(postgres, organizationId, now())
+  return budgets.find(({ project_id }) => project_id === projectId)?.monthly_micros ?? null
+}
 
 const publicWindow = ({ projectId, startDate, endDate }: UsageWindow) => ({
   project_id: projectId,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { newApiCredentials, storeApiKey } from '../admin/keys/apiKeys.ts'
 import { storeMember } from '../admin/members/newMember.ts'
 import { hashPassword } from '../admin/sessions/passwords.ts'
+import { setOperator } from '../operator/operators.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 
 /** What demo.json tells (design: What it must be like to use). */
@@ -49,6 +50,7 @@ export async function ensureDemo(postgres: Postgres, dataDir: string, publicUrl:
     ...{ organizationId: organization_id, email: demo.admin_email, role: 'owner' },
     passwordHash: await hashPassword(demo.admin_password),
   })
+  await setOperator(postgres, demo.admin_email, true)
   const owner = { organizationId: organization_id, projectId: null }
   await storeApiKey(postgres, owner, 'live', 'Demo key', { apiKey: demo.api_key, apiSecret: demo.api_secret })
   await storeApiKey(postgres, owner, 'test', 'Demo test key', {

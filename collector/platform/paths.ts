@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -12,3 +12,8 @@ export const packageRoot = findPackageRoot(here)
 
 /** The build that this process was started from, which later ones leave alone; from the sources, the newest. */
 export const buildRoot = /^.*[\\/]\.builds[\\/][^\\/]+/.exec(here)?.[0] ?? join(packageRoot, 'dist')
+
+/** Of Footfall, as package.json has it. */
+export const packageVersion: string = JSON.parse(
+  readFileSync(join(packageRoot, 'package.json'), 'utf8'),
+).version

@@ -25,6 +25,7 @@ const pages = (): [path: string, heading: string][] => {
     [`/${organization_id}/members`, 'Members'],
     [`/${organization_id}/usage`, 'Usage'],
     [`/${organization_id}/privacy`, 'Privacy'],
+    [`/${organization_id}/operator`, 'Operator'],
     [`/${organization_id}/settings/api-keys`, 'API keys'],
     [`/${organization_id}/settings/organization`, 'Organization'],
     [`/${organization_id}/settings/audit`, 'Audit log'],

@@ -62,6 +62,12 @@ test('what was charged stands in the tables and is drawn in the chart', async ()
     ['Events', '7', '7', '$0.00'],
     ['Resolution: HEM', '5', '0', '$0.01'],
   ])
+  expect(await rowsOf('Usage by key and meter')).toEqual([
+    [expect.stringMatching(/^Demo key ff_live_/), 'Resolution: HEM', '5', '$0.01'],
+    [expect.stringMatching(/^Demo key ff_live_/), 'Events', '7', '$0.00'],
+  ])
+  await page.locator('dt', { hasText: 'Spent so far' }).waitFor()
+  expect(await page.locator('.totals dd').first().textContent()).toBe('$0.01')
   await page.getByText('By day', { exact: true }).click()
   const today = new Date().toISOString().slice(0, 10)
   expect(await rowsOf('By day and meter')).toEqual([

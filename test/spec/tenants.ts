@@ -137,6 +137,10 @@ export async function openTenants() {
       sendMail: null,
       sealer: createSealer([]),
     },
+    operator: {
+      ...{ postgres, openReader, clickhouse, metrics: async () => '', version: '0.0.0' },
+      deadLetterDirectory: join(tmpdir(), `footfall-no-dead-letters-${randomUUID()}`),
+    },
   })
   await app.ready()
 
@@ -169,6 +173,11 @@ export async function openTenants() {
 
   const [ours, theirs] = [await newTenant(postgres, 'Alder'), await newTenant(postgres, 'Birch')]
   for (const tenant of [ours, theirs]) await storeVisit(clickhouse, tenant)
+  // Ours runs the service; theirs shows that nobody else is let in.
+  await postgres.query(
+    'UPDATE users SET is_operator = true WHERE user_id = (SELECT user_id FROM members WHERE member_id = $1)',
+    [ours.owner],
+  )
   await reloadIdentity(clickhouse)
 
   return {

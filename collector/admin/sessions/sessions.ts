@@ -27,6 +27,9 @@ export const SignedIn = Type.Object(
     organizations: Type.Array(Type.Object({ organization_id: Id, name: Type.String() }), {
       description: 'All that the user is a member of, by name.',
     }),
+    is_operator: Type.Optional(
+      Type.Literal(true, { description: 'Whoever runs the service: the routes of operators serve them.' }),
+    ),
   },
   { title: 'Session' },
 )
@@ -187,16 +190,21 @@ export async function readSignedIn(client: Queryable, memberId: string): Promise
       organization_id: string
       organization: string
       organizations: SignedIn['organizations']
+      is_operator: boolean
     }
   >(
     `SELECT member_id, email, members.name, role, organization_id, organizations.name AS organization, (
        SELECT jsonb_agg(jsonb_build_object('organization_id', o.organization_id, 'name', o.name) ORDER BY o.name, o.organization_id)
-       FROM members m JOIN organizations o USING (organization_id) WHERE m.user_id = members.user_id) AS organizations
+       FROM members m JOIN organizations o USING (organization_id) WHERE m.user_id = members.user_id) AS organizations,
+       (SELECT is_operator FROM users WHERE users.user_id = members.user_id) AS is_operator
      FROM members JOIN organizations USING (organization_id) WHERE member_id = $1`,
     [memberId],
   )
   // A session is remembered a moment longer than its member exists.
   if (!rows[0]) throw unauthorized.session()
-  const { organization_id, organization, organizations, ...member } = rows[0]
-  return { member, organization: { organization_id, name: organization }, organizations }
+  const { organization_id, organization, organizations, is_operator, ...member } = rows[0]
+  return {
+    ...{ member, organization: { organization_id, name: organization }, organizations },
+    ...(is_operator && { is_operator }),
+  }
 }

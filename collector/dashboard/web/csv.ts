@@ -1,3 +1,5 @@
+import { saveFile } from './saveFile.ts'
+
 type Cell = string | number | null
 
 /** What a spreadsheet would run as a formula. */
@@ -13,11 +15,5 @@ function cellText(cell: Cell): string {
 /** Hands the reader a table as a CSV file (RFC 4180). */
 export function downloadCsv(name: string, head: string[], rows: Cell[][]): void {
   const text = [head, ...rows].map((row) => `${row.map(cellText).join(',')}\r\n`).join('')
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = `${name}.csv`
-  link.click()
-  // The browser has begun to read it by then.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+  saveFile(`${name}.csv`, new Blob([text], { type: 'text/csv;charset=utf-8' }))
 }

@@ -18,6 +18,8 @@ export interface Place {
   hasView?: true
   /** Whether it is for owners and admins of the organization alone. */
   isForAdmins?: true
+  /** Whether it is for the people who run the service alone. */
+  isForOperators?: true
   page: ComponentType<never>
 }
 
@@ -66,11 +68,20 @@ const organizationPlaces: readonly Place[] = [
     isForAdmins: true,
     page: lazyPage(() => import('./pages/auditLog.tsx').then(({ AuditLog }) => AuditLog)),
   },
+  {
+    path: 'operator',
+    name: 'Operator',
+    isForOperators: true,
+    page: lazyPage(() => import('./pages/operator/operator.tsx').then(({ Operator }) => Operator)),
+  },
 ]
 
 /** The places of the organization that the member is led to. */
 export const placesFor = (session: Session): readonly Place[] =>
-  organizationPlaces.filter(({ isForAdmins }) => !isForAdmins || isOrganizationAdmin(session))
+  organizationPlaces.filter(
+    ({ isForAdmins, isForOperators }) =>
+      (!isForAdmins || isOrganizationAdmin(session)) && (!isForOperators || session.is_operator),
+  )
 
 /** What stands apart at the end of the navigation. */
 export const accountPlace: Place = {

@@ -88,6 +88,38 @@ test.each(['usage', 'usage/by-meter', 'usage/daily-by-meter'])(
   },
 )
 
+test('usage by key: who read, what it cost, the dearest first; of a project what is its own', async () => {
+  const { callers, ...window } = await get('usage/by-key')
+  expect(window).toMatchObject({ status: 200, project_id: null, start_date: '2026-01-01' })
+  const found = callers as (Answer & { records: number; amount_micros: number })[]
+  const amounts = found.map(({ amount_micros }) => amount_micros)
+  expect(amounts).toEqual(amounts.toSorted((one, other) => other - one))
+  const whole = (await get('usage')) as unknown as { records: number; amount_micros: number }
+  expect(found.reduce((sum, { records }) => sum + records, 0)).toBe(whole.records)
+  expect(amounts.reduce((sum, amount) => sum + amount, 0)).toBe(whole.amount_micros)
+  const ofProject = (await get(`usage/by-key?project_id=${organization.projectId}`)).callers as Answer[]
+  expect(ofProject).toEqual([
+    expect.objectContaining({ meter: 'lookup', records: 2, free_records: 0, amount_micros: 4_000 }),
+  ])
+  expect((await get('usage/by-key', keys.test)).callers).toEqual([])
+})
+
+test('the forecast goes on as the last week did', async () => {
+  // The 14th cost 4,000, today, the 15th, 11,000 so far; sixteen days are left after it.
+  const { spent_micros, daily_average_micros, forecast_micros, ...more } = (await get(
+    'usage/forecast',
+  )) as unknown as Record<string, number>
+  const usage = (await get('usage')) as unknown as { amount_micros: number }
+  expect(more).toEqual({
+    ...{ status: 200, project_id: null, month: '2026-01', currency: 'usd', budget_micros: null },
+  })
+  expect(spent_micros).toBe(usage.amount_micros)
+  const before = spent_micros! - 11_000
+  expect(daily_average_micros).toBe(Math.round(before / 7))
+  expect(forecast_micros).toBe(Math.round(before + Math.max(11_000, before / 7) + (before / 7) * 16))
+  expect(await get('usage/forecast', keys.test)).toMatchObject({ spent_micros: 0, forecast_micros: 0 })
+})
+
 test('a project without usage has none; one of nobody’s is not found', async () => {
   expect(await get(`usage?project_id=${otherProjectId}`)).toMatchObject({ status: 200, records: 0 })
   for (const projectId of [randomUUID(), api.organization.projectId]) {
@@ -171,8 +203,8 @@ test('budgets and limits are set as a whole, shown with what is used, and bind f
     currency: 'usd',
     shut_off: false,
     budgets: [
-      { project_id: null, monthly_micros: 1_000_000, spent_micros: 15_000 },
-      { project_id: organization.projectId, monthly_micros: 4_000, spent_micros: 4_000 },
+      { project_id: null, monthly_micros: 1_000_000, spent_micros: 15_000, alerts: [] },
+      { project_id: organization.projectId, monthly_micros: 4_000, spent_micros: 4_000, alerts: [] },
     ],
     limits: [
       { meter: 'events', daily_records: 5, monthly_records: null, used_today: 5, used_this_month: 112 },

@@ -1,4 +1,4 @@
-/* Adds an entry to the ledger and to the totals of its day and month. Its account's row must be locked. */
+/* Adds an entry to the ledger, to the totals of its day and month and to those of who asked. Its account's row must be locked. */
 CREATE OR REPLACE FUNCTION write_to_ledger(entry ledger) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -13,4 +13,12 @@ BEGIN
     records = totals.records + excluded.records,
     free_records = totals.free_records + excluded.free_records,
     amount_micros = totals.amount_micros + excluded.amount_micros;
+  INSERT INTO usage_by_caller AS of_caller
+    VALUES (entry.organization_id, entry.day, entry.caller_id,
+      coalesce(entry.project_id, '00000000-0000-0000-0000-000000000000'), entry.meter,
+      entry.records, entry.free_records, entry.amount_micros)
+  ON CONFLICT (organization_id, day, caller_id, project_id, meter) DO UPDATE SET
+    records = of_caller.records + excluded.records,
+    free_records = of_caller.free_records + excluded.free_records,
+    amount_micros = of_caller.amount_micros + excluded.amount_micros;
 END $$;

@@ -7,7 +7,7 @@ import wordpress from '../../../../../examples/wordpress.php'
 import type { Pixel } from '../../api.ts'
 
 /** What is done with a piece of code, and the code. */
-export interface InstallStep {
+interface InstallStep {
   /** Parts in backticks are code. */
   what: string
   /** What the button copies. */

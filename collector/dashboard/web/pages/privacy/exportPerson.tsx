@@ -2,6 +2,7 @@ import { api } from '../../api.ts'
 import { Form } from '../../parts/form.tsx'
 import { Section } from '../../parts/page.tsx'
 import { toast } from '../../parts/toast.tsx'
+import { saveFile } from '../../saveFile.ts'
 import { SubjectField, subjectOf } from './subject.tsx'
 
 /** What somebody who asks is told: all that is kept of them, as a file. */
@@ -15,7 +16,7 @@ export function ExportPerson() {
         <Form
           submit={async (values) => {
             const answer = await api.exportSubject.raw(subjectOf(values))
-            save(await answer.blob(), 'export.ndjson')
+            saveFile('export.ndjson', await answer.blob())
             toast('Downloaded')
           }}
           action="Download"
@@ -25,12 +26,4 @@ export function ExportPerson() {
       </div>
     </Section>
   )
-}
-
-function save(file: Blob, name: string): void {
-  const url = URL.createObjectURL(file)
-  const link = Object.assign(document.createElement('a'), { href: url, download: name })
-  link.click()
-  // The browser has begun to read it by then.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

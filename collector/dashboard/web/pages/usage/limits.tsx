@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { api, type Limits as LimitsState, type OwnProject } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { Section } from '../../parts/page.tsx'
+import { RelativeTime } from '../../parts/relativeTime.tsx'
 import { useQuery } from '../../useQuery.ts'
 import { money, nameOfMeter, records } from './amounts.ts'
 import { BudgetDialog, LimitDialog } from './limitDialogs.tsx'
@@ -47,7 +48,7 @@ function Found({
       )}
       <Section
         title="Budgets"
-        lead="Most that a calendar month may cost. A project’s budget binds the project’s own keys."
+        lead="Most that a calendar month may cost. A project’s budget binds the project’s own keys. Owners are told at 50, 80 and 100 %, by mail and webhooks."
         actions={
           <button type="button" onClick={() => setOpen('budget')}>
             Set a budget
@@ -60,9 +61,10 @@ function Found({
           </div>
         ) : (
           <ul class="rows">
-            {found.budgets.map(({ project_id, monthly_micros, spent_micros }) => (
+            {found.budgets.map(({ project_id, monthly_micros, spent_micros, alerts }) => (
               <Used
                 key={project_id}
+                alerts={alerts}
                 name={nameOf(project_id)}
                 used={spent_micros}
                 most={monthly_micros}
@@ -121,12 +123,14 @@ function Used({
   most,
   format,
   period,
+  alerts = [],
 }: {
   name: string
   used: number
   most: number
   format(amount: number): string
   period: string
+  alerts?: LimitsState['budgets'][number]['alerts']
 }) {
   return (
     <li>
@@ -136,6 +140,11 @@ function Used({
         <p class="meta">
           {format(used)} of {format(most)} {period}
         </p>
+        {alerts.map(({ threshold, reached_at }) => (
+          <p key={threshold} class="meta">
+            {threshold} % reached <RelativeTime at={reached_at} />: owners were told
+          </p>
+        ))}
       </div>
       <meter
         aria-label={`${name}, ${period}`}

@@ -1,11 +1,13 @@
-import { useState } from 'preact/hooks'
+import { useId } from 'preact/hooks'
 import { type OwnProject, ownProjects } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
-import { Select } from '../../parts/fields.tsx'
 import { Page } from '../../parts/page.tsx'
 import { isOrganizationAdmin, useSession } from '../../session.ts'
+import { urlChoice } from '../../urlChoice.ts'
 import { useQuery } from '../../useQuery.ts'
+import { ByKey } from './byKey.tsx'
 import { Figures } from './figures.tsx'
+import { Forecast } from './forecast.tsx'
 import { Limits } from './limits.tsx'
 import { daysOf, type Period, periods } from './periods.ts'
 
@@ -24,8 +26,9 @@ function Chosen({ projects }: { projects: OwnProject[] }) {
     ...(isAdmin ? [[all, 'All projects']] : []),
     ...projects.map(({ project_id, name }) => [project_id, name]),
   ])
-  const [project, setProject] = useState(Object.keys(choices)[0])
-  const [period, setPeriod] = useState<Period>('month')
+  const [project, setProject] = urlChoice('project', Object.keys(choices))
+  const [period, setPeriod] = urlChoice('period', Object.keys(periods) as Period[])
+  const ofProject = project === all ? {} : { project_id: project! }
   return (
     <Page title="Usage" lead="Records that were charged, by the day they were read on (UTC).">
       {project === undefined ? (
@@ -35,22 +38,48 @@ function Chosen({ projects }: { projects: OwnProject[] }) {
       ) : (
         <>
           <div class="filters">
-            <Select name="project" label="Project" options={choices} onChange={setProject} />
-            <Select
-              name="period"
+            <Choose label="Project" options={choices} value={project!} choose={setProject} />
+            <Choose
               label="Period"
               options={periods}
-              onChange={(chosen) => setPeriod(chosen as Period)}
+              value={period}
+              choose={(chosen) => setPeriod(chosen as Period)}
             />
           </div>
+          <Forecast key={project} projectId={ofProject.project_id} />
           {/* Another choice, other figures: these are loaded anew. */}
-          <Figures
-            key={`${project} ${period}`}
-            query={{ ...(project !== all && { project_id: project }), ...daysOf(period) }}
-          />
+          <Figures key={`${project} ${period}`} query={{ ...ofProject, ...daysOf(period) }} />
+          <ByKey key={`keys ${project} ${period}`} query={{ ...ofProject, ...daysOf(period) }} />
         </>
       )}
       {isAdmin && <Limits projects={projects} />}
     </Page>
+  )
+}
+
+/** A choice that the address keeps. */
+function Choose({
+  label,
+  options,
+  value,
+  choose,
+}: {
+  label: string
+  options: Record<string, string>
+  value: string
+  choose(option: string): void
+}) {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+        {Object.entries(options).map(([option, text]) => (
+          <option key={option} value={option} selected={option === value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
   )
 }

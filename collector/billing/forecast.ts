@@ -1,0 +1,59 @@
+import type { Postgres } from '../platform/postgres/pool.ts'
+import { readDailyUsage } from './usageQuery.ts'
+
+const dayMs = 86_400_000
+/** Whole days before today that tell how it goes on: a week, so that each day of the week counts once. */
+const daysLooked = 7
+
+interface Forecast {
+  /** YYYY-MM, UTC. */
+  month: string
+  spent_micros: number
+  daily_average_micros: number
+  forecast_micros: number
+}
+
+/**
+ * What a month will have cost when it ends, if each day that is left costs what those of the last week did on average:
+ * spent before today + max(today so far, average) + average × days after today. In micros, rounded.
+ */
+export function forecastOf(
+  days: readonly { date: string; amount_micros: number }[],
+  nowMs: number,
+): Forecast {
+  const today = dayOf(nowMs)
+  const month = today.slice(0, 7)
+  const sumFrom = (first: string, last: string) =>
+    days
+      .filter(({ date }) => date >= first && date <= last)
+      .reduce((sum, { amount_micros }) => sum + amount_micros, 0)
+  const yesterday = dayOf(nowMs - dayMs)
+  const average = sumFrom(dayOf(nowMs - daysLooked * dayMs), yesterday) / daysLooked
+  const before = sumFrom(`${month}-01`, yesterday)
+  const soFar = sumFrom(today, today)
+  const [year, monthNumber, day] = today.split('-').map(Number) as [number, number, number]
+  const daysLeft = new Date(Date.UTC(year, monthNumber, 0)).getUTCDate() - day
+  return {
+    month,
+    spent_micros: before + soFar,
+    daily_average_micros: Math.round(average),
+    forecast_micros: Math.round(before + Math.max(soFar, average) + average * daysLeft),
+  }
+}
+
+/** The forecast of this month, of an organization or one project of it. */
+export async function readForecast(
+  postgres: Postgres,
+  { organizationId, projectId }: { organizationId: string | null; projectId: string | null },
+  nowMs: number,
+): Promise<Forecast> {
+  const today = dayOf(nowMs)
+  const [monthStart, weekStart] = [`${today.slice(0, 7)}-01`, dayOf(nowMs - daysLooked * dayMs)]
+  const days = await readDailyUsage(postgres, {
+    ...{ organizationId, projectId, endDate: today },
+    startDate: monthStart < weekStart ? monthStart : weekStart,
+  })
+  return forecastOf(days, nowMs)
+}
+
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)

@@ -1,0 +1,60 @@
+import { api } from '../../api.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { Section } from '../../parts/page.tsx'
+import { toast } from '../../parts/toast.tsx'
+import { useQuery } from '../../useQuery.ts'
+import { count } from './amounts.ts'
+
+/** Rows that ClickHouse refused; tried again when what was wrong is mended. */
+export function DeadLetters() {
+  const letters = useQuery(() => api.listDeadLetters())
+  const replay = async () => {
+    const { replayed, refused } = await api.replayDeadLetters()
+    toast(`${replayed} replayed, ${refused} refused again`)
+    await letters.reload()
+  }
+  return (
+    <Section
+      title="Dead letters"
+      lead="Rows that ClickHouse refused, on this machine. Mend what is wrong, then replay them."
+      actions={
+        (letters.value?.total ?? 0) > 0 && (
+          <button type="button" onClick={replay}>
+            Replay
+          </button>
+        )
+      }
+    >
+      <AsyncView query={letters}>
+        {({ total, dead_letters }) =>
+          total === 0 ? (
+            <div class="empty">
+              <p>None: ClickHouse has taken every row.</p>
+            </div>
+          ) : (
+            <>
+              <p class="hint">
+                {count(total)} in all
+                {total > dead_letters.length && `, the first ${dead_letters.length} here`}.
+              </p>
+              <ul class="rows">
+                {dead_letters.map(({ table, reason, row }) => (
+                  <li key={row}>
+                    <div>
+                      <span class="badge quiet">{table}</span>
+                      <p>{reason}</p>
+                      <details>
+                        <summary>Row</summary>
+                        <code>{row}</code>
+                      </details>
+                    </div>
+                  </li>
+                ))}
+              </ul>
+            </>
+          )
+        }
+      </AsyncView>
+    </Section>
+  )
+}

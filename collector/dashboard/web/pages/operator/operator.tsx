@@ -1,0 +1,35 @@
+import { api } from '../../api.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { Page } from '../../parts/page.tsx'
+import { useQuery } from '../../useQuery.ts'
+import { useRepeat } from '../../useRepeat.ts'
+import { DeadLetters } from './deadLetters.tsx'
+import { Collectors, Jobs, Spool, Stores } from './status.tsx'
+import { Tenants } from './tenants.tsx'
+
+const askEveryMs = 5_000
+
+/** How the whole service is, for the people who run it. */
+export function Operator() {
+  const status = useQuery(() => api.getOperatorStatus())
+  useRepeat(status.reload, askEveryMs)
+  return (
+    <Page
+      title="Operator"
+      lead={status.value && `Footfall ${status.value.version} on Node ${status.value.node_version}.`}
+    >
+      <AsyncView query={status} lines={16}>
+        {(found) => (
+          <>
+            <Stores status={found} />
+            <Collectors status={found} />
+            <Spool status={found} />
+            <Jobs status={found} />
+          </>
+        )}
+      </AsyncView>
+      <DeadLetters />
+      <Tenants />
+    </Page>
+  )
+}

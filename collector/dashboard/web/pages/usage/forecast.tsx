@@ -1,0 +1,44 @@
+import { api } from '../../api.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { Section } from '../../parts/page.tsx'
+import { useQuery } from '../../useQuery.ts'
+import { money } from './amounts.ts'
+
+/** What this month costs so far, and will have cost when it ends. */
+export function Forecast({ projectId }: { projectId: string | undefined }) {
+  const forecast = useQuery(() => api.getUsageForecast(projectId ? { project_id: projectId } : {}))
+  return (
+    <Section
+      title="This month"
+      lead="The forecast has each day that is left cost what those of the last week did on average."
+    >
+      <AsyncView query={forecast} lines={4}>
+        {({ spent_micros, forecast_micros, daily_average_micros, budget_micros }) => (
+          <div class="card">
+            <dl class="totals">
+              <div>
+                <dt>Spent so far</dt>
+                <dd>{money(spent_micros)}</dd>
+              </div>
+              <div>
+                <dt>Forecast to the month’s end</dt>
+                <dd>{money(forecast_micros)}</dd>
+              </div>
+              <div>
+                <dt>A day, on average</dt>
+                <dd>{money(daily_average_micros)}</dd>
+              </div>
+            </dl>
+            {budget_micros !== null && (
+              <p class={forecast_micros > budget_micros ? 'notice' : 'hint'}>
+                {forecast_micros > budget_micros
+                  ? `More than the budget of ${money(budget_micros)}: requests are refused with 402 when it is used up.`
+                  : `Within the budget of ${money(budget_micros)}.`}
+              </p>
+            )}
+          </div>
+        )}
+      </AsyncView>
+    </Section>
+  )
+}
