@@ -38,7 +38,7 @@ function examineDisk({ dataDir, spoolBytesMax, role }: Config): Finding {
 
 function examineSpool({ dataDir }: Config): Finding {
   const directory = join(dataDir, 'spool')
-  const waitedMs = Date.now() - Math.min(oldestWaitingAt(directory), Date.now())
+  const waitedMs = Math.max(0, Date.now() - oldestWaitingAt(directory))
   const text = `the spool holds ${gigabytes(waitingBytes(directory))}, the oldest for ${duration(waitedMs)}`
   return found(text, waitedMs > waitedMsMax ? 'ClickHouse does not take it: see the service’s log' : null)
 }
