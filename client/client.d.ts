@@ -90,6 +90,12 @@ export type Client = {
 /** A client of the service: one method for each of its operations. */
 export declare function createClient(options?: ClientOptions): Client
 
+/** What a call sends: for code samples, and for clients in other languages. Throws TypeError where the path lacks a parameter. */
+export declare function requestFor(
+  operation: OperationId,
+  params: Readonly<Record<string, unknown>>,
+): { method: string; path: string; body?: unknown; isCharged: boolean }
+
 type Args<P> =
   Record<never, never> extends P ? [params?: P, options?: CallOptions] : [params: P, options?: CallOptions]
 type Given<T> = [NonNullable<T>] extends [never] ? Record<never, never> : OrUndefined<NonNullable<T>>

@@ -1,6 +1,7 @@
 /** `footfall/client`: the API as functions, in Node and in browsers. What it offers is typed in client.d.ts. */
-import type { CallOptions, Client, ClientOptions } from './client.d.ts'
+import type { CallOptions, Client, ClientOptions, OperationId } from './client.d.ts'
 import { operations } from './operations.ts'
+import { requestOf } from './request.ts'
 import { createSend, type Request, type Send } from './send.ts'
 
 export { ApiError } from './apiError.ts'
@@ -14,6 +15,9 @@ export const createClient = (options: ClientOptions = {}): Client => {
     Object.entries(operations).map(([id, operation]) => [id, methodOf(operation, send)]),
   ) as unknown as Client
 }
+
+export const requestFor = (operation: OperationId, params: Given): Request =>
+  requestOf(operations[operation], params)
 
 function methodOf(operation: string, send: Send) {
   const call = (params?: Given, options?: CallOptions) =>
@@ -38,36 +42,6 @@ function methodOf(operation: string, send: Send) {
     send(requestOf(operation, params), options, (answer) => answer)
 
   return Object.assign(call, { pages, all, raw })
-}
-
-/**
- * Puts the parameters where the operation has them ("PATCH /api/v1/audiences/{audience_id}?project_id"): what its path
- * names into the path; what it names behind that, and all else of a GET, into the query; the rest into the body.
- */
-function requestOf(operation: string, params: Given = {}): Request {
-  const [method, target, charged] = operation.split(' ') as [string, string, string?]
-  const [template, queryNames = ''] = target.split('?') as [string, string?]
-  const rest = new Map(Object.entries(params).filter(([, value]) => value !== undefined))
-  const path = template.replace(/\{(\w+)\}/g, (_, name) => {
-    const value = rest.get(name)
-    if (value === undefined) throw new TypeError(`${name} is missing, which ${template} names`)
-    rest.delete(name)
-    return encodeURIComponent(String(value))
-  })
-  const query = new URLSearchParams()
-  const body: Record<string, unknown> = {}
-  for (const [name, value] of rest) {
-    if (method === 'GET' || queryNames.split('&').includes(name)) query.append(name, String(value))
-    else body[name] = value
-  }
-  // A body may lack all of its members; only DELETE may have none.
-  const hasBody = method !== 'GET' && !(method === 'DELETE' && Object.keys(body).length === 0)
-  return {
-    method,
-    path: `${path}${String(query) && `?${query}`}`,
-    isCharged: charged !== undefined,
-    ...(hasBody && { body }),
-  }
 }
 
 async function answerOf(answer: Response): Promise<unknown> {

@@ -15,6 +15,7 @@ import { answerUnknownRoute, dashboardPages } from './dashboard/routes.ts'
 import { describeRoutes } from './docs/openapi.ts'
 import { legacyRoutes } from './events/legacy/routes.ts'
 import { eventsRoutes } from './events/routes.ts'
+import { traceRoute } from './events/traceRoute.ts'
 import { exportsRoutes } from './exports/routes.ts'
 import { metricsRoutes } from './health/metricsRoutes.ts'
 import { healthRoutes } from './health/routes.ts'
@@ -33,12 +34,15 @@ import { intentRoutes } from './intent/routes.ts'
 import type { ListsDeps } from './lists/deps.ts'
 import { listsRoutes } from './lists/routes.ts'
 import { companyLookupRoute } from './lookup/company.ts'
+import { cookieLookupRoute } from './lookup/cookie.ts'
 import { lookupRoutes } from './lookup/routes.ts'
 import type { OperatorDeps } from './operator/deps.ts'
 import { operatorRoutes } from './operator/routes.ts'
 import { privacyRoutes } from './people/privacy/routes.ts'
 import type { ReadDeps } from './query/deps.ts'
 import { rejectedRoutes } from './rejectedEvents/routes.ts'
+import { logRequests, type RequestLog } from './requests/requestLog.ts'
+import { requestsRoutes } from './requests/routes.ts'
 import { statisticsRoutes } from './statistics/routes.ts'
 import { fieldCatalogRoutes } from './taxonomy/fieldCatalogRoutes.ts'
 import { taxonomyRoutes } from './taxonomy/taxonomyRoutes.ts'
@@ -57,6 +61,8 @@ export interface AppDeps {
   metrics: () => Promise<string>
   /** Who may ask what. */
   guard: GuardDeps
+  /** Where requests to the API are logged; absent: nowhere. */
+  requestLog?: RequestLog | undefined
   /** Absent where FOOTFALL_ROLE is api. */
   ingest?: IngestDeps | undefined
   /** Absent where FOOTFALL_ROLE is api. */
@@ -97,6 +103,7 @@ export async function createApp({
   idleConnectionMs = 60_000,
   metrics,
   guard,
+  requestLog,
   ingest,
   delivery,
   read,
@@ -136,8 +143,10 @@ export async function createApp({
   app.setNotFoundHandler(accounts ? answerUnknownRoute(accounts.publicUrl, refuseUnknown) : refuseUnknown)
 
   app.decorateRequest('charge')
+  app.decorateRequest('errorCode', null)
   measureRequests(app)
   guardRoutes(app, guard)
+  if (requestLog) logRequests(app, requestLog)
   app.addHook('onSend', compressAnswer)
   await describeRoutes(app, config.publicUrl)
   await app.register(healthRoutes(notReady))
@@ -146,10 +155,12 @@ export async function createApp({
   if (delivery) await app.register(deliveryRoutes(delivery))
   if (read) {
     await app.register(eventsRoutes(read))
+    await app.register(traceRoute(read))
     await app.register(visitorsRoutes(read))
     await app.register(legacyRoutes(read))
     await app.register(lookupRoutes(read))
     await app.register(companyLookupRoute(read))
+    await app.register(cookieLookupRoute(read))
     await app.register(contactRoutes(read))
     await app.register(statisticsRoutes(read))
     await app.register(rejectedRoutes(read))
@@ -157,6 +168,7 @@ export async function createApp({
     await app.register(audiencesRoutes({ ...read, ...(await openFiles(config, read.cursors)) }))
     await app.register(intentRoutes(read))
     await app.register(billingRoutes(read))
+    await app.register(requestsRoutes(read))
     await app.register(fieldCatalogRoutes)
     await app.register(taxonomyRoutes(read))
   }

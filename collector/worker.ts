@@ -35,6 +35,7 @@ import { aggregateMetrics, commitRows, registry } from './platform/metrics.ts'
 import { packageVersion } from './platform/paths.ts'
 import { openPostgres } from './platform/postgres/pool.ts'
 import { StartError } from './platform/startError.ts'
+import { openRequestLog } from './requests/requestLog.ts'
 import type { FromWorker, ToWorker, WorkerSetup } from './workers.ts'
 
 const tell = (message: FromWorker) => process.send?.(message)
@@ -61,6 +62,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
   const cursors = openCursors(Buffer.from(setup.cursorKey))
   const outbound = openOutbound({ allow: config.outboundAllow })
   const sealer = openSealer(config)
+  const requestLog = config.role === 'ingest' ? null : openRequestLog(clickhouse.live, log)
   const app = await createApp({
     config,
     log,
@@ -78,6 +80,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
       wrongKeys: config.rateLimits ? createWrongKeyLimit() : null,
       viewSample: createSampleView(pool),
     },
+    requestLog: requestLog ?? undefined,
     ingest: ingest?.deps,
     delivery: ingest
       ? {
@@ -137,6 +140,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
     await app.close()
     await ingest?.close()
     await billing.close()
+    await requestLog?.close()
     await Promise.all([clickhouse.live.close(), clickhouse.test.close(), pool.end()])
   }
 }

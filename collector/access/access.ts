@@ -22,8 +22,11 @@ export type Access =
       /** The least that a key must be allowed: to read data, to write records, or to administer. */
       keyRole: Exclude<KeyRole, 'owner'>
       limit: RateLimitName
-      /** Members too, signed in to the dashboard, whatever their role: the route itself says what each may do. */
-      members?: true
+      /**
+       * Members too, signed in to the dashboard: those who may act for the whole organization, or whatever their role,
+       * where the route itself says what each may do.
+       */
+      members?: true | 'admins'
       /** `Authorization: Bearer <API key>` too (spec: lists and campaigns). */
       bearerKey?: true
     }
@@ -39,5 +42,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who is asking; set by the guard on every route that is not for anyone. */
     principal: Principal
+    /** The same, but of a test key its own organization; null while nobody is known. */
+    askedBy: Principal | null
   }
 }

@@ -32,6 +32,7 @@ export function guardRoutes(app: FastifyInstance, deps: GuardDeps): void {
   const routes: RouteOptions[] = []
   app.decorate('guardedRoutes', routes)
   app.decorateRequest('principal')
+  app.decorateRequest('askedBy', null)
   app.decorateRequest('sampleNames', null)
   app.addHook('onSend', showOwnNames)
   app.addHook('onRoute', (route) => {
@@ -69,6 +70,7 @@ async function admit(
   reply.header('cache-control', personal)
   const { takeTokens, noteKeyUse, viewSample } = deps
   const principal = await identify(deps, access, request)
+  request.askedBy = principal
   if (principal.mode === 'test') reply.header('x-svc-mode', 'test')
   if (principal.caller.kind === 'key') noteKeyUse(principal.caller.keyId)
   if (access.to === 'key') {
@@ -103,7 +105,7 @@ function requireAllowed({ projectId, caller }: Principal, access: Extract<Access
   }
   if (caller.kind === 'key') requireKeyRole(caller.role, access.keyRole)
   // Data routes know keys of the organization or of one project; a plain member's projects are neither.
-  if (caller.kind === 'member' && caller.role === 'member' && !access.members) {
-    throw forbidden('Reading data with a token takes an owner or an admin of the organization.')
+  if (caller.kind === 'member' && caller.role === 'member' && access.members !== true) {
+    throw forbidden('Reading this takes an owner or an admin of the organization.')
   }
 }

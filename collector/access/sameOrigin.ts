@@ -4,12 +4,15 @@ import { ApiError } from '../http/errors.ts'
 const safeMethods = ['GET', 'HEAD', 'OPTIONS']
 
 /**
- * Throws 403 "cross_origin" for a request that changes something and does not come from a page of this service:
- * browsers send the session's cookie along with forms of other sites of the same domain too. What this service's
- * pages are is what FOOTFALL_PUBLIC_URL says, never a header that names a host.
+ * Throws 403 "cross_origin" for a request that changes something, or is charged, and does not come from a page of this
+ * service: browsers send the session's cookie along with forms of other sites of the same domain, and with links from
+ * anywhere. What this service's pages are is what FOOTFALL_PUBLIC_URL says, never a header that names a host.
  */
-export function requireSameOrigin({ method, headers }: FastifyRequest, publicUrl: string): void {
-  if (safeMethods.includes(method)) return
+export function requireSameOrigin(request: FastifyRequest, publicUrl: string): void {
+  const { method, headers, routeOptions } = request
+  const isSafe = safeMethods.includes(method)
+  // No link and no form can send this header; browsers tell of no origin when a page asks its own.
+  if (isSafe && (!routeOptions.config.charged || headers['x-organization-id'] !== undefined)) return
   const { origin, 'sec-fetch-site': site } = headers
   const isSame = origin === undefined ? site === 'same-origin' : isOriginOf(origin, publicUrl)
   if (!isSame) {

@@ -1,8 +1,9 @@
 import { isUuid } from '../../schemas/uuid.ts'
-import { notFound, pixelInactive } from '../http/errors.ts'
+import { forbidden, invalidParameter, notFound, pixelInactive } from '../http/errors.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { ttlCache } from '../platform/ttlCache.ts'
 import type { Principal } from './principal.ts'
+import { plainMemberId } from './visibility.ts'
 
 /** The scope parameters of a request, well-formed but not yet known to be the caller's. */
 export interface RequestedScope {
@@ -22,19 +23,24 @@ export interface Scope {
   projectIds?: readonly string[]
 }
 
+/** What is to be read of events: what they say themselves, or who their visitors are too. */
+export type ReadKind = 'events' | 'identity'
+
 /**
  * Makes the one decision about what of the principal's events a request may see (spec: Project-scoped key
  * behavior). It throws 404 "organization not found", "project not found", "pixel not found" or "campaign not found" for what is not the
- * principal's, and 403 "pixel inactive".
+ * principal's, and 403 "pixel inactive". A plain member reads one project that they belong to, and of its visitors who
+ * they are only as its admin: 400 and 403.
  */
 export function createScopeOf(
   postgres: Postgres,
-): (principal: Principal, asked: RequestedScope) => Promise<Scope> {
+): (principal: Principal, asked: RequestedScope, kind?: ReadKind) => Promise<Scope> {
   const projectIs = ttlCache((key) => isProject(postgres, key))
   const pixelIs = ttlCache((key) => readPixel(postgres, key))
   const campaignIs = ttlCache((key) => readCampaign(postgres, key))
+  const roleIn = ttlCache((key) => readProjectRole(postgres, key))
 
-  return async (principal, asked) => {
+  return async (principal, asked, kind = 'events') => {
     if (asked.organizationId && asked.organizationId !== principal.organizationId)
       throw notFound.organization()
     const own = { organizationId: principal.organizationId, projectId: principal.projectId }
@@ -46,18 +52,29 @@ export function createScopeOf(
     if (pixel === undefined || (pixel && asked.projectId && pixel.project_id !== asked.projectId)) {
       throw notFound.pixel()
     }
-    if (pixel && !pixel.active) throw pixelInactive()
     const campaign = asked.campaignId
       ? await campaignIs(JSON.stringify({ ...own, asked: asked.campaignId }))
       : null
     const isOfOther = asked.projectId && campaign?.project_id !== asked.projectId
     if (campaign === undefined || (campaign && isOfOther)) throw notFound.campaign()
+    // The project leads the primary key, so it is named even where the pixel or the campaign alone would do.
+    const projectId =
+      principal.projectId ?? asked.projectId ?? pixel?.project_id ?? campaign?.project_id ?? null
+    const memberId = plainMemberId(principal)
+    if (memberId !== null) {
+      if (projectId === null)
+        throw invalidParameter('project_id', 'is missing: you read one project at a time')
+      const role = await roleIn(JSON.stringify({ memberId, projectId } satisfies Membership))
+      if (!role) throw asked.projectId ? notFound.project() : pixel ? notFound.pixel() : notFound.campaign()
+      if (kind === 'identity' && role !== 'admin')
+        throw forbidden('Who visitors are is for admins of the project to see.')
+    }
+    if (pixel && !pixel.active) throw pixelInactive()
 
     const campaignId = asked.campaignId?.toLowerCase() ?? null
     return {
       organizationId: principal.organizationId,
-      // The project leads the primary key, so it is named even where the pixel or the campaign alone would do.
-      projectId: principal.projectId ?? asked.projectId ?? pixel?.project_id ?? campaign?.project_id ?? null,
+      projectId,
       pixelId: asked.pixelId ?? null,
       campaignId,
     }
@@ -71,6 +88,20 @@ interface Lookup {
   projectId: string | null
   /** A project, a pixel or a campaign. */
   asked: string
+}
+
+interface Membership {
+  memberId: string
+  projectId: string
+}
+
+async function readProjectRole(postgres: Postgres, key: string): Promise<'admin' | 'member' | undefined> {
+  const { memberId, projectId } = JSON.parse(key) as Membership
+  const { rows } = await postgres.query<{ role: 'admin' | 'member' }>(
+    'SELECT role FROM project_members WHERE project_id = $1 AND member_id = $2',
+    [projectId, memberId],
+  )
+  return rows[0]?.role
 }
 
 async function isProject(postgres: Postgres, key: string): Promise<boolean> {

@@ -5,6 +5,7 @@ import { noteUsedUpBudget } from './budgetNotices.ts'
 import { type BuildPart, isFree, keysOf } from './buildPart.ts'
 import { type Caller, idempotencyOf } from './caller.ts'
 import { type LedgerCharge, openLedger } from './ledger.ts'
+import { type Look, recordLook } from './looks.ts'
 import type { Meter } from './meters.ts'
 import { defaultPrices } from './prices.ts'
 import { type Refusal, refusalError } from './refusals.ts'
@@ -39,6 +40,8 @@ export interface Billing {
     buildId: string
     keys: readonly number[]
   }): Promise<void>
+  /** Records in the audit log that a member is about to be shown who people are. */
+  recordLook(request: Parameters<typeof recordLook>[1], look: Look): Promise<void>
   /** Resolves when everything is written. */
   close(): Promise<void>
 }
@@ -193,6 +196,7 @@ export function createBilling({
         },
         new Date(now()),
       ),
+    recordLook: (request, look) => recordLook(postgres, request, look),
     close: () => ledger.idle(),
   }
 }

@@ -87,6 +87,7 @@ export const chargedRoute =
       ...(window && { window }),
       ...(charge.isRepeatable && found.hashes && { hashes: await found.hashes() }),
     })
+    await billing.recordLook(request, { meter, records, projectId: usage.projectId })
     reply.header('x-footfall-request-id', request.id).header('x-footfall-charged', charged)
     // What an answer is, its schema says; to the route's types it is nothing else.
     return found.answer(charged, charge.deliver(found.rows ?? none())) as never

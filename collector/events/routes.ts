@@ -30,7 +30,7 @@ export const eventsRoutes =
     const cursors = deps.cursors<Cursor>('events')
     const completeUntil = createCompleteUntil(deps.postgres, deps.now)
     const config = {
-      access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'events' },
+      access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'events', members: true },
     } as const
 
     for (const tier of tiers) {
@@ -44,7 +44,7 @@ export const eventsRoutes =
             cursors.read(principal.organizationId, cursor),
           )
           const format = negotiateFormat(request.headers.accept)
-          const scope = await deps.scopeOf(principal, asked)
+          const scope = await deps.scopeOf(principal, asked, readKindOf(tier))
           const complete = await completeUntil(principal)
           const readable = readableWindow(unscoped, complete)
           return {
@@ -105,6 +105,8 @@ export const eventsRoutes =
       },
     )
   }
+
+const readKindOf = (tier: Tier) => (tier === 'web_event' ? 'events' : 'identity')
 
 interface EventsAnswer {
   tier: Tier

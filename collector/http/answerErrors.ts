@@ -7,6 +7,13 @@ import { ParentDeleted } from '../platform/postgres/transaction.ts'
 import { ApiError, busy, conflict, malformed, NoAnswer, unsupportedMediaType } from './errors.ts'
 import { mayTakeLong } from './longUploads.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What was answered, where it was an error: its `error`. */
+    errorCode: string | null
+  }
+}
+
 const storeRetrySeconds = 2
 
 /** What 401 asks for (RFC 9110): a key, by X-Api-Key and X-Api-Secret, or a token. No browser has a prompt for either. */
@@ -26,6 +33,7 @@ export async function answerError(
   }
   await request.charge?.refund()
   const known = error instanceof ApiError ? error : inOurWords(error, request)
+  request.errorCode = known.code
   if (known.status >= 500 && known.code !== 'busy') request.log.error(error)
   return (
     reply

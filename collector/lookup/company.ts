@@ -17,7 +17,10 @@ export const companyLookupRoute =
       {
         schema: describeCompany,
         config: {
-          access: { to: 'key', projectKeys: 'as organization', keyRole: 'read', limit: 'data' },
+          access: {
+            ...{ to: 'key', projectKeys: 'as organization', keyRole: 'read', limit: 'data' },
+            members: 'admins',
+          },
           charged: true,
         },
       },

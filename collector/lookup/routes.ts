@@ -20,7 +20,7 @@ type Asked = Static<typeof SubjectQuery>
 export const lookupRoutes =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const access = { to: 'key', projectKeys: 'as organization', keyRole: 'read' } as const
+    const access = { to: 'key', projectKeys: 'as organization', keyRole: 'read', members: 'admins' } as const
     const single = {
       config: { access: { ...access, limit: 'data' }, charged: true },
     } as const

@@ -1,6 +1,6 @@
 import type { Principal } from '../access/principal.ts'
 import type { OpenReader } from '../access/reader.ts'
-import type { RequestedScope, Scope } from '../access/scope.ts'
+import type { ReadKind, RequestedScope, Scope } from '../access/scope.ts'
 import type { Billing } from '../billing/billing.ts'
 import type { Cursors } from '../http/cursors.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
@@ -9,8 +9,8 @@ import type { Postgres } from '../platform/postgres/pool.ts'
 export interface ReadDeps {
   /** What a request reads through: the events of real visitors, or for a test key the sample database. */
   openReader: OpenReader
-  /** What of the principal's events the request may see. Throws 404, and 403 "pixel inactive". */
-  scopeOf(principal: Principal, asked: RequestedScope): Promise<Scope>
+  /** What of the principal's events the request may see. Throws 404, and 403 "pixel inactive"; see createScopeOf. */
+  scopeOf(principal: Principal, asked: RequestedScope, kind?: ReadKind): Promise<Scope>
   /** What every response with records is charged through. */
   billing: Billing
   /** Where budgets, limits and usage stand. */

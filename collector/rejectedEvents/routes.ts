@@ -46,7 +46,9 @@ export const rejectedRoutes =
           querystring: Query,
           response: { 200: Type.Object({ rejected_events: Type.Array(RejectedEvent) }) },
         },
-        config: { access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'data' } },
+        config: {
+          access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'data', members: true },
+        },
       },
       async ({ principal, query: { project_id, pixel_id, limit = 100 } }, reply) => {
         const scope = await deps.scopeOf(principal, {

@@ -18,7 +18,9 @@ export const statisticsRoutes =
       '/api/v1/resolution/statistics',
       {
         schema: describeStatistics,
-        config: { access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'data' } },
+        config: {
+          access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'data', members: true },
+        },
       },
       async (request, reply) => {
         const { principal } = request

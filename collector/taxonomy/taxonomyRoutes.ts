@@ -27,7 +27,7 @@ const Term = Type.Object(
 )
 
 const config = {
-  access: { to: 'key', projectKeys: 'as organization', keyRole: 'read', limit: 'data' },
+  access: { to: 'key', projectKeys: 'as organization', keyRole: 'read', limit: 'data', members: true },
 } as const
 const tags = ['Taxonomy']
 

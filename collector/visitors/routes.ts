@@ -19,7 +19,7 @@ export const visitorsRoutes =
     app.setSerializerCompiler(plainSerializer)
     const shared = {
       config: {
-        access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'events' },
+        access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'events', members: true },
         charged: true,
       },
     } as const
@@ -33,7 +33,7 @@ export const visitorsRoutes =
           const { principal } = request
           const { asked, plan: unscoped } = readVisitorsRequest(request, tier)
           const format = negotiateFormat(request.headers.accept)
-          const plan = { ...unscoped, scope: await deps.scopeOf(principal, asked) }
+          const plan = { ...unscoped, scope: await deps.scopeOf(principal, asked, 'identity') }
           return {
             meter: meterOfTier[tier],
             projectId: plan.scope.projectId,

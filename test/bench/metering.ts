@@ -138,6 +138,7 @@ const noCharge: Charge = {
 const chargesNothing: Billing = {
   admit: async () => noCharge,
   refundBuildRead: async () => {},
+  recordLook: async () => {},
   close: async () => {},
 }
 

@@ -7,14 +7,15 @@ import { leaveChromium, openChromium } from '../harness/chromium.ts'
 import { ownDatabases } from '../harness/databases.ts'
 import { type Service, startService } from '../harness/service.ts'
 
-export function useDashboard(options: Omit<NonNullable<Parameters<typeof startService>[0]>, 'env'> = {}) {
+/** `env` is what the service is told besides; with `hasSample` the demo has its sample visitors. */
+export function useDashboard({ env, ...options }: NonNullable<Parameters<typeof startService>[0]> = {}) {
   let service: Service
   let browser: Browser
   /** What went wrong on any page: errors nobody caught, and what the content security policy blocked. */
   const troubles: string[] = []
 
   beforeAll(async () => {
-    service = await startService({ env: await ownDatabases(), ...options })
+    service = await startService({ env: { ...(await ownDatabases()), ...env }, ...options })
     browser = await openChromium()
   })
 
@@ -79,13 +80,31 @@ export async function violations(page: Page): Promise<string[]> {
   return found as string[]
 }
 
-/** What is wider than the screen, or than the card or dialog that it stands in. */
+/** What is wider than the screen, or than the card or dialog that it stands in, and does not scroll by itself. */
 export const sticksOut = (page: Page): Promise<string[]> =>
   page.evaluate(`[...document.querySelectorAll('main *')]
     .filter((element) => {
       // What is wider than its frame there is scrolled.
-      if (element.closest('.visually-hidden') || element.parentElement.closest('.table-wide')) return false
+      if (element.closest('.visually-hidden') || element.parentElement.closest('.table-wide, .scroll')) return false
       const around = element.parentElement.closest('dialog, .card, .rows > li, .empty, .copyable, body')
       return element.getBoundingClientRect().right > around.getBoundingClientRect().right + 1
     })
     .map(({ outerHTML }) => outerHTML)`)
+
+/** Where SCREENSHOTS names a directory, what a page looks like is kept there, light, dark and on a phone, to be looked at. */
+export async function keepScreenshots(page: Page, name: string): Promise<void> {
+  const directory = process.env.SCREENSHOTS
+  if (!directory) return
+  const before = page.viewportSize()!
+  for (const [colorScheme, width] of [
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 360],
+  ] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.setViewportSize({ width, height: 900 })
+    await page.screenshot({ path: `${directory}/${name}-${colorScheme}-${width}.png` })
+  }
+  await page.emulateMedia({ colorScheme: null })
+  await page.setViewportSize(before)
+}

@@ -204,7 +204,7 @@ describe('nobody is let in who does not belong', () => {
         expect(answer).toMatchObject({ name, status: 403, error: 'access denied' })
       else if (
         namesOther &&
-        /billing|lists|campaigns|webhooks|integrations|exports|statistics|linkage/.test(name)
+        /billing|requests|lists|campaigns|webhooks|integrations|exports|statistics|linkage/.test(name)
       ) {
         expect(answer).toMatchObject({ name, status: 403, error: 'project_id does not match API key scope' })
       } else if (namesOther) expect(answer).toMatchObject({ name, status: 404, error: 'project not found' })
@@ -257,6 +257,50 @@ test('the organization’s own key and its owner’s session are let in everywhe
     const headers = access.to === 'session' ? session : withKey(ours.key)
     const answer = await service.ask(name, ours, headers)
     expect([200, 201, 202], `${name} ${answer.text}`).toContain(answer.status)
+  }
+})
+
+test('what a member is shown of who visitors are is in the audit log, and what events say is not', async () => {
+  const session = await service.withSession(ours.owner)
+  const looks = async () => {
+    const { rows } = await service.postgres.query<{
+      actor: { id: string }
+      object_id: string
+      details: object
+    }>(
+      `SELECT actor, object_id, details FROM audit_log
+       WHERE organization_id = $1 AND action = 'identity.read' ORDER BY entry_id`,
+      [ours.organizationId],
+    )
+    return rows
+  }
+  const before = (await looks()).length
+  const ask = (tier: string, headers: Record<string, string>) =>
+    service.ask(`GET /api/v3/events/${tier}`, ours, headers)
+  expect((await ask('web_event', session)).status).toBe(200)
+  expect((await ask('resolution_hem', withKey(ours.key))).status).toBe(200)
+  expect(await looks()).toHaveLength(before)
+  expect((await ask('resolution_hem', session)).status).toBe(200)
+  expect((await looks()).slice(before)).toEqual([
+    {
+      actor: expect.objectContaining({ kind: 'member', id: ours.owner }),
+      object_id: ours.projects[0],
+      details: {
+        ...{ meter: 'resolution_hem', records: 1, request_id: expect.any(String) },
+        route: 'GET /api/v3/events/resolution_hem',
+      },
+    },
+  ])
+})
+
+test('a link from anywhere makes no session pay', async () => {
+  const { cookie } = await service.withSession(ours.owner)
+  for (const { name, access } of routes()) {
+    const route = service.app.guardedRoutes.find(({ method, url }) => `${method} ${url}` === name)!
+    if (access.to !== 'key' || !access.members || !route.config!.charged) continue
+    expect(await service.ask(name, ours, { cookie: cookie!, 'sec-fetch-site': 'cross-site' })).toMatchObject({
+      ...{ name, status: 403, error: 'cross_origin' },
+    })
   }
 })
 

@@ -50,6 +50,7 @@ const readsOf = (project: string, campaign: string, pixel: string, hem: string):
   'GET /api/v1/events': { query: { project_id: project, ...window, select, limit: '1' } },
   'GET /api/v2/events': { query: { project_id: project, ...window, select, limit: '1' } },
   'GET /api/v1/events/scan_estimate': { query: { project_id: project, ...window } },
+  'GET /api/v1/events/{event_id}/trace': { params: { event_id: '00000000-0000-4000-8000-000000000000' } },
   'GET /api/v1/event_counts': { query: { project_id: project, ...window } },
   'GET /api/v1/lookup': { query: { hem, select: 'first_name,last_name,job_title,company_name' } },
   'POST /api/v1/lookup': { body: { hem, select: 'first_name,last_name,job_title,company_name' } },
@@ -99,7 +100,13 @@ const readsOf = (project: string, campaign: string, pixel: string, hem: string):
   ...Object.fromEntries(
     [
       ...['taxonomy', 'whoami', 'organization', 'organization/user/list', 'project/list', 'billing/limits'],
-      ...['billing/usage', 'billing/usage/by-meter', 'campaigns/performance-summary'],
+      ...[
+        'billing/usage',
+        'billing/usage/by-meter',
+        'billing/prices',
+        'requests',
+        'campaigns/performance-summary',
+      ],
       ...['campaigns/budget-summary', 'rejected_events', 'privacy/opt-outs', 'privacy/erasures'],
     ].map((path) => [`GET /api/v1/${path}`, {}]),
   ),

@@ -44,6 +44,17 @@ const organizationPlaces: readonly Place[] = [
     page: lazyPage(() => import('./pages/usage/usage.tsx').then(({ Usage }) => Usage)),
   },
   {
+    path: 'developers/requests',
+    name: 'Requests',
+    key: 'q',
+    page: lazyPage(() => import('./pages/developers/requests.tsx').then(({ Requests }) => Requests)),
+  },
+  {
+    path: 'developers/samples',
+    name: 'Code samples',
+    page: lazyPage(() => import('./pages/developers/samples.tsx').then(({ Samples }) => Samples)),
+  },
+  {
     path: 'settings/api-keys',
     name: 'API keys',
     key: 'k',
@@ -126,6 +137,72 @@ export const projectPlaces: readonly Place[] = [
     key: 'j',
     hasView: true,
     page: lazyPage(() => import('./pages/journeys/journeys.tsx').then(({ Journeys }) => Journeys)),
+  },
+  {
+    path: 'events',
+    name: 'Events',
+    key: 'e',
+    hasView: true,
+    page: lazyPage(() => import('./pages/events/events.tsx').then(({ Events }) => Events)),
+  },
+  {
+    path: 'people',
+    name: 'People and companies',
+    key: 'v',
+    hasView: true,
+    page: lazyPage(() => import('./pages/people/people.tsx').then(({ People }) => People)),
+  },
+  {
+    path: 'audiences',
+    name: 'Audiences',
+    key: 'a',
+    page: lazyPage(() => import('./pages/audiences/audiences.tsx').then(({ Audiences }) => Audiences)),
+  },
+  {
+    path: 'audiences/new',
+    page: lazyPage(() => import('./pages/audiences/editor.tsx').then(({ AudienceEditor }) => AudienceEditor)),
+  },
+  {
+    path: 'audiences/:audienceId',
+    page: lazyPage(() => import('./pages/audiences/audience.tsx').then(({ AudiencePage }) => AudiencePage)),
+  },
+  {
+    path: 'audiences/:audienceId/edit',
+    page: lazyPage(() => import('./pages/audiences/editor.tsx').then(({ AudienceEditor }) => AudienceEditor)),
+  },
+  {
+    path: 'lists',
+    name: 'Lists',
+    key: 'l',
+    page: lazyPage(() => import('./pages/lists/lists.tsx').then(({ Lists }) => Lists)),
+  },
+  {
+    path: 'lists/:listId',
+    page: lazyPage(() => import('./pages/lists/list.tsx').then(({ ListPage }) => ListPage)),
+  },
+  {
+    path: 'exports',
+    name: 'Exports',
+    key: 's',
+    page: lazyPage(() => import('./pages/exports/exports.tsx').then(({ Exports }) => Exports)),
+  },
+  {
+    path: 'exports/:exportId',
+    page: lazyPage(() => import('./pages/exports/export.tsx').then(({ ExportPage }) => ExportPage)),
+  },
+  {
+    path: 'integrations',
+    name: 'Integrations',
+    key: 'i',
+    page: lazyPage(() =>
+      import('./pages/integrations/integrations.tsx').then(({ Integrations }) => Integrations),
+    ),
+  },
+  {
+    path: 'webhooks',
+    name: 'Webhooks',
+    key: 'h',
+    page: lazyPage(() => import('./pages/developers/webhooks.tsx').then(({ Webhooks }) => Webhooks)),
   },
   {
     path: '',

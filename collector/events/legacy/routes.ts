@@ -32,9 +32,8 @@ export const legacyRoutes =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.setSerializerCompiler(plainSerializer)
-    const shared = {
-      config: { access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'events' } },
-    } as const
+    const access = { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'events' } as const
+    const shared = { config: { access } } as const
 
     const readerOf = (
       { principal }: FastifyRequest,
@@ -105,7 +104,7 @@ export const legacyRoutes =
 
     app.get(
       '/api/v1/events/scan_estimate',
-      { schema: describeScanEstimate, ...shared },
+      { schema: describeScanEstimate, config: { access: { ...access, members: true } } },
       async (request, reply) => {
         const read = readLegacyEvents(request, { ...v1, windowMsMax: null })
         requireFree(read.plan)

@@ -55,6 +55,7 @@ const ok = 200
 const made = 201
 const gone = '404 project not found'
 const noPixel = '404 pixel not found'
+const noProjectNamed = '400 invalid_parameter'
 const noMember = '404 member not found'
 const no = '403 forbidden'
 const refused = no
@@ -69,6 +70,13 @@ const forEveryKey = [
   'GET /api/v1/pixel/retrieve/PIXEL',
   'GET /api/v1/pixel/activity/PIXEL',
   'GET /api/v1/whoami',
+  'GET /api/v3/events/web_event?project_id=HERE',
+  'GET /api/v3/events/web_event/counts',
+  'GET /api/v3/events/resolution_hem?project_id=HERE',
+  'GET /api/v3/events/resolution_hem?pixel_id=PIXEL',
+  'GET /api/v1/rejected_events?project_id=HERE',
+  'GET /api/v1/resolution/statistics?project_id=HERE',
+  'GET /api/v1/lookup?email=nobody@example.com',
 ]
 
 /** One line for each route: how it is asked, and what each caller gets who does not get `others`. */
@@ -208,6 +216,39 @@ const table: [
     noPixel,
   ],
   ['GET /api/v1/whoami', () => undefined, {}, ok],
+  // Data, read in the dashboard: members read their projects, and who visitors are as admins.
+  ['GET /api/v3/events/web_event?project_id=HERE', () => undefined, { outsider: gone, stranger: gone }, ok],
+  [
+    'GET /api/v3/events/web_event/counts',
+    () => undefined,
+    { projectAdmin: noProjectNamed, projectMember: noProjectNamed, outsider: noProjectNamed },
+    ok,
+  ],
+  [
+    'GET /api/v3/events/resolution_hem?project_id=HERE',
+    () => undefined,
+    { projectMember: no, outsider: gone, stranger: gone },
+    ok,
+  ],
+  [
+    'GET /api/v3/events/resolution_hem?pixel_id=PIXEL',
+    () => undefined,
+    { projectMember: no, outsider: noPixel, stranger: noPixel },
+    ok,
+  ],
+  ['GET /api/v1/rejected_events?project_id=HERE', () => undefined, { outsider: gone, stranger: gone }, ok],
+  [
+    'GET /api/v1/resolution/statistics?project_id=HERE',
+    () => undefined,
+    { outsider: gone, stranger: gone },
+    ok,
+  ],
+  [
+    'GET /api/v1/lookup?email=nobody@example.com',
+    () => undefined,
+    { projectAdmin: no, projectMember: no, outsider: no },
+    ok,
+  ],
   [
     'DELETE /api/v1/project/delete',
     () => ({ project_id: here, events: 'keep' }),

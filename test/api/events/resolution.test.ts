@@ -26,12 +26,45 @@ beforeEach(async () => {
   await events.insert([event])
 })
 
-/** Whom the event's cookie belongs to, as the API says. */
+/** Whom the event's cookie belongs to, as the API says; what is told of the cookie itself says the same. */
 async function resolvedTo(more: Row = event) {
   const filter = `event_id:eq:${more.event_id}`
   const { rows } = await events.page({ filter, select: 'resolved,hem' }, {}, 'resolution_hem')
+  const { hem, matched, links } = await linksOf(more)
+  expect({ resolved: matched, hem }).toEqual(rows[0])
+  expect(links.filter(({ counts }) => counts).map(({ hem }) => hem)).toEqual(matched ? [hem] : [])
   return rows[0]
 }
+
+interface CookieAnswer {
+  matched: boolean
+  hem: string | null
+  links: { hem: string; counts: boolean; reason: string }[]
+}
+
+const linksOf = async ({ cookie_id }: Row): Promise<CookieAnswer> =>
+  (await events.app.inject({ url: `/api/v1/lookup/cookie?cookie_id=${cookie_id}` })).json()
+
+test('each link of a browser says why it counts or does not; of one never seen here nothing is told', async () => {
+  const links = [
+    linkOf(cookie, ann, { source: 'signed' }),
+    linkOf(cookie, bob, { source: 'identify' }),
+    linkOf(cookie, cid, { organization_id: everybody, source: 'loaded' }),
+    linkOf(cookie, dan, { source: 'signed', confidence: 0.5 }),
+  ]
+  await events.know({ links })
+  const told = await linksOf(event)
+  expect(told).toMatchObject({ matched: true, hem: ann })
+  expect(told.links.map(({ hem, reason }) => [hem, reason])).toEqual([
+    [ann, expect.stringMatching(/^It counts/)],
+    [dan, expect.stringMatching(/^Less sure/)],
+    [cid, expect.stringMatching(/^After links that your site’s server signed/)],
+    [bob, expect.stringMatching(/^After links that your site’s server signed/)],
+  ])
+  const unseen = randomUUID()
+  await events.know({ links: [linkOf(unseen, ann, { organization_id: everybody, source: 'loaded' })] })
+  expect(await linksOf({ cookie_id: unseen })).toMatchObject({ matched: false, hem: null, links: [] })
+})
 
 describe('of several links of a cookie', () => {
   test('the surest counts, whichever was seen last', async () => {

@@ -75,6 +75,7 @@ const verbs: Record<string, string> = {
   password: 'changed the password of',
   revoke: 'revoked',
   limits: 'set budgets and limits of the',
+  read: 'looked at who people are, of the',
 }
 
 /** "pixel.update" → "changed". */

@@ -8,10 +8,12 @@ import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 export function Dialog({
   title,
   close,
+  class: className = '',
   children,
 }: {
   title: string
   close(): void
+  class?: string
   children: ComponentChildren
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
@@ -27,7 +29,7 @@ export function Dialog({
     }
   }, [])
   return (
-    <dialog ref={dialog} aria-labelledby={id} onClose={() => isOurs.current || close()}>
+    <dialog ref={dialog} class={className} aria-labelledby={id} onClose={() => isOurs.current || close()}>
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>

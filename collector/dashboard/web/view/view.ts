@@ -65,7 +65,7 @@ export function viewSearch(search: string): string {
   return params.size > 0 ? `?${params}` : ''
 }
 
-/** Shows the same page with another view; the way back leads to this one. */
+/** Shows the same page with another view, and all else of its address; the way back leads to this one. */
 export function changeView(part: Partial<View>): void {
   changeParams((params) => writeView(params, { ...readView(currentSearch.value), ...part }))
 }

@@ -1,0 +1,58 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import type { BillingDeps } from './deps.ts'
+import { type Meter, meters } from './meters.ts'
+import { currency, defaultPrices } from './prices.ts'
+import { Currency, MeterName, Micros, tags } from './schemas.ts'
+
+const MeterPrice = Type.Object(
+  {
+    meter: MeterName,
+    micros_per_thousand: Micros('Price of 1,000 records.'),
+    free_records_per_month: Type.Integer({
+      description: 'Records of a calendar month (UTC) that cost nothing.',
+    }),
+  },
+  { title: 'MeterPrice' },
+)
+
+/** GET /api/v1/billing/prices: what records cost the caller's organization. */
+export const pricesRoute =
+  ({ postgres }: Pick<BillingDeps, 'postgres'>): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/api/v1/billing/prices',
+      {
+        config: {
+          access: {
+            ...{ to: 'key', projectKeys: 'as organization', keyRole: 'read' },
+            ...{ limit: 'data', members: true },
+          },
+        },
+        schema: {
+          tags,
+          operationId: 'getPrices',
+          summary: 'Get the price of each meter',
+          description:
+            'What records cost your organization, so that a request can be priced before it is sent.',
+          response: { 200: Type.Object({ currency: Currency, prices: Type.Array(MeterPrice) }) },
+        },
+      },
+      async ({ principal: { organizationId } }) => {
+        const { rows } = await postgres.query<{ meter: Meter; micros: string; free: string }>(
+          `SELECT meter, micros_per_thousand AS micros, free_records_per_month AS free FROM meter_prices
+           WHERE organization_id = $1`,
+          [organizationId],
+        )
+        const own = new Map(rows.map(({ meter, micros, free }) => [meter, { micros, free }]))
+        return {
+          currency,
+          prices: meters.map((meter) => ({
+            meter,
+            micros_per_thousand: Number(own.get(meter)?.micros ?? defaultPrices[meter].microsPerThousand),
+            free_records_per_month: Number(own.get(meter)?.free ?? defaultPrices[meter].freeRecordsPerMonth),
+          })),
+        }
+      },
+    )
+  }

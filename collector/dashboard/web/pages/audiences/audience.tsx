@@ -1,0 +1,207 @@
+import { useEffect, useState } from 'preact/hooks'
+import { ApiError, api, messageOf } from '../../api.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { ConfirmDialog } from '../../parts/confirmDialog.tsx'
+import { JsonTree } from '../../parts/jsonTree.tsx'
+import { Page, Section } from '../../parts/page.tsx'
+import { costOf, usePrices } from '../../parts/prices.ts'
+import { exactTime } from '../../parts/time.ts'
+import { toast } from '../../parts/toast.tsx'
+import { go, Link } from '../../router.tsx'
+import { useQuery } from '../../useQuery.ts'
+import { nameOfMeter, records } from '../usage/amounts.ts'
+import { type Audience, useProjectPath } from './audiences.tsx'
+import { Builds } from './builds.tsx'
+import { Explain } from './explain.tsx'
+
+const pollMs = 1_000
+
+/** One audience: how its build goes, what changed, its files, and why somebody is in it. */
+export function AudiencePage({ projectId, audienceId }: { projectId: string; audienceId: string }) {
+  const audience = useQuery(
+    async () => (await api.getAudience({ project_id: projectId, audience_id: audienceId })).audience,
+  )
+  return (
+    <AsyncView query={audience} lines={8}>
+      {(found) => <Loaded key={found.build_id} audience={found} reload={audience.reload} />}
+    </AsyncView>
+  )
+}
+
+function Loaded({ audience, reload }: { audience: Audience; reload(): Promise<void> }) {
+  const pathTo = useProjectPath(audience.project_id)
+  const [isDeleting, setDeleting] = useState(false)
+  const ids = { project_id: audience.project_id, audience_id: audience.id }
+  return (
+    <Page
+      title={audience.name}
+      lead={
+        <>
+          <Link href={pathTo('audiences')}>Audiences</Link> <span aria-hidden="true">/</span>{' '}
+          {audience.entity}, charged on the meter {nameOfMeter(audience.meter)}
+        </>
+      }
+      actions={
+        <>
+          <Link class="button" href={pathTo(`audiences/${audience.id}/edit`)}>
+            Change
+          </Link>
+          <button type="button" onClick={() => setDeleting(true)}>
+            Delete
+          </button>
+        </>
+      }
+    >
+      <div class="wide">
+        <Progress audience={audience} reload={reload} />
+        <Files audience={audience} />
+        <Builds audience={audience} />
+        <Explain audience={audience} />
+        <Section title="Definition">
+          <div class="card">
+            <JsonTree value={audience.definition} />
+          </div>
+        </Section>
+      </div>
+      {isDeleting && (
+        <ConfirmDialog
+          title={`Delete “${audience.name}”?`}
+          action="Delete audience"
+          confirm={async () => {
+            await api.deleteAudience(ids)
+            toast('Audience deleted')
+            go(pathTo('audiences'))
+          }}
+          close={() => setDeleting(false)}
+        >
+          <p>
+            Its builds and files are gone. An audience or export that uses it keeps it from being deleted.
+          </p>
+        </ConfirmDialog>
+      )}
+    </Page>
+  )
+}
+
+/** How far the newest build is, looked at until it is done. */
+function Progress({ audience, reload }: { audience: Audience; reload(): Promise<void> }) {
+  const ids = { project_id: audience.project_id, audience_id: audience.id }
+  const [state, setState] = useState({ status: audience.status, progress: 0, error: '' })
+  const isUnderWay = state.status === 'pending' || state.status === 'unloading'
+  useEffect(() => {
+    if (!isUnderWay) return
+    const timer = setInterval(async () => {
+      const { status, progress, error = '' } = await api.getAudienceStatus(ids)
+      setState({ status, progress, error })
+      if (status === 'completed') await reload()
+    }, pollMs)
+    return () => clearInterval(timer)
+  }, [isUnderWay])
+  const { low, medium, high } = audience.bucket_counts
+  const hasBuckets = [low, medium, high].some((count) => count)
+  return (
+    <div class="card" role="status">
+      {isUnderWay && (
+        <p>
+          Building… <progress value={state.progress} max={1} aria-label="Progress of the build" />{' '}
+          <span class="number">{Math.round(state.progress * 100)} %</span>
+        </p>
+      )}
+      {state.status === 'failed' && (
+        <p class="fault">The newest build failed: {state.error || 'see its builds'}</p>
+      )}
+      <dl class="totals">
+        <div>
+          <dt>Members</dt>
+          <dd>{audience.count === null ? '–' : records(audience.count)}</dd>
+        </div>
+        {hasBuckets && (
+          <div>
+            <dt>Interest: low, medium, high</dt>
+            <dd>
+              {records(low ?? 0)} · {records(medium ?? 0)} · {records(high ?? 0)}
+            </dd>
+          </div>
+        )}
+        <div>
+          <dt>Built</dt>
+          <dd class="moment">{audience.built_at ? exactTime(audience.built_at) : 'not yet'}</dd>
+        </div>
+      </dl>
+    </div>
+  )
+}
+
+const formats = ['csv', 'ndjson', 'parquet'] as const
+type Download = Awaited<ReturnType<typeof api.downloadAudience>>
+
+/** The build as files: charged once, when they are ready first. */
+function Files({ audience }: { audience: Audience }) {
+  const prices = usePrices()
+  const [format, setFormat] = useState<(typeof formats)[number]>('csv')
+  const [download, setDownload] = useState<Download | null>(null)
+  const [fault, setFault] = useState('')
+  const [isAsking, setAsking] = useState(false)
+  const ask = async () => {
+    setAsking(true)
+    setFault('')
+    try {
+      for (;;) {
+        const found = await api.downloadAudience({
+          ...{ project_id: audience.project_id, audience_id: audience.id },
+          format,
+        })
+        setDownload(found)
+        if (found.status !== 'pending' && found.status !== 'unloading') break
+        await new Promise((resolve) => setTimeout(resolve, pollMs))
+      }
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      setFault(messageOf(error))
+    } finally {
+      setAsking(false)
+    }
+  }
+  return (
+    <Section title="Files" lead="All of the build, charged once; addresses of files are good for 15 minutes.">
+      <div class="toolbar">
+        <label>
+          Format{' '}
+          <select
+            value={format}
+            onChange={({ currentTarget: { value } }) => setFormat(value as typeof format)}
+          >
+            {formats.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        <button type="button" aria-disabled={isAsking || audience.build_id === null} onClick={ask}>
+          {isAsking ? 'One moment…' : 'Make the files'}
+        </button>
+        <p class="hint">
+          {prices.value && audience.count !== null && costOf(prices.value, audience.meter, audience.count)}
+        </p>
+      </div>
+      {fault && (
+        <p class="fault" role="alert">
+          {fault}
+        </p>
+      )}
+      {download?.status === 'ready' && (
+        <ul class="rows">
+          {download.files.map(({ name, url, rows, bytes }) => (
+            <li key={name}>
+              <a href={url} download={name}>
+                {name}
+              </a>
+              <span class="meta">
+                {records(rows)} rows, {records(Math.ceil(bytes / 1000))} KB
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  )
+}

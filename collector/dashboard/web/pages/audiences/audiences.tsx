@@ -1,0 +1,84 @@
+import { api } from '../../api.ts'
+import { Page } from '../../parts/page.tsx'
+import { PagedTable } from '../../parts/pagedTable.tsx'
+import { exactTime } from '../../parts/time.ts'
+import { go, Link } from '../../router.tsx'
+import { useSession } from '../../session.ts'
+import { useListQuery } from '../../useQuery.ts'
+import { nameOfMeter, records } from '../usage/amounts.ts'
+
+export type Audience = Awaited<ReturnType<typeof api.getAudience>>['audience']
+
+/** The addresses of a project's pages of one kind. */
+export function useProjectPath(projectId: string): (path: string) => string {
+  const { organization } = useSession()
+  return (path) => `/${organization.organization_id}/projects/${projectId}/${path}`
+}
+
+/** A project's audiences: people or companies by what they did, who they are and what interests them. */
+export function Audiences({ projectId }: { projectId: string }) {
+  const pathTo = useProjectPath(projectId)
+  const audiences = useListQuery(
+    (cursor) => api.listAudiences({ project_id: projectId, cursor }),
+    ({ audiences }) => audiences,
+  )
+  const create = (
+    <Link class="button primary" href={pathTo('audiences/new')}>
+      New audience
+    </Link>
+  )
+  return (
+    <Page
+      title="Audiences"
+      lead="People or companies, chosen by what they did, who they are and what interests them; built once, then read, downloaded or sent."
+      actions={audiences.value?.length !== 0 && create}
+    >
+      <div class="wide">
+        <PagedTable
+          caption="Audiences"
+          query={audiences}
+          empty={
+            <>
+              <h2>Make the first audience</h2>
+              <p>Begin with a template, see at once how many it finds and what they cost, then save it.</p>
+              {create}
+            </>
+          }
+          columns={columns}
+          keyOf={({ id }) => id}
+          open={({ id }) => go(pathTo(`audiences/${id}`))}
+        />
+      </div>
+    </Page>
+  )
+}
+
+const columns = [
+  { name: 'name', label: 'Name', value: ({ name }: Audience) => name },
+  { name: 'entity', label: 'Of', value: ({ entity }: Audience) => entity },
+  {
+    name: 'status',
+    label: 'Newest build',
+    value: ({ status }: Audience) => status,
+    show: ({ status }: Audience) => (
+      <span class={`badge ${status === 'failed' ? 'bad' : status === 'completed' ? '' : 'quiet'}`}>
+        {status}
+      </span>
+    ),
+  },
+  {
+    name: 'count',
+    label: 'Members',
+    isNumber: true,
+    value: ({ count }: Audience) => count,
+    show: ({ count }: Audience) => (count === null ? '–' : records(count)),
+  },
+  { name: 'meter', label: 'Meter', value: ({ meter }: Audience) => nameOfMeter(meter) },
+  { name: 'refresh', label: 'Refresh', value: ({ refresh }: Audience) => refresh },
+  {
+    name: 'built',
+    label: 'Built',
+    value: ({ built_at }: Audience) => built_at,
+    show: ({ built_at }: Audience) => (built_at ? exactTime(built_at) : 'not yet'),
+  },
+]

@@ -1,0 +1,107 @@
+import { useEffect, useState } from 'preact/hooks'
+import { ApiError, api, messageOf } from '../../api.ts'
+import { DataTable } from '../../parts/dataTable.tsx'
+import { costOf, usePrices } from '../../parts/prices.ts'
+import { nameOfMeter, records } from '../usage/amounts.ts'
+import type { Definition } from './draft.ts'
+
+const waitMs = 700
+/** What tells most of people and companies at a glance. */
+const columns = [
+  ...[
+    'full_name',
+    'job_title',
+    'job_seniority',
+    'company_name',
+    'company_industry',
+    'company_employee_range',
+  ],
+  ...['company_country', 'email', 'company_domain'],
+]
+const rowsMax = 8
+
+type Sample = Awaited<ReturnType<typeof api.sampleAudience>>
+
+/** How many a definition finds, what they cost and what some look like, anew a moment after each change; free. */
+export function Estimate({ projectId, definition }: { projectId: string; definition: Definition }) {
+  const prices = usePrices()
+  const [sample, setSample] = useState<Sample | null>(null)
+  const [state, setState] = useState<{ isAsking: boolean; fault: string }>({ isAsking: true, fault: '' })
+  const asked = JSON.stringify(definition)
+  useEffect(() => {
+    const ended = new AbortController()
+    setState({ isAsking: true, fault: '' })
+    const timer = setTimeout(async () => {
+      try {
+        setSample(
+          await api.sampleAudience(
+            { project_id: projectId, definition: JSON.parse(asked) },
+            { signal: ended.signal },
+          ),
+        )
+        setState({ isAsking: false, fault: '' })
+      } catch (error) {
+        if (ended.signal.aborted) return
+        if (!(error instanceof ApiError)) throw error
+        setState({ isAsking: false, fault: messageOf(error) })
+      }
+    }, waitMs)
+    return () => {
+      clearTimeout(timer)
+      ended.abort()
+    }
+  }, [asked, projectId])
+
+  const { isAsking, fault } = state
+  return (
+    <section class="card estimate" aria-labelledby="estimate" aria-busy={isAsking}>
+      <h2 id="estimate">Estimate</h2>
+      {fault && (
+        <p class="fault" role="alert">
+          {fault}
+        </p>
+      )}
+      {!fault && (
+        <div role="status">
+          {sample ? <Figures sample={sample} /> : <p class="hint">One moment…</p>}
+          {sample && prices.value && (
+            <p class="hint">
+              {sample.records_to_charge === null
+                ? `Its records are charged on the meter ${nameOfMeter(sample.meter)}, when they are read.`
+                : `Reading all of it once: ${costOf(prices.value, sample.meter, sample.records_to_charge)}. Building and looking here is free.`}
+            </p>
+          )}
+        </div>
+      )}
+      {!fault && sample && sample.sample.length > 0 && (
+        <DataTable
+          caption="Sample, masked"
+          prefix="sample-"
+          columns={columns
+            .filter((name) => sample.sample.some((row) => (row[name] ?? null) !== null))
+            .map((name) => ({
+              name,
+              label: name,
+              value: (row: Record<string, unknown>) =>
+                (row[name] ?? null) === null ? null : String(row[name]),
+            }))}
+          rows={sample.sample.slice(0, rowsMax)}
+          keyOf={(row) => JSON.stringify(row)}
+          canSearch={false}
+        />
+      )}
+    </section>
+  )
+}
+
+function Figures({ sample: { estimate } }: { sample: Sample }) {
+  if (!estimate)
+    return <p>How many there are is itself sold for a definition like this one: reads tell it.</p>
+  const { count, low, high } = estimate
+  return (
+    <p class="figure">
+      <span class="number">{records(count)}</span>{' '}
+      {low === high ? 'members' : `members, ${records(low)} to ${records(high)} with 95 % certainty`}
+    </p>
+  )
+}

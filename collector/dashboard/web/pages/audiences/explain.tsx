@@ -1,0 +1,51 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { TextField } from '../../parts/fields.tsx'
+import { Form } from '../../parts/form.tsx'
+import { Section } from '../../parts/page.tsx'
+import { costOf, usePrices } from '../../parts/prices.ts'
+import type { Audience } from './audiences.tsx'
+
+type Explanation = Awaited<ReturnType<typeof api.explainAudience>>
+
+/** Why somebody is in an audience or is not, condition by condition. */
+export function Explain({ audience }: { audience: Audience }) {
+  const prices = usePrices()
+  const [answer, setAnswer] = useState<Explanation | null>(null)
+  return (
+    <Section
+      title="Why is somebody in it?"
+      lead={
+        prices.value && `Charged as a lookup where the person is known: ${costOf(prices.value, 'lookup', 1)}.`
+      }
+    >
+      <Form
+        action="Explain"
+        submit={async ({ email = '' }) =>
+          setAnswer(
+            await api.explainAudience({
+              ...{ project_id: audience.project_id, audience_id: audience.id },
+              email: email.trim(),
+            }),
+          )
+        }
+      >
+        <TextField name="email" label="E-mail" type="email" maxLength={254} required />
+      </Form>
+      {answer && (
+        <div class="card" role="status">
+          <p>{answer.reason}</p>
+          <ul class="reasons">
+            {answer.leaves.map(({ pointer, met, events }) => (
+              <li key={pointer}>
+                <span class={`badge ${met ? '' : 'quiet'}`}>{met ? 'met' : 'not met'}</span>{' '}
+                <code>{pointer}</code>
+                {events !== undefined && ` (${events} events)`}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </Section>
+  )
+}

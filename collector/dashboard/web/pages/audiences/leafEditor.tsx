@@ -1,0 +1,140 @@
+import type { Audience } from './audiences.tsx'
+import { emptyLeaf, type Leaf, type LeafKind } from './draft.ts'
+
+/** What leaves choose from. */
+export interface Choices {
+  eventTypes: readonly string[]
+  profileFields: readonly { name: string; description: string }[]
+  lists: readonly { id: string; name: string }[]
+  audiences: readonly Pick<Audience, 'id' | 'name'>[]
+}
+
+const kindNames: Record<LeafKind, string> = {
+  event: 'Did something',
+  profile: 'Is somebody',
+  intent: 'Is interested in',
+  list: 'Is on a list',
+  audience: 'Is in an audience',
+}
+
+const ops = ['eq', 'ne', 'like', 'in', 'gt', 'gte', 'lt', 'lte', 'between', 'is_set']
+
+/** One condition, to be changed or taken away. */
+export function LeafEditor({
+  leaf,
+  label,
+  choices,
+  change,
+  remove,
+}: {
+  leaf: Leaf
+  /** "Condition 2" */
+  label: string
+  choices: Choices
+  change(leaf: Leaf): void
+  remove?: (() => void) | undefined
+}) {
+  return (
+    <fieldset class="leaf">
+      <legend class="visually-hidden">{label}</legend>
+      <label>
+        Who
+        <select
+          value={leaf.kind}
+          onChange={({ currentTarget: { value } }) => change(emptyLeaf[value as LeafKind])}
+        >
+          {Object.entries(kindNames).map(([kind, name]) => (
+            <option key={kind} value={kind}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <LeafFields leaf={leaf} choices={choices} change={change} />
+      {remove && (
+        <button type="button" aria-label={`Remove ${label}`} onClick={remove}>
+          Remove
+        </button>
+      )}
+    </fieldset>
+  )
+}
+
+function LeafFields({ leaf, choices, change }: { leaf: Leaf; choices: Choices; change(leaf: Leaf): void }) {
+  const text = (name: string, label: string, value: string, placeholder = '') => (
+    <label>
+      {label}
+      <input
+        type="text"
+        value={value}
+        placeholder={placeholder}
+        spellcheck={false}
+        onInput={({ currentTarget }) => change({ ...leaf, [name]: currentTarget.value } as Leaf)}
+      />
+    </label>
+  )
+  const number = (name: string, label: string, value: number, min: number, max: number) => (
+    <label class="short">
+      {label}
+      <input
+        type="number"
+        {...{ value, min, max }}
+        onInput={({ currentTarget: { valueAsNumber } }) =>
+          Number.isInteger(valueAsNumber) && change({ ...leaf, [name]: valueAsNumber } as Leaf)
+        }
+      />
+    </label>
+  )
+  const choice = (name: string, label: string, value: string, options: [value: string, text: string][]) => (
+    <label>
+      {label}
+      <select
+        value={value}
+        onChange={({ currentTarget }) => change({ ...leaf, [name]: currentTarget.value } as Leaf)}
+      >
+        {options.map(([option, name]) => (
+          <option key={option} value={option}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+  const same = (values: readonly string[]) => values.map((value): [string, string] => [value, value])
+  switch (leaf.kind) {
+    case 'event':
+      return (
+        <>
+          {choice('event_type', 'Event', leaf.event_type, [['', 'any'], ...same(choices.eventTypes)])}
+          {number('at_least', 'At least', leaf.at_least, 1, 1_000_000)}
+          {number('within_days', 'Within days', leaf.within_days, 1, 365)}
+          {text('filter', 'Where (field:op:value, …)', leaf.filter, 'page_path:like:/pricing%')}
+        </>
+      )
+    case 'profile':
+      return (
+        <>
+          {choice('field', 'Field', leaf.field, same(choices.profileFields.map(({ name }) => name)))}
+          {choice('op', 'Operator', leaf.op, same(ops))}
+          {text('value', 'Value (several with commas)', leaf.value)}
+        </>
+      )
+    case 'intent':
+      return (
+        <>
+          {text('topics', 'Topics, with commas', leaf.topics, 'golf, wine')}
+          {number('min_score', 'Score of at least', leaf.min_score, 0, 100)}
+        </>
+      )
+    case 'list':
+      return choice('list_id', 'List', leaf.list_id, [
+        ['', 'choose…'],
+        ...choices.lists.map(({ id, name }): [string, string] => [id, name]),
+      ])
+    case 'audience':
+      return choice('audience_id', 'Audience', leaf.audience_id, [
+        ['', 'choose…'],
+        ...choices.audiences.map(({ id, name }): [string, string] => [id, name]),
+      ])
+  }
+}

@@ -1,0 +1,238 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { Copyable } from '../../parts/copyable.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Page } from '../../parts/page.tsx'
+import { PagedTable } from '../../parts/pagedTable.tsx'
+import { exactTime } from '../../parts/time.ts'
+import { currentSearch } from '../../router.tsx'
+import { setUrl, urlValue } from '../../urlState.ts'
+import { useListQuery } from '../../useQuery.ts'
+import { meterNames, money, nameOfMeter, records } from '../usage/amounts.ts'
+
+type Asked = Parameters<typeof api.listRequests>[0]
+type ApiRequest = Awaited<ReturnType<typeof api.listRequests>>['requests'][number]
+
+/** What was asked of the API, how it ended, and what it was charged. */
+export function Requests() {
+  return (
+    <Page
+      title="Requests"
+      lead="Every request to the API of the last 30 days, by whichever key or member, with its charge. Secrets, and values that may tell of people, are not kept."
+    >
+      <div class="wide">
+        <Filters />
+        {/* Another question, another list. */}
+        <Found
+          key={['status', 'route', 'meter', 'charged', 'day', 'caller', 'request'].map(urlValue).join()}
+        />
+      </div>
+    </Page>
+  )
+}
+
+function Filters() {
+  const choice = (name: string, label: string, options: Record<string, string>) => (
+    <label>
+      {label}{' '}
+      <select value={urlValue(name)} onChange={({ currentTarget: { value } }) => setUrl({ [name]: value })}>
+        {Object.entries(options).map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+  const text = (name: string, label: string, type: 'search' | 'date') => (
+    <label>
+      {label}{' '}
+      <input
+        type={type as 'search'}
+        value={urlValue(name)}
+        onChange={({ currentTarget: { value } }) => setUrl({ [name]: value.trim() })}
+      />
+    </label>
+  )
+  const isFiltered = currentSearch.value !== ''
+  return (
+    <div class="toolbar">
+      {choice('status', 'Status', {
+        '': 'any',
+        '2xx': '2xx',
+        '4xx': '4xx',
+        '5xx': '5xx',
+        429: '429',
+        402: '402',
+      })}
+      {text('route', 'Route', 'search')}
+      {choice('charged', 'Charge', { '': 'any', true: 'charged only' })}
+      {choice('meter', 'Meter', { '': 'any', ...meterNames })}
+      {text('day', 'Day (UTC)', 'date')}
+      {text('request', 'Request id', 'search')}
+      {isFiltered && (
+        <button
+          type="button"
+          onClick={() =>
+            setUrl({
+              status: '',
+              route: '',
+              charged: '',
+              meter: '',
+              day: '',
+              request: '',
+              caller: '',
+              q: '',
+              sort: '',
+            })
+          }
+        >
+          Show all
+        </button>
+      )}
+    </div>
+  )
+}
+
+const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
+
+/** What the address asks for, as the API takes it; what it would refuse is left out. */
+function askedOf(): Asked {
+  const [status, route, meter, day] = ['status', 'route', 'meter', 'day'].map(urlValue) as [
+    ...[string, string, string, string],
+  ]
+  const [caller, request] = [urlValue('caller'), urlValue('request')]
+  return {
+    ...(/^[2-5](xx|\d\d)$/.test(status) && { status }),
+    ...(route && { route }),
+    ...(meter in meterNames && { meter: meter as NonNullable<Asked>['meter'] & string }),
+    ...(urlValue('charged') === 'true' && { charged: true }),
+    ...(/^\d{4}-\d\d-\d\d$/.test(day) && { start_date: day, end_date: day }),
+    ...(isUuid(caller) && { caller_id: caller }),
+    ...(isUuid(request) && { request_id: request }),
+  } as Asked
+}
+
+function Found() {
+  const query = useListQuery(
+    (cursor) => api.listRequests({ ...askedOf(), cursor }),
+    ({ requests }) => requests,
+  )
+  const [shown, show] = useState<ApiRequest | null>(null)
+  return (
+    <>
+      <PagedTable
+        caption="Requests"
+        query={query}
+        empty={
+          <>
+            <h2>No request</h2>
+            <p>
+              None of the last 30 days is like that. Requests appear a second after their answer; code samples
+              to begin with are on the page Code samples.
+            </p>
+          </>
+        }
+        columns={columns}
+        keyOf={({ request_id }) => request_id}
+        open={(row) => show(row)}
+      />
+      {shown && <RequestDialog request={shown} close={() => show(null)} />}
+    </>
+  )
+}
+
+const columns = [
+  {
+    name: 'at',
+    label: 'Time',
+    value: ({ at }: ApiRequest) => at,
+    show: ({ at }: ApiRequest) => exactTime(at),
+  },
+  { name: 'method', label: 'Method', value: ({ method }: ApiRequest) => method },
+  {
+    name: 'route',
+    label: 'Route',
+    value: ({ route }: ApiRequest) => route ?? 'a background job',
+  },
+  {
+    name: 'status',
+    label: 'Status',
+    isNumber: true,
+    value: ({ status }: ApiRequest) => status,
+    show: ({ status }: ApiRequest) =>
+      status === null ? '–' : <span class={`badge ${status < 400 ? '' : 'bad'}`}>{status}</span>,
+  },
+  {
+    name: 'caller',
+    label: 'By',
+    value: ({ caller: { name, kind } }: ApiRequest) => name ?? `a ${kind} that is gone`,
+  },
+  {
+    name: 'records',
+    label: 'Records',
+    isNumber: true,
+    value: ({ records }: ApiRequest) => records,
+    show: (request: ApiRequest) => (request.meter === null ? '–' : records(request.records)),
+  },
+  {
+    name: 'charge',
+    label: 'Charge',
+    isNumber: true,
+    value: ({ amount_micros }: ApiRequest) => amount_micros,
+    show: ({ meter, amount_micros }: ApiRequest) => (meter === null ? '–' : money(amount_micros)),
+  },
+  {
+    name: 'latency',
+    label: 'Latency',
+    isNumber: true,
+    value: ({ latency_ms }: ApiRequest) => latency_ms,
+    show: ({ latency_ms }: ApiRequest) => (latency_ms === null ? '–' : `${records(latency_ms)} ms`),
+  },
+]
+
+/** Everything that is kept of one request. */
+function RequestDialog({ request, close }: { request: ApiRequest; close(): void }) {
+  const facts = {
+    Time: exactTime(request.at),
+    By: `${request.caller.name ?? 'gone'} (${request.caller.kind}, ${request.mode})`,
+    Asked: request.target
+      ? `${request.method} ${request.target}`
+      : 'by a background job, or longer ago than the log',
+    Status: request.status === null ? null : `${request.status}${request.error ? ` ${request.error}` : ''}`,
+    Latency: request.latency_ms === null ? null : `${request.latency_ms} ms`,
+    Meter: request.meter && nameOfMeter(request.meter),
+    Charged:
+      request.meter &&
+      `${records(request.records)} records, ${money(request.amount_micros)} (refunds taken off)`,
+  }
+  return (
+    <Dialog title="Request" close={close} class="side-dialog">
+      <Copyable label="the request id" text={request.request_id} />
+      <dl class="facts">
+        {Object.entries(facts)
+          .filter(([, fact]) => fact !== null)
+          .map(([name, fact]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{fact}</dd>
+            </div>
+          ))}
+      </dl>
+      <div class="actions">
+        <button
+          type="button"
+          onClick={() => {
+            close()
+            setUrl({ caller: request.caller.id })
+          }}
+        >
+          Only requests of {request.caller.name ?? 'this caller'}
+        </button>
+        <button type="button" onClick={close}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,75 @@
+import { api } from '../../api.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Checkbox, TextField } from '../../parts/fields.tsx'
+import { Form, type Values } from '../../parts/form.tsx'
+import type { Webhook } from './webhooks.tsx'
+
+const typeNames = {
+  'audience.built': 'An audience is built',
+  'list.imported': 'A list is imported',
+  'export.run_ended': 'An export has run',
+  'budget.reached': 'A budget is reached',
+  'pixel.silent': 'A pixel goes silent',
+} as const
+type EventType = keyof typeof typeNames
+const types = Object.keys(typeNames) as EventType[]
+
+/** Makes a webhook, or changes one. */
+export function WebhookDialog({
+  projectId,
+  webhook,
+  saved,
+  close,
+}: {
+  projectId: string
+  webhook: Webhook | null
+  /** Given what was made; null after a change. */
+  saved(made: { webhook: Webhook; secret: string } | null): Promise<void>
+  close(): void
+}) {
+  const submit = async (values: Values) => {
+    const change = {
+      url: values.url ?? '',
+      description: values.description || null,
+      event_types: types.filter((type) => values[type] === 'on'),
+      enabled: values.enabled === 'on',
+    }
+    if (webhook) {
+      await api.updateWebhook({ webhook_id: webhook.id, ...change, version: webhook.version })
+      await saved(null)
+    } else await saved(await api.createWebhook({ project_id: projectId, ...change }))
+  }
+  return (
+    <Dialog title={webhook ? 'Change the webhook' : 'New webhook'} close={close}>
+      <Form
+        submit={submit}
+        action={webhook ? 'Save' : 'Create webhook'}
+        cancel={close}
+        values={{
+          url: webhook?.url ?? '',
+          description: webhook?.description ?? '',
+          enabled: webhook?.enabled === false ? '' : 'on',
+          ...Object.fromEntries(
+            types.map((type) => [type, !webhook || webhook.event_types.includes(type) ? 'on' : '']),
+          ),
+        }}
+      >
+        <TextField
+          name="url"
+          label="Address"
+          hint="Where messages are sent by POST: https, on the public Internet."
+          maxLength={2_048}
+          required
+        />
+        <TextField name="description" label="What it is for (optional)" maxLength={200} />
+        <fieldset>
+          <legend>Told when</legend>
+          {types.map((type) => (
+            <Checkbox key={type} name={type} label={typeNames[type]} />
+          ))}
+        </fieldset>
+        <Checkbox name="enabled" label="On" />
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,146 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { ConfirmDialog } from '../../parts/confirmDialog.tsx'
+import { Copyable } from '../../parts/copyable.tsx'
+import { Page } from '../../parts/page.tsx'
+import { PagedTable } from '../../parts/pagedTable.tsx'
+import { exactTime } from '../../parts/time.ts'
+import { toast } from '../../parts/toast.tsx'
+import { setUrl, urlValue } from '../../urlState.ts'
+import { useListQuery } from '../../useQuery.ts'
+import { Deliveries } from './deliveries.tsx'
+import { WebhookDialog } from './webhookDialog.tsx'
+
+export type Webhook = Awaited<ReturnType<typeof api.getWebhook>>['webhook']
+
+type Open = { kind: 'create' } | { kind: 'edit' | 'rotate' | 'delete'; webhook: Webhook } | null
+
+/** Where a project's events are told to, and what became of each message. */
+export function Webhooks({ projectId }: { projectId: string }) {
+  const webhooks = useListQuery(
+    (cursor) => api.listWebhooks({ project_id: projectId, cursor }),
+    ({ webhooks }) => webhooks,
+  )
+  const [open, setOpen] = useState<Open>(null)
+  const [secret, setSecret] = useState('')
+  const close = () => setOpen(null)
+  const done = async (text: string) => {
+    close()
+    toast(text)
+    await webhooks.reload()
+  }
+  const chosen = webhooks.value?.find(({ id }) => id === urlValue('webhook')) ?? webhooks.value?.[0]
+  const create = (
+    <button type="button" class="primary" onClick={() => setOpen({ kind: 'create' })}>
+      New webhook
+    </button>
+  )
+  return (
+    <Page
+      title="Webhooks"
+      lead="Signed messages when an audience is built, a list imported, an export has run, a budget is reached or a pixel goes silent."
+      actions={webhooks.value?.length !== 0 && create}
+    >
+      <div class="wide">
+        {secret && (
+          <div class="card secret">
+            <h2>The signing secret</h2>
+            <p>It is shown this once. Verify each message with it, as Standard Webhooks says.</p>
+            <Copyable label="the signing secret" text={secret} />
+            <button type="button" onClick={() => setSecret('')}>
+              I have it
+            </button>
+          </div>
+        )}
+        <PagedTable
+          caption="Webhooks"
+          query={webhooks}
+          empty={
+            <>
+              <h2>Tell your own systems</h2>
+              <p>
+                Give an address that takes POST; every message is signed, tried for days, and listed here.
+              </p>
+              {create}
+            </>
+          }
+          columns={[
+            { name: 'url', label: 'Address', value: ({ url }: Webhook) => url },
+            { name: 'types', label: 'Told of', value: ({ event_types }: Webhook) => event_types.join(', ') },
+            {
+              name: 'state',
+              label: 'State',
+              value: stateOf,
+              show: (webhook: Webhook) => (
+                <span class={`badge ${stateOf(webhook) === 'on' ? '' : 'bad'}`}>{stateOf(webhook)}</span>
+              ),
+            },
+            {
+              name: 'updated',
+              label: 'Changed',
+              value: ({ updated_at }: Webhook) => updated_at,
+              show: ({ updated_at }: Webhook) => exactTime(updated_at),
+            },
+          ]}
+          keyOf={({ id }) => id}
+          open={({ id }) => setUrl({ webhook: id })}
+        />
+        {chosen && (
+          <Deliveries
+            key={chosen.id}
+            webhook={chosen}
+            edit={() => setOpen({ kind: 'edit', webhook: chosen })}
+            rotate={() => setOpen({ kind: 'rotate', webhook: chosen })}
+            remove={() => setOpen({ kind: 'delete', webhook: chosen })}
+          />
+        )}
+      </div>
+      {(open?.kind === 'create' || open?.kind === 'edit') && (
+        <WebhookDialog
+          projectId={projectId}
+          webhook={open.kind === 'edit' ? open.webhook : null}
+          saved={async (made) => {
+            if (made) {
+              setSecret(made.secret)
+              setUrl({ webhook: made.webhook.id })
+            }
+            await done(made ? 'Webhook created' : 'Saved')
+          }}
+          close={close}
+        />
+      )}
+      {open?.kind === 'rotate' && (
+        <ConfirmDialog
+          title="Rotate the signing secret?"
+          action="Rotate"
+          confirm={async () => {
+            setSecret((await api.rotateWebhookSecret({ webhook_id: open.webhook.id })).secret)
+            await done('Rotated')
+          }}
+          close={close}
+        >
+          <p>Messages are signed with both secrets for a while, so that nothing is missed.</p>
+        </ConfirmDialog>
+      )}
+      {open?.kind === 'delete' && (
+        <ConfirmDialog
+          title="Delete the webhook?"
+          action="Delete webhook"
+          confirm={async () => {
+            await api.deleteWebhook({ webhook_id: open.webhook.id })
+            setUrl({ webhook: '' }, { replace: true })
+            await done('Webhook deleted')
+          }}
+          close={close}
+        >
+          <p>{open.webhook.url} is told nothing more, and its deliveries are gone.</p>
+        </ConfirmDialog>
+      )}
+    </Page>
+  )
+}
+
+const stateOf = ({ enabled, disabled_reason, failing_since }: Webhook): string => {
+  if (!enabled) return disabled_reason ? `off: ${disabled_reason}` : 'off'
+  return failing_since ? 'failing' : 'on'
+}

@@ -1,0 +1,48 @@
+import { api } from '../../api.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Form } from '../../parts/form.tsx'
+import { setUrl } from '../../urlState.ts'
+import { useQuery } from '../../useQuery.ts'
+import { columnsDefault } from './eventRow.ts'
+
+/** Asks which fields of events the list shows, in the order of the field catalog. */
+export function ColumnsDialog({ shown, close }: { shown: readonly string[]; close(): void }) {
+  const catalog = useQuery(() => api.listFields({ tier: 'web_event' }))
+  return (
+    <Dialog title="Columns" close={close}>
+      <AsyncView query={catalog}>
+        {({ fields }) => (
+          <Form
+            action="Show these"
+            cancel={close}
+            submit={async (values) => {
+              const names = [
+                'timestamp',
+                ...fields.map(({ name }) => name).filter((name) => name !== 'timestamp'),
+              ]
+              const chosen = names.filter((name) => values[name] === 'on')
+              close()
+              const isDefault = chosen.join() === [...columnsDefault].join()
+              setUrl({ columns: isDefault ? '' : chosen.join(',') })
+            }}
+          >
+            {[...new Set(fields.map(({ group }) => group))].map((group) => (
+              <fieldset key={group} class="column-choice">
+                <legend>{group}</legend>
+                {fields
+                  .filter((field) => field.group === group)
+                  .map(({ name, description }) => (
+                    <label key={name} title={description}>
+                      <input type="checkbox" name={name} defaultChecked={shown.includes(name)} />
+                      {name}
+                    </label>
+                  ))}
+              </fieldset>
+            ))}
+          </Form>
+        )}
+      </AsyncView>
+    </Dialog>
+  )
+}

@@ -1,0 +1,69 @@
+import { useState } from 'preact/hooks'
+import { ApiError, api, messageOf } from '../../api.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { costOf, usePrices } from '../../parts/prices.ts'
+import { useQuery } from '../../useQuery.ts'
+import { records } from '../usage/amounts.ts'
+import type { EventsAsked } from './explorer.tsx'
+
+const bytes = new Intl.NumberFormat('en', { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 })
+
+/** What a read would give, cost and look at, before it is made; all of it is free to know. */
+export function Cost({ asked, run }: { asked: EventsAsked; run(): Promise<void> }) {
+  const { select, limit, order: _, ...selection } = asked
+  const prices = usePrices()
+  const known = useQuery(async () => {
+    const [{ total }, { estimate }] = await Promise.all([
+      api.countEvents(selection),
+      api.estimateEventScan({ ...selection, select, limit: Math.min(limit, 1_000) }),
+    ])
+    return { total, estimate }
+  })
+  const [isRunning, setRunning] = useState(false)
+  const [fault, setFault] = useState('')
+  const start = async () => {
+    setRunning(true)
+    try {
+      await run()
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      setFault(messageOf(error))
+      setRunning(false)
+    }
+  }
+  return (
+    <div class="empty">
+      <AsyncView query={known} lines={2}>
+        {({ total, estimate }) =>
+          total === 0 ? (
+            <>
+              <h2>No event matches</h2>
+              <p>Choose a longer period, or take a filter away. What was rejected is under Live.</p>
+            </>
+          ) : (
+            <>
+              <h2>
+                <span class="number">{records(total)}</span> {total === 1 ? 'event matches' : 'events match'}
+              </h2>
+              <p>
+                To read {total > limit ? `the ${order(asked)} ${limit}` : 'them'} is{' '}
+                {prices.value ? costOf(prices.value, 'events', Math.min(total, limit)) : '…'}. ClickHouse
+                looks at about {records(estimate.rows)} rows, {bytes.format(estimate.bytes / 1e6)}.
+              </p>
+              <button type="button" class="primary" aria-disabled={isRunning} onClick={start}>
+                {isRunning ? 'One moment…' : `Read ${records(Math.min(total, limit))} events`}
+              </button>
+            </>
+          )
+        }
+      </AsyncView>
+      {fault && (
+        <p class="fault" role="alert">
+          {fault}
+        </p>
+      )}
+    </div>
+  )
+}
+
+const order = ({ order }: EventsAsked): string => (order === 'asc' ? 'oldest' : 'newest')

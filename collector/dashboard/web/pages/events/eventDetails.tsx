@@ -1,0 +1,130 @@
+import { useState } from 'preact/hooks'
+import { ApiError, api, messageOf } from '../../api.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { CodeSamples } from '../../parts/codeSamples.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { JsonTree, parsedJson } from '../../parts/jsonTree.tsx'
+import { costOf, usePrices } from '../../parts/prices.ts'
+import { useQuery } from '../../useQuery.ts'
+import { type EventRow, readRows, textOfValue } from './eventRow.ts'
+import { Trace } from './trace.tsx'
+
+/** One event: what happened to it, what it says, and how to ask for it. */
+export function EventDetails({
+  projectId,
+  eventId,
+  close,
+}: {
+  projectId: string
+  eventId: string
+  close(): void
+}) {
+  const trace = useQuery(() => api.traceEvent({ project_id: projectId, event_id: eventId }))
+  return (
+    <Dialog title="Event" close={close} class="side-dialog">
+      <p class="meta">
+        <code>{eventId}</code>
+      </p>
+      <section aria-labelledby="what-happened">
+        <h3 id="what-happened">What happened to it?</h3>
+        <AsyncView query={trace}>
+          {(found) => (
+            <>
+              <Trace trace={found} />
+              {found.outcome === 'stored' && <Stored projectId={projectId} eventId={eventId} />}
+              {found.outcome === 'rejected' && <Rejected projectId={projectId} eventId={eventId} />}
+            </>
+          )}
+        </AsyncView>
+      </section>
+      <div class="actions">
+        <button type="button" onClick={close}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  )
+}
+
+/** What a stored event says: read once, and charged as a read of it. */
+function Stored({ projectId, eventId }: { projectId: string; eventId: string }) {
+  const prices = usePrices()
+  const isWhole = (row: EventRow | undefined) => row !== undefined && 'event_data' in row
+  const [row, setRow] = useState(readRows.get(eventId))
+  const [fault, setFault] = useState('')
+  const params = { project_id: projectId, filter: `event_id:eq:${eventId}`, start_ms: 0, limit: 1 }
+  const read = async () => {
+    try {
+      const { rows } = await api.listEvents(params)
+      const [found] = rows as EventRow[]
+      if (!found) return setFault('It is not there any more.')
+      readRows.set(eventId, found)
+      setRow(found)
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      setFault(messageOf(error))
+    }
+  }
+  const { event_data, ...fields } = row ?? ({} as EventRow)
+  return (
+    <>
+      {row && (
+        <section aria-labelledby="fields">
+          <h3 id="fields">Fields</h3>
+          <dl class="facts">
+            {Object.entries(fields)
+              .filter(([, value]) => value !== null)
+              .map(([name, value]) => (
+                <div key={name}>
+                  <dt>{name}</dt>
+                  <dd>{textOfValue(value)}</dd>
+                </div>
+              ))}
+          </dl>
+        </section>
+      )}
+      {isWhole(row) ? (
+        <section aria-labelledby="payload">
+          <h3 id="payload">Payload</h3>
+          <JsonTree value={parsedJson(String(event_data))} />
+        </section>
+      ) : (
+        <p>
+          <button type="button" onClick={read}>
+            Read the whole event
+          </button>{' '}
+          <span class="hint">{prices.value && costOf(prices.value, 'events', 1)}</span>
+        </p>
+      )}
+      {fault && (
+        <p class="fault" role="alert">
+          {fault}
+        </p>
+      )}
+      <section aria-labelledby="code">
+        <h3 id="code">Ask for it in code</h3>
+        <CodeSamples set="event-code" call={{ operation: 'listEvents', params }} />
+      </section>
+    </>
+  )
+}
+
+/** What was sent of a rejected event, as far as it was kept. */
+function Rejected({ projectId, eventId }: { projectId: string; eventId: string }) {
+  const kept = useQuery(async () => {
+    const { rejected_events } = await api.listRejectedEvents({ project_id: projectId, limit: 1_000 })
+    return rejected_events.find(({ event_id }) => event_id === eventId) ?? null
+  })
+  return (
+    <AsyncView query={kept}>
+      {(rejected) =>
+        rejected && (
+          <section aria-labelledby="sent">
+            <h3 id="sent">As it was sent</h3>
+            <JsonTree value={parsedJson(rejected.event)} />
+          </section>
+        )
+      }
+    </AsyncView>
+  )
+}

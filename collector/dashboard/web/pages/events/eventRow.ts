@@ -1,0 +1,23 @@
+/** An event as the API returns it: what was selected of its fields. */
+export type EventRow = Record<string, unknown> & { event_id: string }
+
+/** What was read here, by id, so that looking at an event again costs nothing. */
+export const readRows = new Map<string, EventRow>()
+
+/** Columns that a list shows at first. */
+export const columnsDefault: readonly string[] = [
+  'timestamp',
+  'event_type',
+  'page_path',
+  'referrer_host',
+  'country',
+  'device_type',
+  'resolved',
+]
+
+/** A value of a field as a cell shows it. */
+export function textOfValue(value: unknown): string | number | null {
+  if (value === null || value === undefined) return null
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return typeof value === 'number' || typeof value === 'string' ? value : JSON.stringify(value)
+}

@@ -1,0 +1,42 @@
+import { Page } from '../../parts/page.tsx'
+import { TabPanel, Tabs } from '../../parts/tabs.tsx'
+import { urlChoice } from '../../urlChoice.ts'
+import { setUrl, urlValue } from '../../urlState.ts'
+import { EventDetails } from './eventDetails.tsx'
+import { Explorer } from './explorer.tsx'
+import { FindEvent } from './findEvent.tsx'
+import { Live } from './live.tsx'
+
+const tabs = { explore: 'Explore', live: 'Live' } as const
+const tabNames = Object.keys(tabs) as (keyof typeof tabs)[]
+
+/** What happens on a project's sites, event by event: as it comes in, and what was. */
+export function Events({ projectId }: { projectId: string }) {
+  const [tab, choose] = urlChoice('tab', tabNames)
+  const eventId = urlValue('event')
+  return (
+    <Page
+      title="Events"
+      lead="Every event can be followed from the moment it arrived, whether it was stored or rejected."
+      actions={<FindEvent />}
+    >
+      <div class="wide">
+        <Tabs set="events" label="Events" tabs={tabs} current={tab} choose={choose} />
+        <TabPanel set="events" tab="explore" current={tab}>
+          {tab === 'explore' && <Explorer projectId={projectId} />}
+        </TabPanel>
+        <TabPanel set="events" tab="live" current={tab}>
+          {tab === 'live' && <Live projectId={projectId} />}
+        </TabPanel>
+      </div>
+      {eventId !== '' && (
+        <EventDetails
+          key={eventId}
+          projectId={projectId}
+          eventId={eventId}
+          close={() => setUrl({ event: '' }, { replace: true })}
+        />
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,168 @@
+import { useEffect, useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { ConfirmDialog } from '../../parts/confirmDialog.tsx'
+import { Page, Section } from '../../parts/page.tsx'
+import { PagedTable } from '../../parts/pagedTable.tsx'
+import { exactTime } from '../../parts/time.ts'
+import { toast } from '../../parts/toast.tsx'
+import { go, Link } from '../../router.tsx'
+import { setUrl, urlValue } from '../../urlState.ts'
+import { useListQuery, useQuery } from '../../useQuery.ts'
+import { useProjectPath } from '../audiences/audiences.tsx'
+import { destinationNames } from '../integrations/destinationFields.ts'
+import { records } from '../usage/amounts.ts'
+import type { Export } from './exports.tsx'
+import { Failures } from './failures.tsx'
+
+export type Run = Awaited<ReturnType<typeof api.getExportRun>>['run']
+
+const pollMs = 1_000
+
+/** One export: each run with what became of its records, and the ways to run and retry. */
+export function ExportPage({ exportId }: { projectId: string; exportId: string }) {
+  const found = useQuery(async () => (await api.getExport({ export_id: exportId })).export)
+  return (
+    <AsyncView query={found} lines={8}>
+      {(one) => <Loaded export={one} />}
+    </AsyncView>
+  )
+}
+
+function Loaded({ export: one }: { export: Export }) {
+  const pathTo = useProjectPath(one.project_id)
+  const export_id = one.id
+  const runs = useListQuery(
+    (cursor) => api.listExportRuns({ export_id, cursor }),
+    ({ runs }) => runs,
+  )
+  const [isDeleting, setDeleting] = useState(false)
+  const isUnderWay = runs.value?.some(({ ended_at }) => ended_at === null)
+  useEffect(() => {
+    if (!isUnderWay) return
+    const timer = setInterval(() => void runs.reload(), pollMs)
+    return () => clearInterval(timer)
+  }, [isUnderWay])
+  const chosen = runs.value?.find(({ run_id }) => run_id === urlValue('run')) ?? runs.value?.[0]
+  const then = async (work: Promise<{ run: Run }>, text: string) => {
+    const { run } = await work
+    toast(text)
+    setUrl({ run: run.run_id })
+    await runs.reload()
+  }
+  return (
+    <Page
+      title={one.name}
+      lead={
+        <>
+          <Link href={pathTo('exports')}>Exports</Link> <span aria-hidden="true">/</span> to{' '}
+          {destinationNames[one.integration_type]} as {one.output_format}, {one.schedule}
+        </>
+      }
+      actions={
+        <>
+          <button
+            type="button"
+            class="primary"
+            onClick={() => then(api.createExportRun({ export_id }), 'The run begins')}
+          >
+            Run now
+          </button>
+          <button type="button" onClick={() => setDeleting(true)}>
+            Delete
+          </button>
+        </>
+      }
+    >
+      <div class="wide">
+        <Section title="Runs" lead="Open one for every record that failed.">
+          <PagedTable
+            caption="Runs"
+            query={runs}
+            empty={<p>It has not run yet.</p>}
+            columns={runColumns}
+            keyOf={({ run_id }) => run_id}
+            open={({ run_id }) => setUrl({ run: run_id })}
+          />
+        </Section>
+        {chosen && (
+          <Failures
+            key={`${chosen.run_id} ${chosen.ended_at}`}
+            run={chosen}
+            retry={() => then(api.retryExportRun({ export_id, run_id: chosen.run_id }), 'The retry begins')}
+            cancel={() => then(api.cancelExportRun({ export_id, run_id: chosen.run_id }), 'Cancelled')}
+          />
+        )}
+      </div>
+      {isDeleting && (
+        <ConfirmDialog
+          title={`Delete “${one.name}”?`}
+          action="Delete export"
+          confirm={async () => {
+            await api.deleteExport({ export_id })
+            toast('Export deleted')
+            go(pathTo('exports'))
+          }}
+          close={() => setDeleting(false)}
+        >
+          <p>Its runs and their outcomes are gone; what was sent stays where it is.</p>
+        </ConfirmDialog>
+      )}
+    </Page>
+  )
+}
+
+const count = (
+  name: 'records_total' | 'records_exported' | 'records_failed' | 'records_duplicated',
+  label: string,
+) => ({
+  name,
+  label,
+  isNumber: true,
+  value: (run: Run) => run[name],
+  show: (run: Run) => records(run[name]),
+})
+
+const runColumns = [
+  {
+    name: 'requested',
+    label: 'Asked for',
+    value: ({ requested_at }: Run) => requested_at,
+    show: ({ requested_at }: Run) => exactTime(requested_at),
+  },
+  {
+    name: 'status',
+    label: 'Status',
+    value: ({ status }: Run) => status,
+    show: ({ status, error, resumes_at, retry_of }: Run) => (
+      <>
+        <span class={`badge ${status === 'failed' ? 'bad' : status === 'completed' ? '' : 'quiet'}`}>
+          {status}
+        </span>
+        {retry_of && ' retry'}
+        {error && ` ${error}`}
+        {resumes_at && ` goes on ${exactTime(resumes_at)}`}
+      </>
+    ),
+  },
+  {
+    name: 'progress',
+    label: 'Progress',
+    value: ({ records_total, records_expected }: Run) =>
+      records_expected ? Math.round((records_total / records_expected) * 100) : null,
+    show: ({ records_total, records_expected }: Run) =>
+      records_expected === null ? (
+        '–'
+      ) : (
+        <progress
+          value={records_total}
+          max={Math.max(1, records_expected)}
+          aria-label={`${records_total} of ${records_expected} records`}
+        />
+      ),
+  },
+  count('records_total', 'Records'),
+  count('records_exported', 'Exported'),
+  count('records_failed', 'Failed'),
+  count('records_duplicated', 'Duplicate'),
+]

@@ -1,0 +1,89 @@
+import { api } from '../../api.ts'
+import { Section } from '../../parts/page.tsx'
+import { PagedTable } from '../../parts/pagedTable.tsx'
+import { urlChoice } from '../../urlChoice.ts'
+import { useListQuery } from '../../useQuery.ts'
+import type { Run } from './export.tsx'
+
+type Failure = Awaited<ReturnType<typeof api.listExportFailures>>['failures'][number]
+
+const outcomes = ['failed', 'duplicated'] as const
+
+/** Every record of a run that was not sent, and why; a retry sends those alone. */
+export function Failures({
+  run,
+  retry,
+  cancel,
+}: {
+  run: Run
+  retry(): Promise<void>
+  cancel(): Promise<void>
+}) {
+  const [outcome, choose] = urlChoice('outcome', outcomes)
+  return (
+    <Section
+      title="Records that were not sent"
+      actions={
+        <>
+          {run.ended_at === null && (
+            <button type="button" onClick={cancel}>
+              Cancel the run
+            </button>
+          )}
+          {run.ended_at !== null && run.records_failed > 0 && (
+            <button type="button" class="primary" onClick={retry}>
+              Retry the failed ones
+            </button>
+          )}
+        </>
+      }
+    >
+      <div class="toolbar">
+        <label>
+          Outcome{' '}
+          <select
+            value={outcome}
+            onChange={({ currentTarget: { value } }) => choose(value as typeof outcome)}
+          >
+            {outcomes.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+      </div>
+      <Found key={outcome} run={run} outcome={outcome} />
+    </Section>
+  )
+}
+
+function Found({ run: { export_id, run_id }, outcome }: { run: Run; outcome: (typeof outcomes)[number] }) {
+  const failures = useListQuery(
+    (cursor) => api.listExportFailures({ export_id, run_id, outcome, cursor }),
+    ({ failures }) => failures,
+  )
+  return (
+    <PagedTable
+      caption="Records that were not sent"
+      prefix="failure-"
+      query={failures}
+      empty={<p>None.</p>}
+      columns={[
+        { name: 'record', label: 'Record', value: ({ record }: Failure) => record ?? 'never sent' },
+        { name: 'reason', label: 'Reason', value: ({ reason }: Failure) => reason },
+        {
+          name: 'class',
+          label: 'What would help',
+          value: (failure: Failure) => helps[failure.class ?? 'none'] ?? null,
+        },
+      ]}
+      keyOf={(failure) => JSON.stringify(failure)}
+    />
+  )
+}
+
+const helps: Record<string, string> = {
+  retry: 'sending it again',
+  mend: 'mending what the reason names, then a retry',
+  never: 'nothing',
+  none: '–',
+}

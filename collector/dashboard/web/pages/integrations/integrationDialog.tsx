@@ -1,0 +1,80 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Select, TextField } from '../../parts/fields.tsx'
+import { Form, type Values } from '../../parts/form.tsx'
+import { type DestinationType, destinationFields, destinationNames } from './destinationFields.ts'
+import type { Integration } from './integrations.tsx'
+
+/** Makes an integration, or changes one; secrets that are left empty stay as they are. */
+export function IntegrationDialog({
+  projectId,
+  integration,
+  saved,
+  close,
+}: {
+  projectId: string
+  integration: Integration | null
+  saved(): Promise<void>
+  close(): void
+}) {
+  const [type, setType] = useState<DestinationType>(integration?.type ?? 'hubspot')
+  const fields = destinationFields[type]
+  const submit = async (values: Values) => {
+    const given = (isSecret: boolean) =>
+      Object.fromEntries(
+        fields
+          .filter((field) => (field.isSecret ?? false) === isSecret && values[field.name])
+          .map(({ name }) => [name, values[name]]),
+      )
+    const [settings, secrets] = [given(false), given(true)]
+    if (integration) {
+      await api.updateIntegration({
+        ...{ integration_id: integration.id, name: values.name ?? '', version: integration.version },
+        settings: { ...integration.settings, ...settings },
+        ...(Object.keys(secrets).length > 0 && { secrets }),
+      })
+    } else {
+      await api.createIntegration({ project_id: projectId, type, name: values.name ?? '', settings, secrets })
+    }
+    await saved()
+  }
+  return (
+    <Dialog title={integration ? `Change ${integration.name}` : 'New integration'} close={close}>
+      <Form
+        key={type}
+        submit={submit}
+        action={integration ? 'Save' : 'Create integration'}
+        cancel={close}
+        values={{
+          type,
+          name: integration?.name ?? destinationNames[type],
+          ...Object.fromEntries(
+            Object.entries(integration?.settings ?? {}).map(([name, value]) => [name, String(value)]),
+          ),
+        }}
+      >
+        {!integration && (
+          <Select
+            name="type"
+            label="Type"
+            options={destinationNames}
+            onChange={(value) => setType(value as DestinationType)}
+          />
+        )}
+        <TextField name="name" label="Name" maxLength={200} required />
+        {fields.map(({ name, label, isOptional, isSecret }) => (
+          <TextField
+            key={name}
+            name={name}
+            label={isOptional ? `${label} (optional)` : label}
+            type={isSecret ? 'password' : 'text'}
+            autocomplete="off"
+            hint={isSecret && integration ? 'Empty: it stays as it is.' : undefined}
+            required={!isOptional && !(isSecret && integration !== null)}
+          />
+        ))}
+      </Form>
+    </Dialog>
+  )
+}

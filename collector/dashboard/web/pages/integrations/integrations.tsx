@@ -1,0 +1,155 @@
+import { useState } from 'preact/hooks'
+import { ApiError, api, messageOf } from '../../api.ts'
+import { ConfirmDialog } from '../../parts/confirmDialog.tsx'
+import { Page } from '../../parts/page.tsx'
+import { PagedTable } from '../../parts/pagedTable.tsx'
+import { exactTime } from '../../parts/time.ts'
+import { toast } from '../../parts/toast.tsx'
+import { useListQuery } from '../../useQuery.ts'
+import { destinationNames } from './destinationFields.ts'
+import { IntegrationDialog } from './integrationDialog.tsx'
+
+export type Integration = Awaited<ReturnType<typeof api.getIntegration>>['integration']
+
+type Open = { kind: 'create' } | { kind: 'edit' | 'delete'; integration: Integration } | null
+type Checked = { works: boolean; message: string } | 'checking'
+
+/** Where a project's audiences and lists can be sent, and whether that works. */
+export function Integrations({ projectId }: { projectId: string }) {
+  const integrations = useListQuery(
+    (cursor) => api.listIntegrations({ project_id: projectId, cursor }),
+    ({ integrations }) => integrations,
+  )
+  const [open, setOpen] = useState<Open>(null)
+  const [checks, setChecks] = useState<Record<string, Checked>>({})
+  const close = () => setOpen(null)
+  const done = async (text: string) => {
+    close()
+    toast(text)
+    await integrations.reload()
+  }
+  const check = async ({ id }: Integration) => {
+    const note = (checked: Checked) => setChecks((all) => ({ ...all, [id]: checked }))
+    note('checking')
+    try {
+      note((await api.checkIntegration({ integration_id: id })).check)
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      note({ works: false, message: messageOf(error) })
+    }
+  }
+  const create = (
+    <button type="button" class="primary" onClick={() => setOpen({ kind: 'create' })}>
+      New integration
+    </button>
+  )
+  return (
+    <Page
+      title="Integrations"
+      lead="CRMs, ad platforms, stores and webhooks that exports send to. Secrets are sealed and never shown again."
+      actions={integrations.value?.length !== 0 && create}
+    >
+      <div class="wide">
+        <PagedTable
+          caption="Integrations"
+          query={integrations}
+          empty={
+            <>
+              <h2>Connect the first destination</h2>
+              <p>Name it, give its access, and check at once whether it works; then make an export to it.</p>
+              {create}
+            </>
+          }
+          columns={[
+            { name: 'name', label: 'Name', value: ({ name }: Integration) => name },
+            { name: 'type', label: 'Type', value: ({ type }: Integration) => destinationNames[type] },
+            {
+              name: 'formats',
+              label: 'Formats',
+              value: ({ output_formats }: Integration) => output_formats.join(', '),
+            },
+            {
+              name: 'updated',
+              label: 'Changed',
+              value: ({ updated_at }: Integration) => updated_at,
+              show: ({ updated_at }: Integration) => exactTime(updated_at),
+            },
+            {
+              name: 'check',
+              label: 'Check',
+              value: ({ id }: Integration) => textOf(checks[id]),
+              show: (integration: Integration) => (
+                <CheckCell
+                  name={integration.name}
+                  checked={checks[integration.id]}
+                  check={() => check(integration)}
+                />
+              ),
+            },
+            {
+              name: 'actions',
+              label: 'Actions',
+              value: () => null,
+              show: (integration: Integration) => (
+                <button
+                  type="button"
+                  aria-label={`Delete ${integration.name}`}
+                  onClick={() => setOpen({ kind: 'delete', integration })}
+                >
+                  Delete
+                </button>
+              ),
+            },
+          ]}
+          keyOf={({ id }) => id}
+          open={(integration) => setOpen({ kind: 'edit', integration })}
+        />
+      </div>
+      {(open?.kind === 'create' || open?.kind === 'edit') && (
+        <IntegrationDialog
+          projectId={projectId}
+          integration={open.kind === 'edit' ? open.integration : null}
+          saved={() => done('Saved')}
+          close={close}
+        />
+      )}
+      {open?.kind === 'delete' && (
+        <ConfirmDialog
+          title={`Delete “${open.integration.name}”?`}
+          action="Delete integration"
+          confirm={async () => {
+            await api.deleteIntegration({ integration_id: open.integration.id })
+            await done('Integration deleted')
+          }}
+          close={close}
+        >
+          <p>Its sealed secrets are gone. An export that uses it keeps it from being deleted.</p>
+        </ConfirmDialog>
+      )}
+    </Page>
+  )
+}
+
+const textOf = (checked: Checked | undefined): string | null =>
+  checked === undefined || checked === 'checking' ? null : checked.message
+
+function CheckCell({ name, checked, check }: { name: string; checked: Checked | undefined; check(): void }) {
+  return (
+    <div role="status">
+      {checked === undefined ? (
+        <button type="button" aria-label={`Check ${name}`} onClick={check}>
+          Check
+        </button>
+      ) : checked === 'checking' ? (
+        'One moment…'
+      ) : (
+        <>
+          <span class={`badge ${checked.works ? '' : 'bad'}`}>
+            {checked.works ? 'works' : 'does not work'}
+          </span>{' '}
+          {checked.message}
+        </>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,175 @@
+import { useEffect, useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { ConfirmDialog } from '../../parts/confirmDialog.tsx'
+import { Page, Section } from '../../parts/page.tsx'
+import { PagedTable } from '../../parts/pagedTable.tsx'
+import { exactTime } from '../../parts/time.ts'
+import { toast } from '../../parts/toast.tsx'
+import { go, Link } from '../../router.tsx'
+import { setUrl, urlValue } from '../../urlState.ts'
+import { useListQuery, useQuery } from '../../useQuery.ts'
+import { useProjectPath } from '../audiences/audiences.tsx'
+import { records } from '../usage/amounts.ts'
+import type { List } from './lists.tsx'
+import { UploadDialog } from './uploadDialog.tsx'
+
+type Import = Awaited<ReturnType<typeof api.listListImports>>['imports'][number]
+type Line = Awaited<ReturnType<typeof api.listRejectedLines>>['rejected'][number]
+
+const pollMs = 1_000
+
+/** One list: what each import brought, and every line that was refused. */
+export function ListPage({ listId }: { projectId: string; listId: string }) {
+  const list = useQuery(async () => (await api.getList({ list_id: listId })).list)
+  return (
+    <AsyncView query={list} lines={8}>
+      {(found) => <Loaded list={found} reload={list.reload} />}
+    </AsyncView>
+  )
+}
+
+function Loaded({ list, reload }: { list: List; reload(): Promise<void> }) {
+  const pathTo = useProjectPath(list.project_id)
+  const imports = useListQuery(
+    (cursor) => api.listListImports({ list_id: list.id, cursor }),
+    ({ imports }) => imports,
+  )
+  const [open, setOpen] = useState<'add' | 'delete' | null>(null)
+  const close = () => setOpen(null)
+  const isUnderWay = imports.value?.some(({ status }) => status === 'pending' || status === 'processing')
+  useEffect(() => {
+    if (!isUnderWay) return
+    const timer = setInterval(() => void Promise.all([imports.reload(), reload()]), pollMs)
+    return () => clearInterval(timer)
+  }, [isUnderWay])
+  const chosen = imports.value?.find(({ id }) => id === urlValue('import')) ?? imports.value?.[0]
+  return (
+    <Page
+      title={list.name}
+      lead={
+        <>
+          <Link href={pathTo('lists')}>Lists</Link> <span aria-hidden="true">/</span> {records(list.count)}{' '}
+          members: {list.kind}
+        </>
+      }
+      actions={
+        <>
+          <button type="button" class="primary" onClick={() => setOpen('add')}>
+            Add to it
+          </button>
+          <button type="button" onClick={() => setOpen('delete')}>
+            Delete
+          </button>
+        </>
+      }
+    >
+      <div class="wide">
+        <Section title="Imports" lead="Open one for the lines that it refused.">
+          <PagedTable
+            caption="Imports"
+            query={imports}
+            empty={<p>Nothing was brought yet.</p>}
+            columns={importColumns}
+            keyOf={({ id }) => id}
+            open={({ id }) => setUrl({ import: id })}
+          />
+        </Section>
+        {chosen && <Rejected key={`${chosen.id} ${chosen.status}`} listId={list.id} chosen={chosen} />}
+      </div>
+      {open === 'add' && (
+        <UploadDialog
+          projectId={list.project_id}
+          list={list}
+          done={async () => {
+            close()
+            toast('The import begins')
+            await imports.reload()
+          }}
+          close={close}
+        />
+      )}
+      {open === 'delete' && (
+        <ConfirmDialog
+          title={`Delete “${list.name}”?`}
+          action="Delete list"
+          confirm={async () => {
+            await api.deleteList({ list_id: list.id })
+            toast('List deleted')
+            go(pathTo('lists'))
+          }}
+          close={close}
+        >
+          <p>
+            Its members and imports are gone. An audience or export that uses it keeps it from being deleted.
+          </p>
+        </ConfirmDialog>
+      )}
+    </Page>
+  )
+}
+
+const count = (name: keyof Import & `rows_${string}`, label: string) => ({
+  name,
+  label,
+  isNumber: true,
+  value: (found: Import) => found[name],
+  show: (found: Import) => records(found[name]),
+})
+
+const importColumns = [
+  {
+    name: 'created',
+    label: 'Begun',
+    value: ({ created_at }: Import) => created_at,
+    show: ({ created_at }: Import) => exactTime(created_at),
+  },
+  {
+    name: 'status',
+    label: 'Status',
+    value: ({ status }: Import) => status,
+    show: ({ status, progress, error }: Import) => (
+      <>
+        <span class={`badge ${status === 'failed' ? 'bad' : status === 'completed' ? '' : 'quiet'}`}>
+          {status}
+        </span>
+        {status === 'processing' && ` ${Math.round(progress * 100)} %`}
+        {error && ` ${error}`}
+      </>
+    ),
+  },
+  count('rows_total', 'Rows'),
+  count('rows_matched', 'Known'),
+  count('rows_unmatched', 'Not known'),
+  count('rows_duplicate', 'Duplicate'),
+  count('rows_rejected', 'Refused'),
+]
+
+/** Line by line what an import refused, and why. */
+function Rejected({ listId, chosen }: { listId: string; chosen: Import }) {
+  const lines = useListQuery(
+    (cursor) => api.listRejectedLines({ list_id: listId, import_id: chosen.id, cursor }),
+    ({ rejected }) => rejected,
+  )
+  return (
+    <Section title="Refused lines" lead={`Of the import of ${exactTime(chosen.created_at)}.`}>
+      <PagedTable
+        caption="Refused lines"
+        prefix="line-"
+        query={lines}
+        empty={<p>{chosen.status === 'completed' ? 'None: every line was taken.' : 'None so far.'}</p>}
+        columns={[
+          {
+            name: 'line',
+            label: 'Line',
+            isNumber: true,
+            value: ({ line }: Line) => line,
+            show: ({ line }: Line) => records(line),
+          },
+          { name: 'reason', label: 'Reason', value: ({ reason }: Line) => reason },
+        ]}
+        keyOf={({ line }) => String(line)}
+      />
+    </Section>
+  )
+}

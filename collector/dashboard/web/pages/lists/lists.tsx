@@ -1,0 +1,77 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { Page } from '../../parts/page.tsx'
+import { PagedTable } from '../../parts/pagedTable.tsx'
+import { exactTime } from '../../parts/time.ts'
+import { go } from '../../router.tsx'
+import { useListQuery } from '../../useQuery.ts'
+import { useProjectPath } from '../audiences/audiences.tsx'
+import { records } from '../usage/amounts.ts'
+import { UploadDialog } from './uploadDialog.tsx'
+
+export type List = Awaited<ReturnType<typeof api.getList>>['list']
+
+/** A project's lists: people, companies or browsers that it knows itself. */
+export function Lists({ projectId }: { projectId: string }) {
+  const pathTo = useProjectPath(projectId)
+  const lists = useListQuery(
+    (cursor) => api.listLists({ project_id: projectId, cursor }),
+    ({ lists }) => lists,
+  )
+  const [isUploading, setUploading] = useState(false)
+  const upload = (
+    <button type="button" class="primary" onClick={() => setUploading(true)}>
+      New list
+    </button>
+  )
+  return (
+    <Page
+      title="Lists"
+      lead="Addresses, hashes, domains or browsers that you bring: to be part of audiences, and to be sent."
+      actions={lists.value?.length !== 0 && upload}
+    >
+      <div class="wide">
+        <PagedTable
+          caption="Lists"
+          query={lists}
+          empty={
+            <>
+              <h2>Bring the first list</h2>
+              <p>
+                A file of CSV or JSON lines, or a few lines pasted; each line that is refused is told with its
+                reason.
+              </p>
+              {upload}
+            </>
+          }
+          columns={[
+            { name: 'name', label: 'Name', value: ({ name }: List) => name },
+            { name: 'kind', label: 'Of', value: ({ kind }: List) => kind },
+            {
+              name: 'count',
+              label: 'Members',
+              isNumber: true,
+              value: ({ count }: List) => count,
+              show: ({ count }: List) => records(count),
+            },
+            {
+              name: 'updated',
+              label: 'Changed',
+              value: ({ updated_at }: List) => updated_at,
+              show: ({ updated_at }: List) => exactTime(updated_at),
+            },
+          ]}
+          keyOf={({ id }) => id}
+          open={({ id }) => go(pathTo(`lists/${id}`))}
+        />
+      </div>
+      {isUploading && (
+        <UploadDialog
+          projectId={projectId}
+          done={(listId) => go(pathTo(`lists/${listId}`))}
+          close={() => setUploading(false)}
+        />
+      )}
+    </Page>
+  )
+}

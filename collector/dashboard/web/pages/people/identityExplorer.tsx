@@ -1,0 +1,143 @@
+import { useState } from 'preact/hooks'
+import { ApiError, api, messageOf } from '../../api.ts'
+import { DataTable } from '../../parts/dataTable.tsx'
+import { TextField } from '../../parts/fields.tsx'
+import { Form } from '../../parts/form.tsx'
+import { costOf, usePrices } from '../../parts/prices.ts'
+import { exactTime } from '../../parts/time.ts'
+import { isOrganizationAdmin, useSession } from '../../session.ts'
+import { urlValue } from '../../urlState.ts'
+import { textOfValue } from '../events/eventRow.ts'
+
+type Found = Awaited<ReturnType<typeof api.lookUpCookie>>
+type Link = Found['links'][number]
+
+const personFields = 'full_name,email,job_title,company_name,linkedin_url'
+
+/** From a browser to a person: every link that says whose it is, which one counts, and why. */
+export function IdentityExplorer({ projectId }: { projectId: string }) {
+  const prices = usePrices()
+  const [found, setFound] = useState<Found | null>(null)
+  return (
+    <>
+      <p class="lead">
+        A browser is a cookie; links say which hashed e-mail address (hem) it belongs to; of several one
+        counts, by one order everywhere.{' '}
+        {prices.value && `Charged where it is known: ${costOf(prices.value, 'lookup', 1)}.`}
+      </p>
+      <Form
+        action="Look up"
+        values={{ cookie_id: urlValue('cookie') }}
+        submit={async ({ cookie_id = '' }) =>
+          setFound(await api.lookUpCookie({ project_id: projectId, cookie_id: cookie_id.trim() }))
+        }
+      >
+        <TextField
+          name="cookie_id"
+          label="Browser (cookie_id)"
+          hint="It stands in each of its events."
+          maxLength={36}
+          required
+        />
+      </Form>
+      {found && <Result key={found.cookie_id} found={found} />}
+    </>
+  )
+}
+
+function Result({ found }: { found: Found }) {
+  if (!found.matched) {
+    return (
+      <div class="empty" role="status">
+        <h2>Nobody knows this browser</h2>
+        <p>
+          No link says whose it is, or no event of this project came from it; whoever opted out is not told.
+        </p>
+      </div>
+    )
+  }
+  return (
+    <div role="status">
+      <DataTable
+        caption="Links"
+        prefix="link-"
+        columns={[
+          {
+            name: 'counts',
+            label: 'Counts',
+            value: ({ counts }: Link) => (counts ? 'yes' : null),
+            show: ({ counts }: Link) => (counts ? <span class="badge">counts</span> : '–'),
+          },
+          { name: 'hem', label: 'hem', value: ({ hem }: Link) => hem },
+          { name: 'source', label: 'Source', value: ({ source }: Link) => source },
+          { name: 'by', label: 'Known by', value: ({ observed_by }: Link) => observed_by },
+          {
+            name: 'confidence',
+            label: 'Confidence',
+            isNumber: true,
+            value: ({ confidence }: Link) => confidence,
+          },
+          {
+            name: 'observed',
+            label: 'Last seen',
+            value: ({ observed_at }: Link) => observed_at,
+            show: ({ observed_at }: Link) => exactTime(observed_at),
+          },
+          { name: 'reason', label: 'Why', value: ({ reason }: Link) => reason },
+        ]}
+        rows={found.links}
+        keyOf={({ hem, source, observed_by }) => `${hem} ${source} ${observed_by}`}
+      />
+      <Person hem={found.hem!} />
+    </div>
+  )
+}
+
+/** Who a hem is, once an admin of the organization has said to pay for it. */
+function Person({ hem }: { hem: string }) {
+  const prices = usePrices()
+  const [person, setPerson] = useState<Record<string, unknown> | null | undefined>(undefined)
+  const [fault, setFault] = useState('')
+  if (!isOrganizationAdmin(useSession())) return null
+  const read = async () => {
+    try {
+      setPerson(
+        (await api.lookUpPerson({ hem, select: personFields })).person as Record<string, unknown> | null,
+      )
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      setFault(messageOf(error))
+    }
+  }
+  return (
+    <div class="card">
+      <h2>The person</h2>
+      {person === undefined && (
+        <p>
+          <button type="button" onClick={read}>
+            Show who it is
+          </button>{' '}
+          <span class="hint">{prices.value && costOf(prices.value, 'lookup', 1)}</span>
+        </p>
+      )}
+      {person === null && <p>Nothing is known of this hem but the hem.</p>}
+      {person && (
+        <dl class="facts">
+          {Object.entries(person)
+            .filter(([, value]) => value !== null)
+            .map(([name, value]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{textOfValue(value)}</dd>
+              </div>
+            ))}
+        </dl>
+      )}
+      {fault && (
+        <p class="fault" role="alert">
+          {fault}
+        </p>
+      )}
+    </div>
+  )
+}

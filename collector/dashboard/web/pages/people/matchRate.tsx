@@ -1,0 +1,108 @@
+import { api } from '../../api.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { DataTable } from '../../parts/dataTable.tsx'
+import { urlChoice } from '../../urlChoice.ts'
+import { useQuery } from '../../useQuery.ts'
+import type { ViewQuery } from '../../view/view.ts'
+import { records } from '../usage/amounts.ts'
+
+const groups = {
+  page_path: 'Page',
+  referrer_host: 'Referrer',
+  utm_source: 'UTM source',
+  utm_campaign: 'UTM campaign',
+  country: 'Country',
+  device_type: 'Device',
+  pixel_id: 'Pixel',
+} as const
+type Group = keyof typeof groups
+
+interface Rate {
+  value: string | null
+  events: number
+  known: number
+}
+
+const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
+const rateOf = ({ events, known }: Rate): number => (events === 0 ? 0 : known / events)
+
+/** How many events are of known visitors, by page, source or whatever else; free. */
+export function MatchRate({ query }: { query: ViewQuery }) {
+  const [group, choose] = urlChoice('by', Object.keys(groups) as Group[])
+  return (
+    <>
+      <div class="toolbar">
+        <label>
+          By{' '}
+          <select value={group} onChange={({ currentTarget: { value } }) => choose(value as Group)}>
+            {Object.entries(groups).map(([name, label]) => (
+              <option key={name} value={name}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      <Rates key={group} query={query} group={group} />
+    </>
+  )
+}
+
+function Rates({ query, group }: { query: ViewQuery; group: Group }) {
+  const rates = useQuery(async () => {
+    const { counts } = await api.countEvents({ ...query, group_by: `${group},resolved`, limit: 1_000 })
+    const found = new Map<string | null, Rate>()
+    for (const row of counts as (Record<string, unknown> & { count: number })[]) {
+      const value = (row[group] as string | null) || null
+      const rate = found.get(value) ?? { value, events: 0, known: 0 }
+      found.set(value, {
+        value,
+        events: rate.events + row.count,
+        known: rate.known + (row.resolved ? row.count : 0),
+      })
+    }
+    return [...found.values()]
+  })
+  return (
+    <AsyncView query={rates}>
+      {(rows) =>
+        rows.length === 0 ? (
+          <div class="empty">
+            <h2>No events</h2>
+            <p>None in this period. Choose a longer one.</p>
+          </div>
+        ) : (
+          <DataTable
+            caption="Match rate"
+            columns={[
+              { name: 'value', label: groups[group], value: ({ value }: Rate) => value },
+              {
+                name: 'events',
+                label: 'Events',
+                isNumber: true,
+                value: ({ events }: Rate) => events,
+                show: ({ events }: Rate) => records(events),
+              },
+              {
+                name: 'known',
+                label: 'Of known visitors',
+                isNumber: true,
+                value: ({ known }: Rate) => known,
+                show: ({ known }: Rate) => records(known),
+              },
+              {
+                name: 'rate',
+                label: 'Match rate',
+                isNumber: true,
+                value: rateOf,
+                show: (rate: Rate) => percent.format(rateOf(rate)),
+              },
+            ]}
+            rows={rows}
+            keyOf={({ value }) => value ?? ''}
+          />
+        )
+      }
+    </AsyncView>
+  )
+}

@@ -1,0 +1,104 @@
+import { api } from '../../api.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { Page } from '../../parts/page.tsx'
+import { TabPanel, Tabs } from '../../parts/tabs.tsx'
+import { projectRole } from '../../projectRole.ts'
+import { isOrganizationAdmin, useSession } from '../../session.ts'
+import { urlChoice } from '../../urlChoice.ts'
+import { useQuery } from '../../useQuery.ts'
+import { useView } from '../../view/view.ts'
+import { ViewBar } from '../../view/viewBar.tsx'
+import { records } from '../usage/amounts.ts'
+import { IdentityExplorer } from './identityExplorer.tsx'
+import { MatchRate } from './matchRate.tsx'
+import { Visitors } from './visitors.tsx'
+
+const tabs = {
+  people: 'People',
+  companies: 'Companies',
+  rates: 'Match rate',
+  identity: 'Identity explorer',
+} as const
+type Tab = keyof typeof tabs
+const tabNames = Object.keys(tabs) as Tab[]
+
+/** Who visited: people and companies, how many are known, and why a browser is somebody's. */
+export function People({ projectId }: { projectId: string }) {
+  const { view, query } = useView(projectId)
+  const [tab, choose] = urlChoice('tab', tabNames)
+  const session = useSession()
+  const role = useQuery(() => projectRole(projectId))
+  const mayLook = isOrganizationAdmin(session) || role.value === 'admin'
+  const { start_ms, end_ms } = query
+  const window = { project_id: projectId, start_ms, end_ms }
+  const key = JSON.stringify(view)
+  return (
+    <Page
+      title="People"
+      lead="Who your visitors are, as far as anybody knows. How many are known is free; who they are is charged, and each look is in the audit log."
+    >
+      <div class="wide">
+        <Tabs set="people" label="People" tabs={tabs} current={tab} choose={choose} />
+        {tab !== 'identity' && <ViewBar view={view} hasComparison={false} />}
+        {tab !== 'identity' && <Known key={key} window={window} />}
+        {tabNames.map((name) => (
+          <TabPanel key={name} set="people" tab={name} current={tab}>
+            {name === tab && name === 'rates' && <MatchRate key={key} query={query} />}
+            {name === tab && name !== 'rates' && (
+              <AsyncView query={role}>
+                {() =>
+                  !mayLook ? (
+                    <div class="empty">
+                      <h2>For admins of the project</h2>
+                      <p>Who visitors are is theirs to see. The match rate is yours, too.</p>
+                    </div>
+                  ) : name === 'identity' ? (
+                    <IdentityExplorer projectId={projectId} />
+                  ) : (
+                    <Visitors
+                      key={`${name} ${key}`}
+                      window={window}
+                      kind={name === 'people' ? 'buyers' : 'accounts'}
+                    />
+                  )
+                }
+              </AsyncView>
+            )}
+          </TabPanel>
+        ))}
+      </div>
+    </Page>
+  )
+}
+
+export interface ProjectWindow {
+  project_id: string
+  start_ms: number
+  end_ms: number
+}
+
+const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
+
+/** How many of the period's visitors are known; free. */
+function Known({ window }: { window: ProjectWindow }) {
+  const statistics = useQuery(async () => (await api.getResolutionStatistics(window)).total)
+  return (
+    <AsyncView query={statistics} lines={2}>
+      {({ visitors, resolved_visitors, people, visitor_rate }) => (
+        <dl class="totals known">
+          {Object.entries({
+            Browsers: records(visitors),
+            'Of these known': records(resolved_visitors),
+            'Match rate': visitor_rate === null ? '–' : percent.format(visitor_rate),
+            People: records(people),
+          }).map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </AsyncView>
+  )
+}

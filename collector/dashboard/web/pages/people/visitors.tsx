@@ -1,0 +1,134 @@
+import { useState } from 'preact/hooks'
+import { ApiError, api, messageOf } from '../../api.ts'
+import { DataTable } from '../../parts/dataTable.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { costOf, usePrices } from '../../parts/prices.ts'
+import { exactTime } from '../../parts/time.ts'
+import { setUrl, urlValue } from '../../urlState.ts'
+import { textOfValue } from '../events/eventRow.ts'
+import type { ProjectWindow } from './people.tsx'
+import { TimeLine } from './timeLine.tsx'
+
+type Row = Record<string, unknown>
+type Kind = 'buyers' | 'accounts'
+
+const limits = ['10', '50', '200']
+const meter = 'resolution_full_profile'
+
+const columnsOf: Record<Kind, readonly string[]> = {
+  buyers: ['full_name', 'email', 'job_title', 'company_name', 'timestamp', 'page_path', 'country'],
+  accounts: [
+    'company_name',
+    'company_domain',
+    'company_industry',
+    'company_employee_range',
+    'timestamp',
+    'page_path',
+  ],
+}
+/** Besides what the list shows: what leads further. */
+const further: Record<Kind, readonly string[]> = {
+  buyers: ['hem', 'cookie_id', 'linkedin_url', 'phone', 'job_seniority', 'company_domain'],
+  accounts: ['cookie_id', 'company_revenue_range', 'company_country', 'company_linkedin_url'],
+}
+
+/** The latest people or companies of a period, once the reader has said to pay for them. */
+export function Visitors({ window, kind }: { window: ProjectWindow; kind: Kind }) {
+  const prices = usePrices()
+  const limit = limits.includes(urlValue('limit')) ? urlValue('limit') : limits[0]!
+  const [rows, setRows] = useState<Row[] | null>(null)
+  const [shown, show] = useState<Row | null>(null)
+  const [fault, setFault] = useState('')
+  const what = kind === 'buyers' ? 'people' : 'companies'
+  const select = [...columnsOf[kind], ...further[kind]]
+  const read = async () => {
+    setFault('')
+    try {
+      const { visitors } = await api.listVisitorsWithFullProfile({
+        ...window,
+        ...{ kind, limit: Number(limit), select: select.join(',') },
+      })
+      setRows(visitors as Row[])
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      setFault(messageOf(error))
+    }
+  }
+  return (
+    <>
+      <div class="toolbar">
+        <label>
+          The latest{' '}
+          <select value={limit} onChange={({ currentTarget: { value } }) => setUrl({ limit: value })}>
+            {limits.map((value) => (
+              <option key={value}>{value}</option>
+            ))}
+          </select>{' '}
+          {what}
+        </label>
+        <button type="button" class={rows ? '' : 'primary'} onClick={read}>
+          {rows ? 'Read again' : `Show ${what}`}
+        </button>
+        <p class="hint">{prices.value && costOf(prices.value, meter, Number(limit))}</p>
+      </div>
+      {fault && (
+        <p class="fault" role="alert">
+          {fault}
+        </p>
+      )}
+      {rows?.length === 0 && (
+        <div class="empty">
+          <h2>Nobody known</h2>
+          <p>
+            No visitor of this period is known. Identify visitors who sign in or send a form, or load an
+            identity graph; what becomes known counts for events before, too.
+          </p>
+        </div>
+      )}
+      {rows && rows.length > 0 && (
+        <DataTable
+          caption={kind === 'buyers' ? 'People' : 'Companies'}
+          columns={columnsOf[kind].map((name) => ({
+            name,
+            label: name,
+            value: (row: Row) => textOfValue(row[name]),
+            ...(name === 'timestamp' && { show: (row: Row) => exactTime(String(row.timestamp)) }),
+          }))}
+          rows={rows}
+          keyOf={(row) => String(row.hem ?? row.company_domain)}
+          open={(row) => show(row)}
+        />
+      )}
+      {shown && (
+        <Dialog
+          title={String(shown.full_name ?? shown.company_name ?? 'Unknown')}
+          close={() => show(null)}
+          class="side-dialog"
+        >
+          <dl class="facts">
+            {select
+              .filter((name) => shown[name] !== null && shown[name] !== undefined)
+              .map((name) => (
+                <div key={name}>
+                  <dt>{name}</dt>
+                  <dd>{textOfValue(shown[name])}</dd>
+                </div>
+              ))}
+          </dl>
+          <TimeLine projectId={window.project_id} cookieId={String(shown.cookie_id)} window={window} />
+          <div class="actions">
+            <button
+              type="button"
+              onClick={() => setUrl({ tab: 'identity', cookie: String(shown.cookie_id) })}
+            >
+              Why this browser is theirs
+            </button>
+            <button type="button" onClick={() => show(null)}>
+              Close
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  )
+}

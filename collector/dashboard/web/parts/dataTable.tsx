@@ -1,0 +1,136 @@
+import type { ComponentChildren } from 'preact'
+import { setUrl, urlValue } from '../urlState.ts'
+
+/** A column of a table; `value` is what it is sorted and searched by, and shown where there is no `show`. */
+export interface Column<Row> {
+  name: string
+  label: string
+  value(row: Row): string | number | null
+  show?(row: Row): ComponentChildren
+  isNumber?: boolean
+}
+
+/**
+ * Rows that are all here, to be sorted by any column and searched. What they are sorted and searched by stands in the
+ * address: `sort` and `q`, with the table's own name before them where a page has several.
+ */
+export function DataTable<Row>({
+  caption,
+  prefix = '',
+  columns,
+  rows,
+  keyOf,
+  open,
+  canSearch = true,
+}: {
+  caption: string
+  prefix?: string
+  columns: readonly Column<Row>[]
+  rows: readonly Row[]
+  keyOf(row: Row): string
+  /** Shows more of a row; its first column leads there. */
+  open?(row: Row): void
+  canSearch?: boolean
+}) {
+  const [sortBy, search] = [`${prefix}sort`, `${prefix}q`]
+  const sort = urlValue(sortBy)
+  const q = canSearch ? urlValue(search) : ''
+  const found = sorted(matching(rows, columns, q), columns, sort)
+  return (
+    <>
+      {canSearch && (rows.length > 5 || q !== '') && (
+        <input
+          class="search"
+          type="search"
+          aria-label={`Search ${caption.toLowerCase()}`}
+          placeholder="Search these rows"
+          value={q}
+          onInput={({ currentTarget: { value } }) => setUrl({ [search]: value }, { replace: true })}
+        />
+      )}
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset does not scroll in every browser. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard. */}
+      <div class="scroll" role="group" aria-label={caption} tabIndex={0}>
+        <table class="data">
+          <caption class="visually-hidden">{caption}</caption>
+          <thead>
+            <tr>
+              {columns.map(({ name, label, isNumber }) => (
+                <th
+                  key={name}
+                  scope="col"
+                  class={isNumber ? 'number' : ''}
+                  aria-sort={sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : 'none'}
+                >
+                  <button
+                    type="button"
+                    onClick={() =>
+                      setUrl({ [sortBy]: sort === name ? `-${name}` : sort === `-${name}` ? '' : name })
+                    }
+                  >
+                    {label}
+                    <span class="arrow" aria-hidden="true">
+                      {sort === name ? '↑' : sort === `-${name}` ? '↓' : ''}
+                    </span>
+                  </button>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {found.map((row) => (
+              <tr key={keyOf(row)}>
+                {columns.map((column, index) => (
+                  <td key={column.name} class={column.isNumber ? 'number' : ''}>
+                    {index === 0 && open ? (
+                      <button type="button" class="link" onClick={() => open(row)}>
+                        {shown(column, row)}
+                      </button>
+                    ) : (
+                      shown(column, row)
+                    )}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {found.length === 0 && rows.length > 0 && (
+        <p class="hint">
+          None of the {rows.length} rows has “{q}”.
+        </p>
+      )}
+    </>
+  )
+}
+
+const shown = <Row,>({ show, value }: Column<Row>, row: Row): ComponentChildren =>
+  show ? show(row) : (value(row) ?? <span class="nothing">–</span>)
+
+function matching<Row>(rows: readonly Row[], columns: readonly Column<Row>[], q: string): readonly Row[] {
+  const wanted = q.trim().toLowerCase()
+  if (wanted === '') return rows
+  return rows.filter((row) =>
+    columns.some(({ value }) =>
+      String(value(row) ?? '')
+        .toLowerCase()
+        .includes(wanted),
+    ),
+  )
+}
+
+function sorted<Row>(rows: readonly Row[], columns: readonly Column<Row>[], sort: string): readonly Row[] {
+  const column = columns.find(({ name }) => name === sort.replace(/^-/, ''))
+  if (!column) return rows
+  const direction = sort.startsWith('-') ? -1 : 1
+  return rows.toSorted((one, other) => direction * compare(column.value(one), column.value(other)))
+}
+
+/** What has no value comes last of what is sorted upwards. */
+function compare(one: string | number | null, other: string | number | null): number {
+  if (one === null || other === null) return Number(one === null) - Number(other === null)
+  return typeof one === 'number' && typeof other === 'number'
+    ? one - other
+    : String(one).localeCompare(String(other), undefined, { numeric: true })
+}

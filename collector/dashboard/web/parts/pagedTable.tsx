@@ -1,0 +1,40 @@
+import type { ComponentChildren } from 'preact'
+import type { ListQuery } from '../useQuery.ts'
+import { AsyncView } from './asyncView.tsx'
+import { type Column, DataTable } from './dataTable.tsx'
+
+/** A list of the API as a table, with a button for its next page, and `empty` when there is nothing. */
+export function PagedTable<Row>({
+  query,
+  empty,
+  ...table
+}: {
+  query: ListQuery<Row>
+  empty: ComponentChildren
+  caption: string
+  prefix?: string
+  columns: readonly Column<Row>[]
+  keyOf(row: Row): string
+  open?(row: Row): void
+}) {
+  return (
+    <AsyncView query={query}>
+      {(rows) =>
+        rows.length === 0 ? (
+          <div class="empty">{empty}</div>
+        ) : (
+          <>
+            <DataTable {...table} rows={rows} />
+            {query.more && (
+              <p>
+                <button type="button" onClick={query.more}>
+                  Show more
+                </button>
+              </p>
+            )}
+          </>
+        )
+      }
+    </AsyncView>
+  )
+}

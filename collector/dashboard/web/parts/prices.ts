@@ -1,0 +1,38 @@
+import { api } from '../api.ts'
+import { money, nameOfMeter, records } from '../pages/usage/amounts.ts'
+import { type QueryState, useQuery } from '../useQuery.ts'
+
+/** What a record of each meter costs. */
+export interface Price {
+  micros_per_thousand: number
+  free_records_per_month: number
+}
+
+export type Prices = ReadonlyMap<string, Price>
+
+let asked: Promise<Prices> | undefined
+
+/** The organization's prices, asked for once. A hook. */
+export const usePrices = (): QueryState<Prices> => useQuery(readPrices)
+
+function readPrices(): Promise<Prices> {
+  asked ??= api
+    .getPrices()
+    .then(({ prices }) => new Map(prices.map(({ meter, ...price }) => [meter, price])))
+    .catch((error: unknown) => {
+      asked = undefined
+      throw error
+    })
+  return asked
+}
+
+/** "100 records on the meter Events: $0.01 at most, the first 10,000 of a month are free" */
+export function costOf(prices: Prices, meter: string, count: number): string {
+  const price = prices.get(meter)
+  const what = `${records(count)} ${count === 1 ? 'record' : 'records'} on the meter ${nameOfMeter(meter)}`
+  if (!price) return what
+  const { micros_per_thousand, free_records_per_month } = price
+  const free =
+    free_records_per_month > 0 ? `; the first ${records(free_records_per_month)} of a month are free` : ''
+  return `${what}: ${money((count * micros_per_thousand) / 1000)} at most${free}`
+}

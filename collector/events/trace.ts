@@ -1,0 +1,101 @@
+import { fieldNamed } from '../../schemas/fields.ts'
+import { isUuid } from '../../schemas/uuid.ts'
+import type { Reader } from '../access/reader.ts'
+import type { Scope } from '../access/scope.ts'
+import type { Query } from '../platform/clickhouse/client.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
+import { eventsQuery } from '../query/eventsQuery.ts'
+import { readFilters } from '../query/filter.ts'
+import { type EventsPlan, everyTier } from '../query/plan.ts'
+import { nameProjects } from '../query/projects.ts'
+import { instantMsMax } from '../query/window.ts'
+
+/**
+ * What a trace tells of a stored event. It is free, so it is what free counts tell of one event too (countsPlan.ts):
+ * groups that they have, and `resolved`; nothing of its payload.
+ */
+const tracedFields = [
+  ...['project_id', 'pixel_id', 'source', 'event_type', 'timestamp', 'received_at', 'cookie_id'],
+  ...['is_bot', 'resolved'],
+].map((name) => fieldNamed(name)!)
+
+export interface StoredEvent {
+  project_id: string
+  pixel_id: string
+  source: string
+  event_type: string
+  timestamp: string
+  received_at: string
+  cookie_id: string
+  is_bot: boolean
+  resolved: boolean
+}
+
+/** The event of that id, in each project that has one. */
+export async function readStored(reader: Reader, scope: Scope, eventId: string): Promise<StoredEvent[]> {
+  if (!isUuid(eventId)) return []
+  const plan: EventsPlan = {
+    ...{ scope, source: null, filters: readFilters(`event_id:eq:${eventId.toLowerCase()}`, everyTier) },
+    ...{ window: { startMs: 0, endMs: instantMsMax }, columns: tracedFields, hasAllColumns: false },
+    ...{ distinct: [], limit: tracedMax, offset: 0, cursor: null, order: 'desc' },
+  }
+  return reader.rows<StoredEvent>(eventsQuery(await nameProjects(reader, plan)))
+}
+
+/** Most rows of each kind in an answer. */
+const tracedMax = 20
+
+export interface Rejection {
+  received_at: string
+  project_id: string
+  pixel_id: string
+  event_type: string | null
+  path: string
+  message: string
+}
+
+/** Each time that an event of this id was rejected, the latest first. */
+export const readRejections = (reader: Reader, scope: Scope, eventId: string): Promise<Rejection[]> =>
+  reader.rows<Rejection>(rejectionsQuery(scope, eventId))
+
+const rejectionsQuery = (scope: Scope, eventId: string): Query => ({
+  sql: `
+    SELECT received_at, project_id, pixel_id, event_type, path, message FROM rejected_events
+    WHERE organization_id = {organization:UUID} AND event_id = {event:String} AND refusal = ''
+      AND ({project:Nullable(UUID)} IS NULL OR project_id = {project:Nullable(UUID)})
+      AND ({pixel:Nullable(UUID)} IS NULL OR pixel_id = {pixel:Nullable(UUID)})
+    ORDER BY received_at DESC LIMIT {rows:UInt32}`,
+  params: {
+    organization: scope.organizationId,
+    ...{ event: eventId, project: scope.projectId, pixel: scope.pixelId, rows: tracedMax },
+  },
+})
+
+/** Which of these browsers have opted out, of this organization or of all. */
+export async function readOptedOut(
+  postgres: Postgres,
+  { organizationId }: Scope,
+  cookieIds: readonly string[],
+): Promise<Set<string>> {
+  const { rows } = await postgres.query<{ cookie_id: string }>(
+    `SELECT DISTINCT cookie_id FROM opt_outs
+     WHERE cookie_id = ANY ($2) AND via_hem IS NULL AND removed_at IS NULL
+       AND (organization_id IS NULL OR organization_id = $1)`,
+    [organizationId, cookieIds],
+  )
+  return new Set(rows.map(({ cookie_id }) => cookie_id))
+}
+
+/** Whether events of bots are dropped by any pixel that is asked about. */
+export async function dropsBots(
+  postgres: Postgres,
+  { organizationId, projectId, pixelId }: Scope,
+): Promise<boolean> {
+  const { rowCount } = await postgres.query(
+    `SELECT FROM pixels JOIN projects USING (project_id)
+     WHERE organization_id = $1 AND ($2::uuid IS NULL OR project_id = $2) AND ($3::uuid IS NULL OR pixel_id = $3)
+       AND (settings ->> 'drop_bots')::boolean LIMIT 1`,
+    [organizationId, projectId, pixelId],
+  )
+  return rowCount !== 0
+}

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto'
+import type { Page } from 'playwright-core'
+import { beforeAll, expect, test } from 'vitest'
+import { beaconOf, customEvent, postBeacon, readEvent } from '../harness/api.ts'
+import { button, copied, keepScreenshots, sticksOut, useDashboard, violations } from './dashboard.ts'
+
+const dashboard = useDashboard()
+const { at, open, signIn } = dashboard
+let page: Page
+
+const send = async (...events: unknown[]) => {
+  expect((await postBeacon(dashboard.service.url, beaconOf(dashboard.service, events))).status).toBe(200)
+}
+const rejected = () => ({ ...customEvent(), event_data: { name: 7 } })
+const stored = customEvent({ plan: { name: 'gold', seats: [1, 2] } })
+const wrong = rejected()
+
+const eventsPage = (query = '') => {
+  const { organization_id, project_id } = dashboard.service.demo
+  return at(`/${organization_id}/projects/${project_id}/events${query}`)
+}
+const dialog = () => page.getByRole('dialog', { name: 'Event', exact: true })
+const steps = () => dialog().locator('.trace .step').allTextContents()
+const find = async (eventId: string) => {
+  await page.getByRole('searchbox', { name: 'Event id' }).fill(eventId)
+  await page.keyboard.press('Enter')
+  await dialog().locator('.trace').waitFor()
+}
+const close = async () => {
+  await page.keyboard.press('Escape')
+  await dialog().waitFor({ state: 'detached' })
+}
+
+beforeAll(async () => {
+  page = await open()
+  await signIn(page)
+  await send(stored, customEvent(), customEvent(), wrong)
+  await readEvent(dashboard.service, stored.event_id)
+})
+
+test('what a read gives and costs is told before it is made; it costs what was told', async () => {
+  await page.goto(eventsPage())
+  await page.getByRole('heading', { name: '3 events match' }).waitFor()
+  await page.getByText('3 records on the meter Events').waitFor()
+  await keepScreenshots(page, 'events-cost')
+  await button(page, 'Read 3 events').click()
+  await page.getByText('3 events read, 3 of them charged.').waitFor()
+  expect(await page.locator('table.data tbody tr').count()).toBe(3)
+  expect(await violations(page)).toEqual([])
+  await keepScreenshots(page, 'events')
+})
+
+test('rows are sorted and searched, and the address says so', async () => {
+  await button(page, 'event_type').click()
+  expect(new URL(page.url()).searchParams.get('sort')).toBe('event_type')
+  await button(page, 'Columns').click()
+  await page.getByRole('checkbox', { name: 'browser', exact: true }).check()
+  await button(page, 'Show these').click()
+  expect(new URL(page.url()).searchParams.get('columns')).toContain('browser')
+  await button(page, 'Read 3 events').click()
+  await page.getByRole('columnheader', { name: 'browser' }).waitFor()
+})
+
+test('a stored event tells what happened to it, its payload, and how to ask for it', async () => {
+  await find(stored.event_id)
+  expect(await steps()).toEqual([
+    ...['Received', 'Accepted', 'Duplicate', 'Bot', 'Opted out', 'Stored', 'Identified'],
+  ])
+  await button(page, 'Read the whole event').click()
+  await dialog().getByText('seats').waitFor()
+  await dialog().getByRole('tab', { name: 'Python' }).click()
+  await dialog().getByRole('button', { name: 'Copy the call in Python' }).click()
+  expect(await copied(page)).toContain(`event_id%3Aeq%3A${stored.event_id}`)
+  expect(await violations(page)).toEqual([])
+  expect(await sticksOut(page)).toEqual([])
+  await keepScreenshots(page, 'event')
+  await close()
+})
+
+test('a rejected event tells where and why, and one that nobody knows what may be', async () => {
+  await find(wrong.event_id)
+  expect(await steps()).toEqual(['Received', 'Rejected'])
+  await dialog().getByText('event_data').first().waitFor()
+  await dialog().getByRole('heading', { name: 'As it was sent' }).waitFor()
+  await keepScreenshots(page, 'event-rejected')
+  await close()
+  await find(randomUUID())
+  expect(await steps()).toEqual(['Not found'])
+  await dialog().getByText('It never arrived').waitFor()
+  await close()
+})
+
+test('the stream shows what is stored and what is rejected, as it comes in', async () => {
+  await page.goto(eventsPage('?tab=live'))
+  await button(page, 'Start').click()
+  const [good, bad] = [customEvent({ url: 'x' }), rejected()]
+  await send(good, bad)
+  const outcomes = page.locator('table.data tbody .badge')
+  await expect
+    .poll(async () => new Set(await outcomes.allTextContents()), { timeout: 30_000 })
+    .toEqual(new Set(['stored', 'rejected']))
+  await button(page, 'Pause').click()
+  expect(await violations(page)).toEqual([])
+  await page.setViewportSize({ width: 360, height: 800 })
+  expect(await sticksOut(page)).toEqual([])
+  await page.setViewportSize({ width: 1280, height: 900 })
+  await keepScreenshots(page, 'events-live')
+  // By the keyboard alone: into the table, and to the first of its events.
+  await page.locator('.scroll').focus()
+  for (let presses = 0; presses < 5; presses++) await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await dialog().locator('.trace').waitFor()
+})

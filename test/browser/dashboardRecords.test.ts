@@ -1,0 +1,170 @@
+/** Audiences to exports, webhooks, requests and people in the dashboard, over the demo's sample visitors. */
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startReceiver } from '../api/webhooks/receiver.ts'
+import { ask } from '../harness/api.ts'
+import { button, keepScreenshots, sticksOut, useDashboard, violations } from './dashboard.ts'
+
+const dashboard = useDashboard({ env: { FOOTFALL_OUTBOUND_ALLOW: '127.0.0.1' }, hasSample: true })
+const { at, open, signIn } = dashboard
+let page: Page
+let receiver: Awaited<ReturnType<typeof startReceiver>>
+
+const inProject = (path: string) => {
+  const { organization_id, project_id } = dashboard.service.demo
+  return at(`/${organization_id}/projects/${project_id}/${path}`)
+}
+const show = async (url: string, heading: string) => {
+  await page.goto(url)
+  await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
+  await loaded()
+}
+const loaded = () => expect.poll(() => page.locator('.loading').count(), { timeout: 30_000 }).toBe(0)
+/** A page as it is now: axe-core finds nothing, on a phone nothing sticks out; kept to be looked at. */
+const check = async (name: string) => {
+  await loaded()
+  expect(await violations(page), name).toEqual([])
+  await page.setViewportSize({ width: 360, height: 800 })
+  expect(await sticksOut(page), name).toEqual([])
+  await page.setViewportSize({ width: 1280, height: 900 })
+  await keepScreenshots(page, name)
+}
+const rows = (caption: string) => page.getByRole('table', { name: caption, exact: true }).locator('tbody tr')
+
+beforeAll(async () => {
+  receiver = await startReceiver()
+  page = await open()
+  await signIn(page)
+}, 180_000)
+afterAll(() => receiver?.close())
+
+test('a list: lines that are pasted are counted, and each that is refused is told with its reason', async () => {
+  await show(inProject('lists'), 'Lists')
+  await button(page, 'New list').first().click()
+  await page.getByLabel('Name', { exact: true }).fill('Customers')
+  await page.getByLabel('Or paste them').fill('ada@customers.example\nnot an address\nada@customers.example')
+  await button(page, 'Create list').click()
+  await page.getByRole('heading', { name: 'Customers', level: 1 }).waitFor()
+  await page.locator('.badge', { hasText: 'completed' }).waitFor()
+  await expect.poll(() => rows('Refused lines').count()).toBe(1)
+  expect(await rows('Imports').first().innerText()).toMatch(/3\s+0\s+1\s+1\s+1/)
+  await check('list')
+})
+
+test('an audience: a template is estimated and priced before it is saved, then built', async () => {
+  await show(inProject('audiences/new'), 'New audience')
+  await page.getByLabel('Begin with').selectOption('Checkout visitors')
+  const estimate = page.locator('.estimate')
+  await estimate.locator('.figure').waitFor()
+  await estimate.getByText('records on the meter Audience').waitFor()
+  await check('audience-builder')
+  await button(page, 'Add a condition').first().click()
+  await page.getByRole('combobox', { name: 'Who' }).nth(1).selectOption('Is somebody')
+  await button(page, 'Remove condition 2').click()
+  await button(page, 'Create audience').click()
+  await page.getByRole('heading', { name: 'Checkout visitors', level: 1 }).waitFor()
+  await page.locator('table.data .badge', { hasText: 'completed' }).waitFor({ timeout: 60_000 })
+  await check('audience')
+  await show(inProject('audiences'), 'Audiences')
+  await page.getByRole('button', { name: 'Checkout visitors' }).waitFor()
+  await check('audiences')
+})
+
+test('an integration is checked, an export sends to it, and its run says what became of each record', async () => {
+  await show(inProject('integrations'), 'Integrations')
+  await button(page, 'New integration').first().click()
+  await page.getByLabel('Type').selectOption('Webhook')
+  await page.getByLabel('Name', { exact: true }).fill('Our own')
+  await page.getByLabel('Address').fill(`${receiver.url}/export`)
+  await page.getByLabel('Signing secret').fill(`whsec_${Buffer.alloc(32, 7).toString('base64')}`)
+  await button(page, 'Create integration').click()
+  await button(page, 'Check Our own').click()
+  await page.locator('.badge', { hasText: 'works' }).waitFor()
+  await check('integrations')
+
+  await show(inProject('exports'), 'Exports')
+  await button(page, 'New export').first().click()
+  await page.getByLabel('Name', { exact: true }).fill('To ourselves')
+  await page.getByLabel('What is sent').selectOption('Audience: Checkout visitors')
+  await button(page, 'Create export').click()
+  await page.getByRole('heading', { name: 'To ourselves', level: 1 }).waitFor()
+  await button(page, 'Run now').click()
+  await page.locator('.badge', { hasText: 'completed' }).waitFor({ timeout: 60_000 })
+  await page.getByText('None.').waitFor()
+  await check('export')
+})
+
+test('a webhook is made, its secret shown once, tested and replayed', async () => {
+  await show(inProject('webhooks'), 'Webhooks')
+  await button(page, 'New webhook').first().click()
+  await page.getByLabel('Address').fill(`${receiver.url}/500`)
+  await button(page, 'Create webhook').click()
+  await page.getByText('whsec_').waitFor()
+  await button(page, 'I have it').click()
+  await button(page, 'Send a test').click()
+  await expect
+    .poll(
+      async () => {
+        await button(page, 'Refresh').click()
+        await loaded()
+        return rows('Deliveries').first().innerText()
+      },
+      { timeout: 60_000, interval: 1_000 },
+    )
+    .toMatch(/webhook\.test[\s\S]*failed/)
+  await check('webhooks')
+  await rows('Deliveries').first().getByRole('button').click()
+  await button(page, 'Replay').click()
+  await page.locator('dialog').waitFor({ state: 'detached' })
+  await expect.poll(() => receiver.received.filter(({ path }) => path === '/500').length).toBeGreaterThan(1)
+})
+
+test('requests are listed with their charges, filtered in the address, and lead to their key', async () => {
+  const { service } = dashboard
+  const { project_id, organization_id } = service.demo
+  expect(
+    (await ask(service, `/api/v3/events/web_event?project_id=${project_id}&limit=3&start_ms=0`)).status,
+  ).toBe(200)
+  expect((await ask(service, '/api/v3/events/web_event?limit=0')).status).toBe(400)
+  const requests = at(`/${organization_id}/developers/requests?route=/v3/events/web_event&status=4xx`)
+  await expect
+    .poll(
+      async () => {
+        await show(requests, 'Requests')
+        return rows('Requests').count()
+      },
+      { timeout: 30_000 },
+    )
+    .toBe(1)
+  await page.getByLabel('Status').selectOption('any')
+  await page.getByLabel('Charge').selectOption('charged only')
+  await rows('Requests').first().waitFor()
+  expect(new URL(page.url()).searchParams.get('charged')).toBe('true')
+  await check('requests')
+  await rows('Requests').first().getByRole('button').click()
+  await page.getByRole('dialog', { name: 'Request' }).getByText('records').waitFor()
+  await page.keyboard.press('Escape')
+})
+
+test('people: how many are known is free, who they are is charged, and why a browser is theirs is told', async () => {
+  await show(inProject('people'), 'People')
+  await page.getByText('Match rate', { exact: true }).last().waitFor()
+  await button(page, 'Show people').click()
+  await rows('People').first().waitFor()
+  await check('people')
+  await rows('People').first().getByRole('button').click()
+  await button(page, 'Show what this browser did').click()
+  await page.locator('dialog .trace .step').first().waitFor()
+  await check('person')
+  await button(page, 'Why this browser is theirs').click()
+  await page.locator('dialog').waitFor({ state: 'detached' })
+  await button(page, 'Look up').click()
+  await page.locator('.badge', { hasText: 'counts' }).waitFor()
+  await check('identity')
+  await page.getByRole('tab', { name: 'Match rate' }).click()
+  await rows('Match rate').first().waitFor()
+  await check('match-rate')
+  const { organization_id } = dashboard.service.demo
+  await show(at(`/${organization_id}/settings/audit`), 'Audit log')
+  await page.getByText('looked at who people are').first().waitFor()
+})
