@@ -121,8 +121,8 @@ async function main(): Promise<void> {
   const hasVisitors = demo !== null && hasSample
   // Beside the start of the workers, who need not wait for it.
   const seeding = hasVisitors
-    ? ensureSampleVisitors({ postgres: stores.postgres.pool, clickhouse: live }, demo).catch((error: Error) =>
-        log.warn(`the demo could not be given visitors: ${error.message}`),
+    ? ensureSampleVisitors({ postgres: stores.postgres.pool, clickhouse: live, uploads }, demo).catch(
+        (error: Error) => log.warn(`the demo could not be given visitors: ${error.message}`),
       )
     : null
   const cursorKey =

@@ -1,6 +1,7 @@
 import { createAudience } from '../audiences/audiences.ts'
 import { uuidOf } from '../audiences/definition/canonical.ts'
 import { templates } from '../audiences/templates.ts'
+import type { Uploads } from '../lists/upload/uploads.ts'
 import type { Graph } from '../people/generate/index.ts'
 import { reloadIdentity } from '../people/identity/refresh.ts'
 import type { ClickHouse } from '../platform/clickhouse/client.ts'
@@ -14,6 +15,7 @@ import {
   sampleProfiles,
   sampleRows,
 } from '../sandbox/sample.ts'
+import { ensureSampleLists } from '../sandbox/sampleLists.ts'
 import { sampleRules, sampleSignals, signalDays } from '../sandbox/sampleSignals.ts'
 import { readRules, replaceRules } from '../signals/rules.ts'
 import type { Demo } from './demo.ts'
@@ -35,10 +37,10 @@ export const demoAudienceId = ({ project_id }: Demo): string => uuidOf(`${projec
 
 /**
  * Gives the demo's project a second pixel with a month of visits, by people of whom profiles tell, what they and companies
- * are interested in, and three audiences made from templates: once, when the demo is new. Done again where it was broken off.
+ * are interested in, a list of customers, and three audiences made from templates: once, when the demo is new. Done again where it was broken off.
  */
 export async function ensureSampleVisitors(
-  { postgres, clickhouse }: { postgres: Postgres; clickhouse: ClickHouse },
+  { postgres, clickhouse, uploads }: { postgres: Postgres; clickhouse: ClickHouse; uploads: Uploads },
   demo: Demo,
   now = new Date(),
 ): Promise<void> {
@@ -47,6 +49,7 @@ export async function ensureSampleVisitors(
   const pixel = await postgres.query('SELECT FROM pixels WHERE pixel_id = $1', [pixelId])
   if (pixel.rowCount !== 0) return
   await fillVisits(clickhouse, { organizationId, projectId, pixelId }, now)
+  await ensureSampleLists(postgres, uploads, { listId: uuidOf(`${projectId} customers`), projectId, graph })
   await inTransaction(postgres, async (client) => {
     await client.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
       ...[pixelId, projectId, 'Sample visitors'],

@@ -19,7 +19,7 @@ const tracedFields = [
   ...['is_bot', 'resolved'],
 ].map((name) => fieldNamed(name)!)
 
-export interface StoredEvent {
+interface StoredEvent {
   project_id: string
   pixel_id: string
   source: string
@@ -45,7 +45,7 @@ export async function readStored(reader: Reader, scope: Scope, eventId: string):
 /** Most rows of each kind in an answer. */
 const tracedMax = 20
 
-export interface Rejection {
+interface Rejection {
   received_at: string
   project_id: string
   pixel_id: string

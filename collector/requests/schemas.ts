@@ -8,7 +8,7 @@ export const retentionDays = 30
 
 const statusClasses = ['2xx', '3xx', '4xx', '5xx'] as const
 
-export const RequestsQuery = exactly({
+const RequestsQuery = exactly({
   project_id: Type.Optional(Id),
   caller_id: Type.Optional(
     Type.String({ format: 'uuid', description: 'Requests of this API key, or of this member.' }),
@@ -44,7 +44,7 @@ export const RequestsQuery = exactly({
 })
 export type RequestsQuery = Static<typeof RequestsQuery>
 
-export const ApiRequest = Type.Object(
+const ApiRequest = Type.Object(
   {
     request_id: Id,
     at: Timestamp,

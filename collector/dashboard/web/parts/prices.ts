@@ -3,12 +3,12 @@ import { money, nameOfMeter, records } from '../pages/usage/amounts.ts'
 import { type QueryState, useQuery } from '../useQuery.ts'
 
 /** What a record of each meter costs. */
-export interface Price {
+interface Price {
   micros_per_thousand: number
   free_records_per_month: number
 }
 
-export type Prices = ReadonlyMap<string, Price>
+type Prices = ReadonlyMap<string, Price>
 
 let asked: Promise<Prices> | undefined
 

@@ -7,10 +7,13 @@ export function useParams(): URLSearchParams {
   return useMemo(() => new URLSearchParams(search), [search])
 }
 
-/** Shows the same page with other parameters; the way back leads to these. */
-export function changeParams(change: (params: URLSearchParams) => void): void {
+/** Shows the same page with other parameters; the way back leads to these, unless the others `replace` them. */
+export function changeParams(
+  change: (params: URLSearchParams) => void,
+  options: { replace?: boolean } = {},
+): void {
   const params = new URLSearchParams(currentSearch.value)
   change(params)
   const search = params.size > 0 ? `?${params}` : ''
-  if (search !== currentSearch.value) go(currentPath.value + search)
+  if (search !== currentSearch.value) go(currentPath.value + search, options)
 }
