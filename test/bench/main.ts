@@ -17,6 +17,7 @@ import { pixelSize } from './pixelSize.ts'
 import { read } from './read.ts'
 import { readable } from './readable.ts'
 import type { Bench, Row } from './rows.ts'
+import { scale } from './scale.ts'
 import { ship } from './ship.ts'
 import { tiers } from './tiers.ts'
 import { trackersSideBySide } from './trackers.ts'
@@ -48,6 +49,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   webhooks,
   intent,
   dashboard,
+  scale,
 }
 
 const { values: flags, positionals } = parseArgs({

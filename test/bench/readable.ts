@@ -12,7 +12,7 @@ const givenUpMs = 30_000
 
 /** From the acknowledgement of an event until the API returns it, one event every 50 ms. */
 export async function readable({ log }: Bench): Promise<Row> {
-  const waitedMs = await withService((service) => measure(service))
+  const waitedMs = await withService((service) => measureReadable(service, [service.url]))
   log(`${waitedMs.length} events became readable`)
   return {
     what: 'accepted → readable, p50 / p99',
@@ -22,7 +22,8 @@ export async function readable({ log }: Bench): Promise<Row> {
   }
 }
 
-async function measure(service: Service): Promise<number[]> {
+/** How long events took, milliseconds each, that were sent to collectors in turn, until the service returned them. */
+export async function measureReadable(service: Service, collectorUrls: readonly string[]): Promise<number[]> {
   const acceptedAt = new Map<string, number>()
   const waitedMs: number[] = []
   let isSending = true
@@ -30,7 +31,8 @@ async function measure(service: Service): Promise<number[]> {
   const send = async () => {
     for (let sent = 0; sent < events; sent++) {
       const event = customEvent({ sent })
-      const answer = await postBeacon(service.url, beaconOf(service, [event]))
+      const url = collectorUrls[sent % collectorUrls.length]!
+      const answer = await postBeacon(url, beaconOf(service, [event]))
       if (!answer.ok) throw new Error(`a beacon was answered ${answer.status}`)
       acceptedAt.set(event.event_id, performance.now())
       await delay(sendEveryMs)
