@@ -9,6 +9,11 @@ export interface ProjectGrant {
   role: 'admin' | 'member'
 }
 
+/** What a request needs of a project: to see it, to see who its people are, or to change what is in it. */
+export type ProjectNeed = 'read' | 'identity' | 'write'
+
+export const identityIsForAdmins = () => forbidden('Who people are is for admins of the project to see.')
+
 /** Whether a key of one role may all that one of the other may. */
 export const coversRole = (role: KeyRole, other: KeyRole): boolean =>
   keyRoles.indexOf(role) >= keyRoles.indexOf(other)
@@ -84,7 +89,7 @@ export async function projectFor(
   postgres: Postgres,
   principal: Principal,
   projectId: string | undefined,
-  needs: 'read' | 'write',
+  needs: ProjectNeed,
 ): Promise<ProjectGrant> {
   const { organizationId, caller } = principal
   const wanted = projectId?.toLowerCase() ?? principal.projectId
@@ -100,5 +105,6 @@ export async function projectFor(
   const role = caller.kind === 'key' || caller.role !== 'member' ? 'admin' : rows[0].role
   if (role === null) throw notFound.project()
   if (needs === 'write' && role !== 'admin') throw forbidden('This takes an admin of the project.')
+  if (needs === 'identity' && role !== 'admin') throw identityIsForAdmins()
   return { projectId: wanted, role }
 }

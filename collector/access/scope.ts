@@ -1,7 +1,8 @@
 import { isUuid } from '../../schemas/uuid.ts'
-import { forbidden, invalidParameter, notFound, pixelInactive } from '../http/errors.ts'
+import { invalidParameter, notFound, pixelInactive } from '../http/errors.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { ttlCache } from '../platform/ttlCache.ts'
+import { identityIsForAdmins } from './permissions.ts'
 import type { Principal } from './principal.ts'
 import { plainMemberId } from './visibility.ts'
 
@@ -66,8 +67,7 @@ export function createScopeOf(
         throw invalidParameter('project_id', 'is missing: you read one project at a time')
       const role = await roleIn(JSON.stringify({ memberId, projectId } satisfies Membership))
       if (!role) throw asked.projectId ? notFound.project() : pixel ? notFound.pixel() : notFound.campaign()
-      if (kind === 'identity' && role !== 'admin')
-        throw forbidden('Who visitors are is for admins of the project to see.')
+      if (kind === 'identity' && role !== 'admin') throw identityIsForAdmins()
     }
     if (pixel && !pixel.active) throw pixelInactive()
 

@@ -1,5 +1,5 @@
 import type { Access } from '../access/access.ts'
-import { projectFor } from '../access/permissions.ts'
+import { type ProjectNeed, projectFor } from '../access/permissions.ts'
 import type { Principal } from '../access/principal.ts'
 import { access } from '../access/recordAccess.ts'
 import { sampleIdentity } from '../access/sampleView.ts'
@@ -28,12 +28,12 @@ interface ProjectRequest {
 /**
  * The project that a request names, by X-Project-Id, ?project_id= or the body's project_id. Throws 400 when two of them
  * differ or it is missing, 403 "access denied" when it is another than the key's, 404 "project not found" for one that
- * the caller may not see, and 403 "forbidden" for who may not change what is in it.
+ * the caller may not see, and 403 "forbidden" for who may not change what is in it, or see who its people are.
  */
 export async function projectOf(
   postgres: Postgres,
   request: ProjectRequest,
-  needs: 'read' | 'write',
+  needs: ProjectNeed,
 ): Promise<string> {
   const asked = askedProject(request)
   if (asked === undefined) {
@@ -47,7 +47,7 @@ export async function requireProject(
   postgres: Postgres,
   principal: Principal,
   asked: string,
-  needs: 'read' | 'write',
+  needs: ProjectNeed,
 ): Promise<string> {
   if (principal.projectId !== null && asked !== principal.projectId) throw accessDenied()
   return (await projectFor(postgres, principal, asked, needs)).projectId

@@ -36,7 +36,7 @@ export const changesRoute =
       chargedRoute(billing, describeChanges, async (request, reply) => {
         const { principal, params, query } = request
         const { organizationId } = principal
-        const projectId = await projectOf(postgres, request, 'read')
+        const projectId = await projectOf(postgres, request, 'identity')
         const audience = await readAudience(postgres, { organizationId, projectId }, params.audience_id)
         requirePeople(audience)
         const { build, previous } = await readBuilds(postgres, audience.id, params.build_id)

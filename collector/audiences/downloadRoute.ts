@@ -66,7 +66,7 @@ export const downloadRoute =
       },
       async (request, reply): Promise<Static<typeof Download>> => {
         const { principal, params, query } = request
-        const projectId = await projectOf(postgres, request, 'read')
+        const projectId = await projectOf(postgres, request, 'identity')
         const scope = { organizationId: principal.organizationId, projectId }
         const audience = await readAudience(postgres, scope, params.audience_id)
         const format = query.format ?? 'csv'

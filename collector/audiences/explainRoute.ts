@@ -83,7 +83,7 @@ export const explainRoute =
         const { principal, params, query } = request
         const { organizationId } = principal
         const hem = readSubject({ hem: query.hem, email: query.email }).hem!
-        const projectId = await projectOf(postgres, request, 'read')
+        const projectId = await projectOf(postgres, request, 'identity')
         const audience = await readAudience(postgres, { organizationId, projectId }, params.audience_id)
         requirePeople(audience)
         return {

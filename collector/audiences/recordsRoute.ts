@@ -31,7 +31,7 @@ export const recordsRoute =
       chargedRoute(billing, describeRecords, async (request, reply) => {
         const { principal, params, query } = request
         const { organizationId } = principal
-        const projectId = await projectOf(postgres, request, 'read')
+        const projectId = await projectOf(postgres, request, 'identity')
         const audience = await readAudience(postgres, { organizationId, projectId }, params.audience_id)
         requirePeople(audience)
         const place = query.cursor === undefined ? null : cursors.read(audience.id, query.cursor)

@@ -59,6 +59,21 @@ test('a queue runs when the primary starts, and at once when a transaction that 
   await waitFor('the second run', () => runs === 2, 4_000)
 })
 
+test('a primary leaves the schedules of queues that only another one has', async () => {
+  const run = async () => {}
+  const scheduled = async () =>
+    (
+      await postgres.query<{ name: string }>(
+        "SELECT name FROM pgboss.schedule WHERE name LIKE 'test.only%' ORDER BY name",
+      )
+    ).rows.map(({ name }) => name)
+  await startPrimary([{ name: 'test.only.one', schedule: onceAYear, run }])
+  await startPrimary([{ name: 'test.only.two', schedule: onceAYear, run }])
+  expect(await scheduled()).toEqual(['test.only.one', 'test.only.two'])
+  await startPrimary([{ name: 'test.only.one', run }])
+  expect(await scheduled()).toEqual(['test.only.two'])
+})
+
 test('what is announced while a job runs has it run once more, however often', async () => {
   const release: (() => void)[] = []
   const run = () => new Promise<void>((resolve) => release.push(resolve))

@@ -146,7 +146,10 @@ export const openBoss = (postgres: Postgres, options: Omit<ConstructorOptions, '
 /** What the jobs of a key are in pg-boss: a group, of which one runs at a time. */
 const groupOf = (key: string | null) => ({ id: key ?? 'all' })
 
-/** Makes queues and schedules what they are declared as. One that is declared no longer keeps its jobs, unscheduled. */
+/**
+ * Makes queues and schedules what they are declared as. Those of others stay as they are: another primary may have other
+ * settings, or another version, and what nobody runs is one job that waits.
+ */
 async function declareQueues(boss: PgBoss, queues: readonly Queue[]): Promise<void> {
   const [known, schedules] = await Promise.all([boss.getQueues(), boss.getSchedules()])
   for (const { name, schedule, timeoutSeconds = 300, retryLimit = 5 } of queues) {
@@ -170,9 +173,8 @@ async function declareQueues(boss: PgBoss, queues: readonly Queue[]): Promise<vo
     const scheduled = schedules.find((each) => each.name === name)
     if (schedule && scheduled?.cron !== schedule)
       await boss.schedule(name, schedule, null, { group: groupOf(null) })
+    if (!schedule && scheduled) await boss.unschedule(name)
   }
-  for (const { name } of schedules)
-    if (!queues.some((queue) => queue.name === name && queue.schedule)) await boss.unschedule(name)
 }
 
 /** The same function, of which at most `max` calls are under way at a time; the others wait in order. */

@@ -57,6 +57,12 @@ const gone = '404 project not found'
 const noPixel = '404 pixel not found'
 const noProjectNamed = '400 invalid_parameter'
 const noMember = '404 member not found'
+const noAudience = '404 audience not found'
+const anAudience = `/api/v1/audiences/${randomUUID()}`
+/** What of an audience tells who its people are. */
+const namesPeople = ['/records', '/download', '/explain', `/builds/${randomUUID()}/changes`].map(
+  (path) => `GET ${anAudience}${path}?project_id=HERE${path === '/explain' ? '&email=a@example.com' : ''}`,
+)
 const no = '403 forbidden'
 const refused = no
 const theirOwn = ok
@@ -77,6 +83,7 @@ const forEveryKey = [
   'GET /api/v1/rejected_events?project_id=HERE',
   'GET /api/v1/resolution/statistics?project_id=HERE',
   'GET /api/v1/lookup?email=nobody@example.com',
+  ...namesPeople,
 ]
 
 /** One line for each route: how it is asked, and what each caller gets who does not get `others`. */
@@ -230,6 +237,12 @@ const table: [
     { projectMember: no, outsider: gone, stranger: gone },
     ok,
   ],
+  ...namesPeople.map((route): (typeof table)[number] => [
+    route,
+    () => undefined,
+    { projectMember: no, outsider: gone, stranger: gone },
+    noAudience,
+  ]),
   [
     'GET /api/v3/events/resolution_hem?pixel_id=PIXEL',
     () => undefined,
