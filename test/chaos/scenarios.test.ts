@@ -77,7 +77,8 @@ test(
   async () => {
     const result = await runPoison({ stores: await ownStores(), seed, log })
     expect(result.goodReadable).toBe(result.goodRows)
-    expect(result.sentReadableMs).toBeLessThan(2_000)
+    // Held up by the poison it would wait for ever; the turn to ship, and a busy machine, take seconds.
+    expect(result.sentReadableMs).toBeLessThan(20_000)
     expect(result.deadLetters).toHaveLength(result.poisonRows)
     for (const id of result.poisonIds) {
       expect(result.deadLetters.find(({ row }) => row.includes(id))).toMatchObject({

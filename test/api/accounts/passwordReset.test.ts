@@ -27,7 +27,8 @@ afterAll(async () => {
 
 const askFor = (email: string, address = '10.9.8.7') =>
   it.ask({ 'x-forwarded-for': address }, 'POST /dashboard/password-reset', { email })
-const mailTo = (email: string) => mailServer.mailTo(email)
+/** Whoever is invited has a mail of that, too. */
+const mailTo = (email: string) => mailServer.mailTo(email, '/reset-password/')
 const tokenIn = (body: string) => /\/reset-password\/([\w-]{43})/.exec(body)![1]!
 
 const cli = join(packageRoot, 'dist/collector/cli.js')
