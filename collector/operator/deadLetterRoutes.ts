@@ -19,7 +19,7 @@ const replayedMax = 1_000
 /** Of PostgreSQL's advisory locks: nobody replays while somebody does. */
 const replayLock = 7_306_553
 
-const tags = ['Operator']
+const tags = ['Dashboard']
 const path = '/dashboard/operator/dead-letters'
 
 /** /dashboard/operator/dead-letters: rows that ClickHouse refused, on the machine that answers. */

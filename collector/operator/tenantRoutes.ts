@@ -30,7 +30,7 @@ export const tenantRoutes =
         config: { access: { to: 'session' } },
         schema: {
           ...{
-            tags: ['Operator'],
+            tags: ['Dashboard'],
             operationId: 'listTopTenants',
             summary: 'List the organizations that do most',
           },

@@ -1,4 +1,4 @@
-import { knownPeople } from '../../people/identity/profileSql.ts'
+import { knownPeople, profileCount } from '../../people/identity/profileSql.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { columnOf, type Kind } from '../kinds.ts'
 
@@ -111,7 +111,7 @@ const knownOf: Readonly<Record<Kind, (areAsked: IsOne) => string>> = {
     `SELECT cookie_id FROM followed_links WHERE ${ofOrganization} AND ${areAsked('cookie_id')}`,
 }
 
-const people = '(SELECT count() FROM profile_rows) + (SELECT count() FROM identity_links)'
+const people = `(${profileCount}) + (SELECT count() FROM identity_links)`
 /** SQL: about how many items of a kind are known. */
 const sizeOfKnown: Readonly<Record<Kind, string>> = {
   ...{ emails: people, hems: people },
