@@ -1,3 +1,4 @@
+import { readGoals, replaceGoals } from '../analytics/goals.ts'
 import { createAudience } from '../audiences/audiences.ts'
 import { uuidOf } from '../audiences/definition/canonical.ts'
 import { templates } from '../audiences/templates.ts'
@@ -32,12 +33,18 @@ const demoTemplates = [
   'visiting_decision_makers',
 ] as const
 
+const demoGoals = [
+  { name: 'Order', filter: 'event_type:eq:page_view,page_path:eq:/thanks' },
+  { name: 'Search', filter: 'event_type:eq:search' },
+]
+
 /** The audience that the welcome shows. */
 export const demoAudienceId = ({ project_id }: Demo): string => uuidOf(`${project_id} ${demoTemplates[0]}`)
 
 /**
- * Gives the demo's project a second pixel with a month of visits, by people of whom profiles tell, what they and companies
- * are interested in, a list of customers, and three audiences made from templates: once, when the demo is new. Done again where it was broken off.
+ * Gives the demo's project a second pixel with a month of visits, by people of whom profiles tell, what they and
+ * companies are interested in, a list of customers, two goals, and three audiences made from templates: once, when the
+ * demo is new. Done again where it was broken off.
  */
 export async function ensureSampleVisitors(
   { postgres, clickhouse, uploads }: { postgres: Postgres; clickhouse: ClickHouse; uploads: Uploads },
@@ -56,6 +63,8 @@ export async function ensureSampleVisitors(
     ])
     const { version } = await readRules(client, organizationId)
     if (version === 0) await replaceRules(client, organizationId, sampleRules)
+    const { goals } = await readGoals(client, projectId)
+    if (goals.length === 0) await replaceGoals(client, projectId, demoGoals)
     for (const templateId of demoTemplates) {
       const { name, definition } = templates.find(({ template_id }) => template_id === templateId)!
       const audienceId = uuidOf(`${projectId} ${templateId}`)

@@ -54,7 +54,7 @@ describe('the overview', () => {
     await page.locator('.chart canvas').waitFor()
     await page.getByText('As a table').click()
     const rows = page.locator('.table-scroll tbody tr')
-    expect(await rows.count()).toBe(30)
+    await expect.poll(() => rows.count()).toBe(30)
     const sum = async () =>
       (await rows.locator('td:nth-child(2)').allTextContents()).reduce(
         (sum, text) => sum + Number(text.replace(/\D/g, '')),
@@ -150,6 +150,10 @@ test('a funnel is put together step by step, and stands in the address', async (
 
 test('a goal is set, counted, and removed; what is wrong with one is said beside it', async () => {
   await page.goto(pageOf('goals'))
+  for (const name of ['Order', 'Search']) {
+    await button(page, `Remove ${name}`).click()
+    await page.getByRole('row', { name }).waitFor({ state: 'detached' })
+  }
   await page.getByRole('heading', { name: 'No goals yet' }).waitFor()
   await button(page, 'New goal').first().click()
   await page.getByLabel('Name', { exact: true }).fill('Ordered')
@@ -172,7 +176,7 @@ test('retention has a row for each cohort, and turns to days', async () => {
   await page.getByRole('columnheader', { name: 'Same week' }).waitFor()
   await page.getByLabel('Interval').selectOption('day')
   await page.getByRole('columnheader', { name: 'Same day' }).waitFor()
-  expect(await page.locator('.cohorts tbody tr').count()).toBeGreaterThan(5)
+  await expect.poll(() => page.locator('.cohorts tbody tr').count()).toBeGreaterThan(5)
   expect(new URL(page.url()).searchParams.get('interval')).toBe('day')
 })
 

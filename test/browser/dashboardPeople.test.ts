@@ -89,10 +89,10 @@ test('an invited member chooses a password and sees only their project, without 
   await heading(guest, 'Projects').waitFor()
   await guest.locator('.rows li').first().waitFor()
   expect(await guest.locator('.rows .name').allTextContents()).toEqual(['Demo shop'])
-  expect(await button(guest, 'New project').count()).toBe(0)
+  await expect.poll(() => button(guest, 'New project').count()).toBe(0)
   await button(guest, 'Menu').click()
   await guest.getByRole('link', { name: 'API keys' }).waitFor()
-  expect(await guest.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
+  await expect.poll(() => guest.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
 
   await guest.goto(link)
   await heading(guest, 'This invitation is no longer good').waitFor()
@@ -140,7 +140,7 @@ test('deleting a project asks what becomes of its events', async () => {
   await button(page, 'Delete project').click()
   await heading(page, 'Projects').waitFor()
   await page.getByRole('link', { name: 'Demo shop' }).waitFor()
-  expect(await page.getByRole('link', { name: 'Short-lived project' }).count()).toBe(0)
+  await expect.poll(() => page.getByRole('link', { name: 'Short-lived project' }).count()).toBe(0)
   await page.context().close()
 })
 

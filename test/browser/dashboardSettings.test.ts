@@ -59,7 +59,7 @@ describe('a pixel’s page', () => {
 
   test('what is not saved is counted in sight, on whichever tab, and saved as one', async () => {
     const page = await openPixel('?tab=privacy')
-    expect(await button(page, 'Save settings').count()).toBe(0)
+    await expect.poll(() => button(page, 'Save settings').count()).toBe(0)
     await page.getByLabel('Drop what bots send').check()
     await tab(page, 'Capture').click()
     await page.getByLabel('Longest text').fill('77')
@@ -146,7 +146,7 @@ describe('one’s account', () => {
     await openAccount(here)
     await here.getByRole('button', { name: 'End all others' }).click()
     await here.getByText('session ended').or(here.getByText('sessions ended')).waitFor()
-    expect(await here.locator('.rows li').count()).toBe(1)
+    await expect.poll(() => here.locator('.rows li').count()).toBe(1)
     expect(await here.locator('.rows li').textContent()).toContain('Chrom')
     await expect
       .poll(async () => {

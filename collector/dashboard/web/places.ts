@@ -147,7 +147,7 @@ export const projectPlaces: readonly Place[] = [
   },
   {
     path: 'people',
-    name: 'People and companies',
+    name: 'People',
     key: 'v',
     hasView: true,
     page: lazyPage(() => import('./pages/people/people.tsx').then(({ People }) => People)),

@@ -54,6 +54,16 @@ test('three audiences of the demo have records and files for its live key, and t
   expect((await parquetReadObjects({ file })).length).toBe(download.count)
 })
 
+test('two goals of the demo are met by some of its visitors', async () => {
+  const answer = await ask(service, `/api/v1/analytics/conversions?project_id=${service.demo.project_id}`)
+  const { conversions } = (await answer.json()) as { conversions: { name: string; rate: number }[] }
+  expect(conversions.map(({ name }) => name)).toEqual(['Order', 'Search'])
+  for (const { rate } of conversions) {
+    expect(rate).toBeGreaterThan(0)
+    expect(rate).toBeLessThan(1)
+  }
+})
+
 test('what happens in the shop is read without them, and another start adds nothing', async () => {
   expect(await readRows(service, {})).toEqual([])
   const before = await built()
