@@ -134,14 +134,14 @@ async function buildProgram(): Promise<Command> {
     .command('migrate')
     .description('bring both stores to this version’s schema, which each start does too')
     .action(async () => {
-      const { migrate } = await import('./operate/migrate.ts')
+      const { migrate } = await import('./maintenance/migrate.ts')
       await migrate(readConfig(process.env))
     })
   program
     .command('doctor')
     .description('what is well and what is not: stores, schema, clocks, disks, spool, collectors')
     .action(async () => {
-      const { examine } = await import('./operate/doctor/command.ts')
+      const { examine } = await import('./maintenance/doctor/command.ts')
       if (!(await examine(readConfig(process.env)))) process.exitCode = 1
     })
   const clickhousePlace = [
@@ -153,7 +153,7 @@ async function buildProgram(): Promise<Command> {
     .description('write all that is stored into a directory, beside the running service or without it')
     .option(...clickhousePlace)
     .action(async (directory, options) => {
-      const { backUp } = await import('./operate/backup/commands.ts')
+      const { backUp } = await import('./maintenance/backup/commands.ts')
       await backUp(readConfig(process.env), directory, options)
     })
   program
@@ -161,7 +161,7 @@ async function buildProgram(): Promise<Command> {
     .description('fill an empty data directory and empty stores with a backup')
     .option(...clickhousePlace)
     .action(async (directory, options) => {
-      const { restore } = await import('./operate/backup/commands.ts')
+      const { restore } = await import('./maintenance/backup/commands.ts')
       await restore(readConfig(process.env), directory, options)
     })
   program
@@ -170,7 +170,7 @@ async function buildProgram(): Promise<Command> {
     .command('ship <directory>')
     .description('bring to ClickHouse what a collector that is gone for good had not shipped')
     .action(async (directory) => {
-      const { shipSpool } = await import('./operate/shipSpool.ts')
+      const { shipSpool } = await import('./maintenance/shipSpool.ts')
       await shipSpool(readConfig(process.env), directory)
     })
   program

@@ -1,5 +1,22 @@
-import { currentSearch } from './router.tsx'
-import { changeParams } from './view/params.ts'
+import { useMemo } from 'preact/hooks'
+import { currentPath, currentSearch, go } from './router.tsx'
+
+/** The parameters of the address's query. A hook. */
+export function useParams(): URLSearchParams {
+  const search = currentSearch.value
+  return useMemo(() => new URLSearchParams(search), [search])
+}
+
+/** Shows the same page with other parameters; the way back leads to these, unless the others `replace` them. */
+export function changeParams(
+  change: (params: URLSearchParams) => void,
+  options: { replace?: boolean } = {},
+): void {
+  const params = new URLSearchParams(currentSearch.value)
+  change(params)
+  const search = params.size > 0 ? `?${params}` : ''
+  if (search !== currentSearch.value) go(currentPath.value + search, options)
+}
 
 /** A parameter of the page's address; '' where it has none. To be read while drawing. */
 export const urlValue = (name: string): string => new URLSearchParams(currentSearch.value).get(name) ?? ''
@@ -12,4 +29,19 @@ export function setUrl(values: Record<string, string>, options: { replace?: bool
       else params.set(name, value)
     }
   }, options)
+}
+
+/**
+ * One of a few, kept in a parameter of the page's address, so that it can be sent on and is there after a reload; the
+ * first of `options` needs no parameter.
+ */
+export function urlChoice<Option extends string>(
+  parameter: string,
+  options: readonly Option[],
+): [current: Option, choose: (option: Option) => void] {
+  const given = urlValue(parameter)
+  return [
+    options.find((option) => option === given) ?? options[0]!,
+    (option) => setUrl({ [parameter]: option === options[0] ? '' : option }, { replace: true }),
+  ]
 }

@@ -1,14 +1,19 @@
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 
-/** Does something again and again while the page is seen, each time after the one before has ended. A hook. */
-export function useRepeat(act: () => Promise<void>, everyMs: number, isWanted = true): void {
+/**
+ * Does something again and again while the page is seen, each time after the one before has ended; what fails is tried
+ * again the next time. A hook.
+ */
+export function useRepeat(act: () => Promise<unknown>, everyMs: number, isWanted = true): void {
+  const latest = useRef(act)
+  latest.current = act
   useEffect(() => {
     if (!isWanted) return
     let timer: ReturnType<typeof setTimeout>
     let isOver = false
     const wait = () => {
       timer = setTimeout(async () => {
-        if (!document.hidden) await act()
+        if (!document.hidden) await latest.current().catch(() => {})
         if (!isOver) wait()
       }, everyMs)
     }

@@ -26,8 +26,11 @@ interface Window {
 
 const dayMs = 86_400_000
 
-/** First and last day of a period. */
-export function daysOf(period: Exclude<Period, 'custom'>, now = Date.now()): Days {
+/** First and last day of a period: of `days7` the seven that end with today. */
+export function daysOf(
+  period: 'today' | 'yesterday' | 'month' | 'lastMonth' | `days${number}`,
+  now = Date.now(),
+): Days {
   const at = new Date(now)
   const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()]
   switch (period) {

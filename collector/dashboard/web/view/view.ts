@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
 import { currentSearch } from '../router.tsx'
-import { changeParams } from './params.ts'
+import { changeParams } from '../urlState.ts'
 import { type Days, daysOf, type Period, periods, windowOf } from './periods.ts'
 
 /** What pages of figures are about. It stands in the address, so that a link shows the same to whoever follows it. */
@@ -32,7 +32,8 @@ function readView(search: string): View {
   const asked = params.get('period') ?? ''
   const [from, to] = [params.get('from'), params.get('to')]
   const custom = isDay(from) && isDay(to) && from <= to ? { from, to } : undefined
-  const period = asked in periods && (asked !== 'custom' || custom) ? (asked as Period) : periodDefault
+  const period =
+    Object.hasOwn(periods, asked) && (asked !== 'custom' || custom) ? (asked as Period) : periodDefault
   return {
     period,
     days: period === 'custom' ? custom! : daysOf(period),

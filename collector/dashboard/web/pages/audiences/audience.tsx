@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { ApiError, api, messageOf } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { ConfirmDialog } from '../../parts/confirmDialog.tsx'
@@ -7,10 +7,12 @@ import { Page, Section } from '../../parts/page.tsx'
 import { costOf, usePrices } from '../../parts/prices.ts'
 import { exactTime } from '../../parts/time.ts'
 import { toast } from '../../parts/toast.tsx'
+import { useProjectPath } from '../../projectPath.ts'
 import { go, Link } from '../../router.tsx'
 import { useQuery } from '../../useQuery.ts'
+import { useRepeat } from '../../useRepeat.ts'
 import { nameOfMeter, records } from '../usage/amounts.ts'
-import { type Audience, useProjectPath } from './audiences.tsx'
+import type { Audience } from './audiences.tsx'
 import { Builds } from './builds.tsx'
 import { Explain } from './explain.tsx'
 
@@ -88,15 +90,12 @@ function Progress({ audience, reload }: { audience: Audience; reload(): Promise<
   const ids = { project_id: audience.project_id, audience_id: audience.id }
   const [state, setState] = useState({ status: audience.status, progress: 0, error: '' })
   const isUnderWay = state.status === 'pending' || state.status === 'unloading'
-  useEffect(() => {
-    if (!isUnderWay) return
-    const timer = setInterval(async () => {
-      const { status, progress, error = '' } = await api.getAudienceStatus(ids)
-      setState({ status, progress, error })
-      if (status === 'completed') await reload()
-    }, pollMs)
-    return () => clearInterval(timer)
-  }, [isUnderWay])
+  const look = async () => {
+    const { status, progress, error = '' } = await api.getAudienceStatus(ids)
+    setState({ status, progress, error })
+    if (status === 'completed') await reload()
+  }
+  useRepeat(look, pollMs, isUnderWay)
   const { low, medium, high } = audience.bucket_counts
   const hasBuckets = [low, medium, high].some((count) => count)
   return (

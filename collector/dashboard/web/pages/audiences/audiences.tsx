@@ -1,19 +1,12 @@
 import { api } from '../../api.ts'
-import { Page } from '../../parts/page.tsx'
-import { PagedTable } from '../../parts/pagedTable.tsx'
+import { ListPage } from '../../parts/listPage.tsx'
 import { exactTime } from '../../parts/time.ts'
+import { useProjectPath } from '../../projectPath.ts'
 import { go, Link } from '../../router.tsx'
-import { useSession } from '../../session.ts'
 import { useListQuery } from '../../useQuery.ts'
 import { nameOfMeter, records } from '../usage/amounts.ts'
 
 export type Audience = Awaited<ReturnType<typeof api.getAudience>>['audience']
-
-/** The addresses of a project's pages of one kind. */
-export function useProjectPath(projectId: string): (path: string) => string {
-  const { organization } = useSession()
-  return (path) => `/${organization.organization_id}/projects/${projectId}/${path}`
-}
 
 /** A project's audiences: people or companies by what they did, who they are and what interests them. */
 export function Audiences({ projectId }: { projectId: string }) {
@@ -28,28 +21,21 @@ export function Audiences({ projectId }: { projectId: string }) {
     </Link>
   )
   return (
-    <Page
+    <ListPage
       title="Audiences"
       lead="People or companies, chosen by what they did, who they are and what interests them; built once, then read, downloaded or sent."
-      actions={audiences.value?.length !== 0 && create}
-    >
-      <div class="wide">
-        <PagedTable
-          caption="Audiences"
-          query={audiences}
-          empty={
-            <>
-              <h2>Make the first audience</h2>
-              <p>Begin with a template, see at once how many it finds and what they cost, then save it.</p>
-              {create}
-            </>
-          }
-          columns={columns}
-          keyOf={({ id }) => id}
-          open={({ id }) => go(pathTo(`audiences/${id}`))}
-        />
-      </div>
-    </Page>
+      create={create}
+      query={audiences}
+      empty={
+        <>
+          <h2>Make the first audience</h2>
+          <p>Begin with a template, see at once how many it finds and what they cost, then save it.</p>
+        </>
+      }
+      columns={columns}
+      keyOf={({ id }) => id}
+      open={({ id }) => go(pathTo(`audiences/${id}`))}
+    />
   )
 }
 

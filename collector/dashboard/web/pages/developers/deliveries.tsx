@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { Dialog } from '../../parts/dialog.tsx'
+import { Facts } from '../../parts/facts.tsx'
 import { Section } from '../../parts/page.tsx'
 import { PagedTable } from '../../parts/pagedTable.tsx'
 import { exactTime } from '../../parts/time.ts'
 import { toast } from '../../parts/toast.tsx'
-import { urlChoice } from '../../urlChoice.ts'
+import { urlChoice } from '../../urlState.ts'
 import { useListQuery } from '../../useQuery.ts'
 import type { Webhook } from './webhooks.tsx'
 
@@ -116,8 +117,8 @@ function Found({
       />
       {shown && (
         <Dialog title="Delivery" close={() => show(null)} class="side-dialog">
-          <dl class="facts">
-            {Object.entries({
+          <Facts
+            of={{
               Message: shown.message_id,
               Event: shown.type,
               Status: shown.status,
@@ -126,15 +127,8 @@ function Found({
               'Next attempt': shown.next_attempt_at && exactTime(shown.next_attempt_at),
               'Answer’s status': shown.response_status && String(shown.response_status),
               Error: shown.error,
-            })
-              .filter(([, fact]) => fact)
-              .map(([name, fact]) => (
-                <div key={name}>
-                  <dt>{name}</dt>
-                  <dd>{fact}</dd>
-                </div>
-              ))}
-          </dl>
+            }}
+          />
           {shown.response_body && <pre class="details">{shown.response_body}</pre>}
           <div class="actions">
             <button

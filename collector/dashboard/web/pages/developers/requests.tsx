@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { Copyable } from '../../parts/copyable.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
+import { Facts } from '../../parts/facts.tsx'
 import { Page } from '../../parts/page.tsx'
 import { PagedTable } from '../../parts/pagedTable.tsx'
 import { exactTime } from '../../parts/time.ts'
@@ -105,7 +106,7 @@ function askedOf(): Asked {
   return {
     ...(/^[2-5](xx|\d\d)$/.test(status) && { status }),
     ...(route && { route }),
-    ...(meter in meterNames && { meter: meter as NonNullable<Asked>['meter'] & string }),
+    ...(Object.hasOwn(meterNames, meter) && { meter: meter as NonNullable<Asked>['meter'] & string }),
     ...(urlValue('charged') === 'true' && { charged: true }),
     ...(/^\d{4}-\d\d-\d\d$/.test(day) && { start_date: day, end_date: day }),
     ...(isUuid(caller) && { caller_id: caller }),
@@ -209,16 +210,7 @@ function RequestDialog({ request, close }: { request: ApiRequest; close(): void 
   return (
     <Dialog title="Request" close={close} class="side-dialog">
       <Copyable label="the request id" text={request.request_id} />
-      <dl class="facts">
-        {Object.entries(facts)
-          .filter(([, fact]) => fact !== null)
-          .map(([name, fact]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{fact}</dd>
-            </div>
-          ))}
-      </dl>
+      <Facts of={facts} />
       <div class="actions">
         <button
           type="button"

@@ -3,10 +3,11 @@ import { ApiError, api, messageOf } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { CodeSamples } from '../../parts/codeSamples.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
+import { Facts } from '../../parts/facts.tsx'
 import { JsonTree, parsedJson } from '../../parts/jsonTree.tsx'
 import { costOf, usePrices } from '../../parts/prices.ts'
 import { useQuery } from '../../useQuery.ts'
-import { type EventRow, readRows, textOfValue } from './eventRow.ts'
+import { type EventRow, readRows, textsOf } from './eventRow.ts'
 import { Trace } from './trace.tsx'
 
 /** One event: what happened to it, what it says, and how to ask for it. */
@@ -71,16 +72,7 @@ function Stored({ projectId, eventId }: { projectId: string; eventId: string }) 
       {row && (
         <section aria-labelledby="fields">
           <h3 id="fields">Fields</h3>
-          <dl class="facts">
-            {Object.entries(fields)
-              .filter(([, value]) => value !== null)
-              .map(([name, value]) => (
-                <div key={name}>
-                  <dt>{name}</dt>
-                  <dd>{textOfValue(value)}</dd>
-                </div>
-              ))}
-          </dl>
+          <Facts of={textsOf(fields)} />
         </section>
       )}
       {isWhole(row) ? (

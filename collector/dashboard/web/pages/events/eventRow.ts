@@ -21,3 +21,7 @@ export function textOfValue(value: unknown): string | number | null {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   return typeof value === 'number' || typeof value === 'string' ? value : JSON.stringify(value)
 }
+
+/** The same of each field of a row. */
+export const textsOf = (row: Readonly<Record<string, unknown>>): Record<string, string | number | null> =>
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [name, textOfValue(value)]))

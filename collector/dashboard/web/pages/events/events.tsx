@@ -1,7 +1,6 @@
 import { Page } from '../../parts/page.tsx'
 import { TabPanel, Tabs } from '../../parts/tabs.tsx'
-import { urlChoice } from '../../urlChoice.ts'
-import { setUrl, urlValue } from '../../urlState.ts'
+import { setUrl, urlChoice, urlValue } from '../../urlState.ts'
 import { EventDetails } from './eventDetails.tsx'
 import { Explorer } from './explorer.tsx'
 import { FindEvent } from './findEvent.tsx'

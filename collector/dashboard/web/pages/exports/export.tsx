@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { ConfirmDialog } from '../../parts/confirmDialog.tsx'
@@ -6,10 +6,11 @@ import { Page, Section } from '../../parts/page.tsx'
 import { PagedTable } from '../../parts/pagedTable.tsx'
 import { exactTime } from '../../parts/time.ts'
 import { toast } from '../../parts/toast.tsx'
+import { useProjectPath } from '../../projectPath.ts'
 import { go, Link } from '../../router.tsx'
 import { setUrl, urlValue } from '../../urlState.ts'
 import { useListQuery, useQuery } from '../../useQuery.ts'
-import { useProjectPath } from '../audiences/audiences.tsx'
+import { useRepeat } from '../../useRepeat.ts'
 import { destinationNames } from '../integrations/destinationFields.ts'
 import { records } from '../usage/amounts.ts'
 import type { Export } from './exports.tsx'
@@ -38,11 +39,7 @@ function Loaded({ export: one }: { export: Export }) {
   )
   const [isDeleting, setDeleting] = useState(false)
   const isUnderWay = runs.value?.some(({ ended_at }) => ended_at === null)
-  useEffect(() => {
-    if (!isUnderWay) return
-    const timer = setInterval(() => void runs.reload(), pollMs)
-    return () => clearInterval(timer)
-  }, [isUnderWay])
+  useRepeat(runs.reload, pollMs, isUnderWay ?? false)
   const chosen = runs.value?.find(({ run_id }) => run_id === urlValue('run')) ?? runs.value?.[0]
   const then = async (work: Promise<{ run: Run }>, text: string) => {
     const { run } = await work

@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { Page } from '../../parts/page.tsx'
-import { PagedTable } from '../../parts/pagedTable.tsx'
+import { ListPage } from '../../parts/listPage.tsx'
 import { exactTime } from '../../parts/time.ts'
+import { useProjectPath } from '../../projectPath.ts'
 import { go } from '../../router.tsx'
 import { useListQuery } from '../../useQuery.ts'
-import { useProjectPath } from '../audiences/audiences.tsx'
 import { destinationNames } from '../integrations/destinationFields.ts'
 import { ExportDialog } from './exportDialog.tsx'
 
@@ -25,47 +24,41 @@ export function Exports({ projectId }: { projectId: string }) {
     </button>
   )
   return (
-    <Page
+    <ListPage
       title="Exports"
       lead="An audience or a list, sent to an integration: when you ask, or on a schedule. Every record has an outcome."
-      actions={exports.value?.length !== 0 && create}
+      create={create}
+      query={exports}
+      empty={
+        <>
+          <h2>Send the first audience</h2>
+          <p>It takes an audience or a list, and an integration to send it to.</p>
+        </>
+      }
+      columns={[
+        { name: 'name', label: 'Name', value: ({ name }: Export) => name },
+        {
+          name: 'of',
+          label: 'Of',
+          value: ({ audience_id }: Export) => (audience_id ? 'an audience' : 'a list'),
+        },
+        {
+          name: 'to',
+          label: 'To',
+          value: ({ integration_type }: Export) => destinationNames[integration_type],
+        },
+        { name: 'format', label: 'Format', value: ({ output_format }: Export) => output_format },
+        { name: 'schedule', label: 'Runs', value: ({ schedule }: Export) => schedule },
+        {
+          name: 'updated',
+          label: 'Changed',
+          value: ({ updated_at }: Export) => updated_at,
+          show: ({ updated_at }: Export) => exactTime(updated_at),
+        },
+      ]}
+      keyOf={({ id }) => id}
+      open={({ id }) => go(pathTo(`exports/${id}`))}
     >
-      <div class="wide">
-        <PagedTable
-          caption="Exports"
-          query={exports}
-          empty={
-            <>
-              <h2>Send the first audience</h2>
-              <p>It takes an audience or a list, and an integration to send it to.</p>
-              {create}
-            </>
-          }
-          columns={[
-            { name: 'name', label: 'Name', value: ({ name }: Export) => name },
-            {
-              name: 'of',
-              label: 'Of',
-              value: ({ audience_id }: Export) => (audience_id ? 'an audience' : 'a list'),
-            },
-            {
-              name: 'to',
-              label: 'To',
-              value: ({ integration_type }: Export) => destinationNames[integration_type],
-            },
-            { name: 'format', label: 'Format', value: ({ output_format }: Export) => output_format },
-            { name: 'schedule', label: 'Runs', value: ({ schedule }: Export) => schedule },
-            {
-              name: 'updated',
-              label: 'Changed',
-              value: ({ updated_at }: Export) => updated_at,
-              show: ({ updated_at }: Export) => exactTime(updated_at),
-            },
-          ]}
-          keyOf={({ id }) => id}
-          open={({ id }) => go(pathTo(`exports/${id}`))}
-        />
-      </div>
       {isCreating && (
         <ExportDialog
           projectId={projectId}
@@ -73,6 +66,6 @@ export function Exports({ projectId }: { projectId: string }) {
           close={() => setCreating(false)}
         />
       )}
-    </Page>
+    </ListPage>
   )
 }

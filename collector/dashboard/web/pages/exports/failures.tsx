@@ -1,7 +1,7 @@
 import { api } from '../../api.ts'
 import { Section } from '../../parts/page.tsx'
 import { PagedTable } from '../../parts/pagedTable.tsx'
-import { urlChoice } from '../../urlChoice.ts'
+import { urlChoice } from '../../urlState.ts'
 import { useListQuery } from '../../useQuery.ts'
 import type { Run } from './export.tsx'
 

@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks'
 import { ApiError, api, messageOf } from '../../api.ts'
 import { ConfirmDialog } from '../../parts/confirmDialog.tsx'
-import { Page } from '../../parts/page.tsx'
-import { PagedTable } from '../../parts/pagedTable.tsx'
+import { ListPage } from '../../parts/listPage.tsx'
 import { exactTime } from '../../parts/time.ts'
 import { toast } from '../../parts/toast.tsx'
 import { useListQuery } from '../../useQuery.ts'
@@ -44,67 +43,61 @@ export function Integrations({ projectId }: { projectId: string }) {
     </button>
   )
   return (
-    <Page
+    <ListPage
       title="Integrations"
       lead="CRMs, ad platforms, stores and webhooks that exports send to. Secrets are sealed and never shown again."
-      actions={integrations.value?.length !== 0 && create}
+      create={create}
+      query={integrations}
+      empty={
+        <>
+          <h2>Connect the first destination</h2>
+          <p>Name it, give its access, and check at once whether it works; then make an export to it.</p>
+        </>
+      }
+      columns={[
+        { name: 'name', label: 'Name', value: ({ name }: Integration) => name },
+        { name: 'type', label: 'Type', value: ({ type }: Integration) => destinationNames[type] },
+        {
+          name: 'formats',
+          label: 'Formats',
+          value: ({ output_formats }: Integration) => output_formats.join(', '),
+        },
+        {
+          name: 'updated',
+          label: 'Changed',
+          value: ({ updated_at }: Integration) => updated_at,
+          show: ({ updated_at }: Integration) => exactTime(updated_at),
+        },
+        {
+          name: 'check',
+          label: 'Check',
+          value: ({ id }: Integration) => textOf(checks[id]),
+          show: (integration: Integration) => (
+            <CheckCell
+              name={integration.name}
+              checked={checks[integration.id]}
+              check={() => check(integration)}
+            />
+          ),
+        },
+        {
+          name: 'actions',
+          label: 'Actions',
+          value: () => null,
+          show: (integration: Integration) => (
+            <button
+              type="button"
+              aria-label={`Delete ${integration.name}`}
+              onClick={() => setOpen({ kind: 'delete', integration })}
+            >
+              Delete
+            </button>
+          ),
+        },
+      ]}
+      keyOf={({ id }) => id}
+      open={(integration) => setOpen({ kind: 'edit', integration })}
     >
-      <div class="wide">
-        <PagedTable
-          caption="Integrations"
-          query={integrations}
-          empty={
-            <>
-              <h2>Connect the first destination</h2>
-              <p>Name it, give its access, and check at once whether it works; then make an export to it.</p>
-              {create}
-            </>
-          }
-          columns={[
-            { name: 'name', label: 'Name', value: ({ name }: Integration) => name },
-            { name: 'type', label: 'Type', value: ({ type }: Integration) => destinationNames[type] },
-            {
-              name: 'formats',
-              label: 'Formats',
-              value: ({ output_formats }: Integration) => output_formats.join(', '),
-            },
-            {
-              name: 'updated',
-              label: 'Changed',
-              value: ({ updated_at }: Integration) => updated_at,
-              show: ({ updated_at }: Integration) => exactTime(updated_at),
-            },
-            {
-              name: 'check',
-              label: 'Check',
-              value: ({ id }: Integration) => textOf(checks[id]),
-              show: (integration: Integration) => (
-                <CheckCell
-                  name={integration.name}
-                  checked={checks[integration.id]}
-                  check={() => check(integration)}
-                />
-              ),
-            },
-            {
-              name: 'actions',
-              label: 'Actions',
-              value: () => null,
-              show: (integration: Integration) => (
-                <button
-                  type="button"
-                  aria-label={`Delete ${integration.name}`}
-                  onClick={() => setOpen({ kind: 'delete', integration })}
-                >
-                  Delete
-                </button>
-              ),
-            },
-          ]}
-          keyOf={({ id }) => id}
-          open={(integration) => setOpen({ kind: 'edit', integration })}
-        />
-      </div>
       {(open?.kind === 'create' || open?.kind === 'edit') && (
         <IntegrationDialog
           projectId={projectId}
@@ -126,7 +119,7 @@ export function Integrations({ projectId }: { projectId: string }) {
           <p>Its sealed secrets are gone. An export that uses it keeps it from being deleted.</p>
         </ConfirmDialog>
       )}
-    </Page>
+    </ListPage>
   )
 }
 

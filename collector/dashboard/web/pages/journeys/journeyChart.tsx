@@ -1,7 +1,7 @@
 import type { Answer } from '../../../../../client/index.ts'
 import { downloadCsv } from '../../csv.ts'
 import { wholeNumber } from '../../format.ts'
-import { changeParams } from '../../view/params.ts'
+import { changeParams } from '../../urlState.ts'
 import { layOut } from './layOut.ts'
 
 type Links = Answer<'getAnalyticsJourneys'>['links']

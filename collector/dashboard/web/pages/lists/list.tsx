@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { ConfirmDialog } from '../../parts/confirmDialog.tsx'
@@ -6,10 +6,11 @@ import { Page, Section } from '../../parts/page.tsx'
 import { PagedTable } from '../../parts/pagedTable.tsx'
 import { exactTime } from '../../parts/time.ts'
 import { toast } from '../../parts/toast.tsx'
+import { useProjectPath } from '../../projectPath.ts'
 import { go, Link } from '../../router.tsx'
 import { setUrl, urlValue } from '../../urlState.ts'
 import { useListQuery, useQuery } from '../../useQuery.ts'
-import { useProjectPath } from '../audiences/audiences.tsx'
+import { useRepeat } from '../../useRepeat.ts'
 import { records } from '../usage/amounts.ts'
 import type { List } from './lists.tsx'
 import { UploadDialog } from './uploadDialog.tsx'
@@ -38,11 +39,7 @@ function Loaded({ list, reload }: { list: List; reload(): Promise<void> }) {
   const [open, setOpen] = useState<'add' | 'delete' | null>(null)
   const close = () => setOpen(null)
   const isUnderWay = imports.value?.some(({ status }) => status === 'pending' || status === 'processing')
-  useEffect(() => {
-    if (!isUnderWay) return
-    const timer = setInterval(() => void Promise.all([imports.reload(), reload()]), pollMs)
-    return () => clearInterval(timer)
-  }, [isUnderWay])
+  useRepeat(() => Promise.all([imports.reload(), reload()]), pollMs, isUnderWay ?? false)
   const chosen = imports.value?.find(({ id }) => id === urlValue('import')) ?? imports.value?.[0]
   return (
     <Page

@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { Page } from '../../parts/page.tsx'
-import { PagedTable } from '../../parts/pagedTable.tsx'
+import { ListPage } from '../../parts/listPage.tsx'
 import { exactTime } from '../../parts/time.ts'
+import { useProjectPath } from '../../projectPath.ts'
 import { go } from '../../router.tsx'
 import { useListQuery } from '../../useQuery.ts'
-import { useProjectPath } from '../audiences/audiences.tsx'
 import { records } from '../usage/amounts.ts'
 import { UploadDialog } from './uploadDialog.tsx'
 
@@ -25,46 +24,40 @@ export function Lists({ projectId }: { projectId: string }) {
     </button>
   )
   return (
-    <Page
+    <ListPage
       title="Lists"
       lead="Addresses, hashes, domains or browsers that you bring: to be part of audiences, and to be sent."
-      actions={lists.value?.length !== 0 && upload}
+      create={upload}
+      query={lists}
+      empty={
+        <>
+          <h2>Bring the first list</h2>
+          <p>
+            A file of CSV or JSON lines, or a few lines pasted; each line that is refused is told with its
+            reason.
+          </p>
+        </>
+      }
+      columns={[
+        { name: 'name', label: 'Name', value: ({ name }: List) => name },
+        { name: 'kind', label: 'Of', value: ({ kind }: List) => kind },
+        {
+          name: 'count',
+          label: 'Members',
+          isNumber: true,
+          value: ({ count }: List) => count,
+          show: ({ count }: List) => records(count),
+        },
+        {
+          name: 'updated',
+          label: 'Changed',
+          value: ({ updated_at }: List) => updated_at,
+          show: ({ updated_at }: List) => exactTime(updated_at),
+        },
+      ]}
+      keyOf={({ id }) => id}
+      open={({ id }) => go(pathTo(`lists/${id}`))}
     >
-      <div class="wide">
-        <PagedTable
-          caption="Lists"
-          query={lists}
-          empty={
-            <>
-              <h2>Bring the first list</h2>
-              <p>
-                A file of CSV or JSON lines, or a few lines pasted; each line that is refused is told with its
-                reason.
-              </p>
-              {upload}
-            </>
-          }
-          columns={[
-            { name: 'name', label: 'Name', value: ({ name }: List) => name },
-            { name: 'kind', label: 'Of', value: ({ kind }: List) => kind },
-            {
-              name: 'count',
-              label: 'Members',
-              isNumber: true,
-              value: ({ count }: List) => count,
-              show: ({ count }: List) => records(count),
-            },
-            {
-              name: 'updated',
-              label: 'Changed',
-              value: ({ updated_at }: List) => updated_at,
-              show: ({ updated_at }: List) => exactTime(updated_at),
-            },
-          ]}
-          keyOf={({ id }) => id}
-          open={({ id }) => go(pathTo(`lists/${id}`))}
-        />
-      </div>
       {isUploading && (
         <UploadDialog
           projectId={projectId}
@@ -72,6 +65,6 @@ export function Lists({ projectId }: { projectId: string }) {
           close={() => setUploading(false)}
         />
       )}
-    </Page>
+    </ListPage>
   )
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { OperatorStatus } from '../../../../../client/index.ts'
-import { arranged, byLargest, byText, ListTools } from '../../parts/listTools.tsx'
+import { DataTable } from '../../parts/dataTable.tsx'
 import { Section } from '../../parts/page.tsx'
 import { RelativeTime } from '../../parts/relativeTime.tsx'
 import { bytes, count, span } from './amounts.ts'
@@ -104,12 +104,15 @@ export function Spool({ status: { spool } }: Part) {
 }
 
 type Job = OperatorStatus['jobs'][number]
-const prefix = 'jobs_'
-const sorts = {
-  count: { label: 'Most first', compare: byLargest<Job>(({ count }) => count) },
-  queue: { label: 'By queue', compare: byText<Job>(({ queue }) => queue) },
-  state: { label: 'By state', compare: byText<Job>(({ state }) => state) },
-}
+const jobColumns = [
+  { name: 'queue', label: 'Queue', value: ({ queue }: Job) => queue },
+  { name: 'state', label: 'State', value: ({ state }: Job) => state },
+  {
+    ...{ name: 'count', label: 'Jobs', isNumber: true },
+    value: (job: Job) => job.count,
+    show: (job: Job) => count(job.count),
+  },
+]
 
 export function Jobs({ status: { jobs } }: Part) {
   return (
@@ -119,30 +122,13 @@ export function Jobs({ status: { jobs } }: Part) {
           <p>None waits, runs or has failed.</p>
         </div>
       ) : (
-        <div class="card">
-          <ListTools of="jobs" prefix={prefix} sorts={sorts} />
-          <table>
-            <caption class="visually-hidden">Background jobs</caption>
-            <thead>
-              <tr>
-                <th scope="col">Queue</th>
-                <th scope="col">State</th>
-                <th scope="col">Jobs</th>
-              </tr>
-            </thead>
-            <tbody>
-              {arranged(jobs, { text: ({ queue, state }) => `${queue} ${state}`, sorts }, prefix).map(
-                ({ queue, state, count: number }) => (
-                  <tr key={`${queue} ${state}`}>
-                    <th scope="row">{queue}</th>
-                    <td>{state}</td>
-                    <td>{count(number)}</td>
-                  </tr>
-                ),
-              )}
-            </tbody>
-          </table>
-        </div>
+        <DataTable
+          caption="Background jobs"
+          prefix="jobs_"
+          columns={jobColumns}
+          rows={jobs}
+          keyOf={({ queue, state }) => `${queue} ${state}`}
+        />
       )}
     </Section>
   )

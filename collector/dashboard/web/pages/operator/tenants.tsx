@@ -1,18 +1,26 @@
 import type { Tenant } from '../../../../../client/index.ts'
 import { api } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
-import { arranged, byLargest, byText, ListTools } from '../../parts/listTools.tsx'
+import { DataTable } from '../../parts/dataTable.tsx'
 import { Section } from '../../parts/page.tsx'
 import { useQuery } from '../../useQuery.ts'
 import { money } from '../usage/amounts.ts'
 import { count } from './amounts.ts'
 
-const prefix = 'tenants_'
-const sorts = {
-  events: { label: 'Most events first' },
-  spent: { label: 'Most charged first', compare: byLargest<Tenant>(({ amount_micros }) => amount_micros) },
-  name: { label: 'By name', compare: byText<Tenant>(({ name }) => name) },
-}
+const columns = [
+  { name: 'name', label: 'Organization', value: ({ name }: Tenant) => name },
+  ...(
+    [
+      ['events', 'Events', ({ events }) => events, count],
+      ['charged', 'Charged', ({ amount_micros }) => amount_micros, money],
+      ['projects', 'Projects', ({ projects }) => projects, count],
+      ['members', 'Members', ({ members }) => members, count],
+    ] satisfies [string, string, (tenant: Tenant) => number, (value: number) => string][]
+  ).map(([name, label, value, text]) => ({
+    ...{ name, label, isNumber: true, value },
+    show: (tenant: Tenant) => text(value(tenant)),
+  })),
+]
 
 /** Whose load it is. */
 export function Tenants() {
@@ -26,32 +34,13 @@ export function Tenants() {
               <p>No organization has events or charges yet.</p>
             </div>
           ) : (
-            <div class="card">
-              <ListTools of="organizations" prefix={prefix} sorts={sorts} />
-              <table>
-                <caption class="visually-hidden">Top organizations</caption>
-                <thead>
-                  <tr>
-                    <th scope="col">Organization</th>
-                    <th scope="col">Events</th>
-                    <th scope="col">Charged</th>
-                    <th scope="col">Projects</th>
-                    <th scope="col">Members</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {arranged(found, { text: ({ name }) => name, sorts }, prefix).map((tenant) => (
-                    <tr key={tenant.organization_id}>
-                      <th scope="row">{tenant.name}</th>
-                      <td>{count(tenant.events)}</td>
-                      <td>{money(tenant.amount_micros)}</td>
-                      <td>{count(tenant.projects)}</td>
-                      <td>{count(tenant.members)}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <DataTable
+              caption="Top organizations"
+              prefix="tenants_"
+              columns={columns}
+              rows={found}
+              keyOf={({ organization_id }) => organization_id}
+            />
           )
         }
       </AsyncView>

@@ -1,13 +1,14 @@
 import { useState } from 'preact/hooks'
 import { ApiError, api, messageOf } from '../../api.ts'
 import { DataTable } from '../../parts/dataTable.tsx'
+import { Facts } from '../../parts/facts.tsx'
 import { TextField } from '../../parts/fields.tsx'
 import { Form } from '../../parts/form.tsx'
 import { costOf, usePrices } from '../../parts/prices.ts'
 import { exactTime } from '../../parts/time.ts'
 import { isOrganizationAdmin, useSession } from '../../session.ts'
 import { urlValue } from '../../urlState.ts'
-import { textOfValue } from '../events/eventRow.ts'
+import { textsOf } from '../events/eventRow.ts'
 
 type Found = Awaited<ReturnType<typeof api.lookUpCookie>>
 type Link = Found['links'][number]
@@ -121,18 +122,7 @@ function Person({ hem }: { hem: string }) {
         </p>
       )}
       {person === null && <p>Nothing is known of this hem but the hem.</p>}
-      {person && (
-        <dl class="facts">
-          {Object.entries(person)
-            .filter(([, value]) => value !== null)
-            .map(([name, value]) => (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>{textOfValue(value)}</dd>
-              </div>
-            ))}
-        </dl>
-      )}
+      {person && <Facts of={textsOf(person)} />}
       {fault && (
         <p class="fault" role="alert">
           {fault}

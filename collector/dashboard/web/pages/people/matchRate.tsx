@@ -1,7 +1,7 @@
 import { api } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { DataTable } from '../../parts/dataTable.tsx'
-import { urlChoice } from '../../urlChoice.ts'
+import { urlChoice } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
 import type { ViewQuery } from '../../view/view.ts'
 import { records } from '../usage/amounts.ts'

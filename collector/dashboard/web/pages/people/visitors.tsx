@@ -2,10 +2,11 @@ import { useState } from 'preact/hooks'
 import { ApiError, api, messageOf } from '../../api.ts'
 import { DataTable } from '../../parts/dataTable.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
+import { Facts } from '../../parts/facts.tsx'
 import { costOf, usePrices } from '../../parts/prices.ts'
 import { exactTime } from '../../parts/time.ts'
 import { setUrl, urlValue } from '../../urlState.ts'
-import { textOfValue } from '../events/eventRow.ts'
+import { textOfValue, textsOf } from '../events/eventRow.ts'
 import type { ProjectWindow } from './people.tsx'
 import { TimeLine } from './timeLine.tsx'
 
@@ -105,16 +106,7 @@ export function Visitors({ window, kind }: { window: ProjectWindow; kind: Kind }
           close={() => show(null)}
           class="side-dialog"
         >
-          <dl class="facts">
-            {select
-              .filter((name) => shown[name] !== null && shown[name] !== undefined)
-              .map((name) => (
-                <div key={name}>
-                  <dt>{name}</dt>
-                  <dd>{textOfValue(shown[name])}</dd>
-                </div>
-              ))}
-          </dl>
+          <Facts of={textsOf(Object.fromEntries(select.map((name) => [name, shown[name]])))} />
           <TimeLine projectId={window.project_id} cookieId={String(shown.cookie_id)} window={window} />
           <div class="actions">
             <button

@@ -5,7 +5,7 @@ import { Section } from '../../parts/page.tsx'
 import { TabPanel, Tabs } from '../../parts/tabs.tsx'
 import { Link } from '../../router.tsx'
 import { useSession } from '../../session.ts'
-import { urlChoice } from '../../urlChoice.ts'
+import { urlChoice } from '../../urlState.ts'
 import { installSteps, type Platform, platforms } from './installGuides.ts'
 
 const names = Object.keys(platforms) as Platform[]

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { Erasure } from '../../../../../client/index.ts'
 import { api } from '../../api.ts'
 import { AsyncList } from '../../parts/asyncView.tsx'
@@ -10,6 +10,7 @@ import { Section } from '../../parts/page.tsx'
 import { RelativeTime } from '../../parts/relativeTime.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { useListQuery } from '../../useQuery.ts'
+import { useRepeat } from '../../useRepeat.ts'
 import { SubjectField, subjectOf } from './subject.tsx'
 
 const askEveryMs = 5_000
@@ -23,11 +24,7 @@ export function Erasures() {
   const [isOpen, setOpen] = useState(false)
   const close = () => setOpen(false)
   const isPending = erasures.value?.some(({ status }) => status === 'pending') ?? false
-  useEffect(() => {
-    if (!isPending) return
-    const timer = setInterval(() => document.hidden || void erasures.reload(), askEveryMs)
-    return () => clearInterval(timer)
-  }, [isPending])
+  useRepeat(erasures.reload, askEveryMs, isPending)
   return (
     <Section
       title="Erasures"

@@ -1,20 +1,12 @@
 import type { Answer } from '../../../../../client/index.ts'
 import { api, type UsageQuery } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
-import { arranged, byLargest, byText, ListTools } from '../../parts/listTools.tsx'
+import { DataTable } from '../../parts/dataTable.tsx'
 import { Section } from '../../parts/page.tsx'
 import { useQuery } from '../../useQuery.ts'
 import { money, nameOfMeter, records } from './amounts.ts'
 
 type CallerUsage = Answer<'getUsageByKey'>['callers'][number]
-
-const prefix = 'keys_'
-const sorts = {
-  cost: { label: 'Dearest first' },
-  records: { label: 'Most records first', compare: byLargest<CallerUsage>(({ records }) => records) },
-  name: { label: 'By name', compare: byText<CallerUsage>((usage) => nameOf(usage)) },
-  meter: { label: 'By meter', compare: byText<CallerUsage>(({ meter }) => nameOfMeter(meter)) },
-}
 
 /** What each key cost, on each meter. */
 export function ByKey({ query }: { query: UsageQuery }) {
@@ -22,7 +14,7 @@ export function ByKey({ query }: { query: UsageQuery }) {
   return (
     <Section title="By key" lead="Who read, and what it cost.">
       <AsyncView query={usage}>
-        {({ callers }) => (callers.length === 0 ? <Nothing /> : <Found callers={callers} />)}
+        {({ callers }) => (callers.length === 0 ? <Nothing /> : <Table callers={callers} />)}
       </AsyncView>
     </Section>
   )
@@ -34,38 +26,38 @@ const Nothing = () => (
   </div>
 )
 
-function Found({ callers }: { callers: CallerUsage[] }) {
-  const text = (usage: CallerUsage) =>
-    `${nameOf(usage)} ${usage.key_prefix ?? ''} ${nameOfMeter(usage.meter)}`
-  return (
-    <div class="card">
-      <ListTools of="usage by key" prefix={prefix} sorts={sorts} />
-      <table>
-        <caption class="visually-hidden">Usage by key and meter</caption>
-        <thead>
-          <tr>
-            <th scope="col">Key</th>
-            <th scope="col">Meter</th>
-            <th scope="col">Records</th>
-            <th scope="col">Cost</th>
-          </tr>
-        </thead>
-        <tbody>
-          {arranged(callers, { text, sorts }, prefix).map((usage) => (
-            <tr key={`${usage.caller_id} ${usage.meter}`}>
-              <th scope="row">
-                {nameOf(usage)} {usage.key_prefix && <code>{usage.key_prefix}…</code>}
-              </th>
-              <td>{nameOfMeter(usage.meter)}</td>
-              <td>{records(usage.records)}</td>
-              <td>{money(usage.amount_micros)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  )
-}
+const Table = ({ callers }: { callers: CallerUsage[] }) => (
+  <DataTable
+    caption="Usage by key and meter"
+    prefix="keys_"
+    columns={columns}
+    rows={callers}
+    keyOf={({ caller_id, meter }) => `${caller_id} ${meter}`}
+  />
+)
+
+const columns = [
+  {
+    ...{ name: 'key', label: 'Key' },
+    value: (usage: CallerUsage) => `${nameOf(usage)} ${usage.key_prefix ?? ''}`,
+    show: (usage: CallerUsage) => (
+      <>
+        {nameOf(usage)} {usage.key_prefix && <code>{usage.key_prefix}…</code>}
+      </>
+    ),
+  },
+  { name: 'meter', label: 'Meter', value: ({ meter }: CallerUsage) => nameOfMeter(meter) },
+  {
+    ...{ name: 'records', label: 'Records', isNumber: true },
+    value: (usage: CallerUsage) => usage.records,
+    show: (usage: CallerUsage) => records(usage.records),
+  },
+  {
+    ...{ name: 'cost', label: 'Cost', isNumber: true },
+    value: ({ amount_micros }: CallerUsage) => amount_micros,
+    show: ({ amount_micros }: CallerUsage) => money(amount_micros),
+  },
+]
 
 const kinds = { key: 'API key', member: 'Member', export: 'Export' }
 

@@ -1,4 +1,5 @@
 import type { UsageQuery } from '../../api.ts'
+import { daysOf } from '../../view/periods.ts'
 
 /** The spans of days a reader can choose, and what they are called. */
 export const periods = {
@@ -13,16 +14,9 @@ export type Period = keyof typeof periods
 type Days = Pick<UsageQuery, 'start_date' | 'end_date'>
 
 /** First and last day of a period, in UTC, as bills have them. */
-export function daysOf(period: Period, now = new Date()): Days {
-  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()]
-  switch (period) {
-    case 'month':
-      return days([year, month, 1], [year, month, day])
-    case 'lastMonth':
-      return days([year, month - 1, 1], [year, month, 0])
-    default:
-      return days([year, month, day - Number(period.slice('days'.length)) + 1], [year, month, day])
-  }
+export function spanOf(period: Period): Days {
+  const { from, to } = daysOf(period)
+  return { start_date: from, end_date: to }
 }
 
 /** Every day of a span, those without usage too. */
@@ -32,10 +26,3 @@ export function eachDay({ start_date, end_date }: Days): string[] {
     all.push(new Date(at).toISOString().slice(0, 10))
   return all
 }
-
-type Ymd = [year: number, month: number, day: number]
-
-/** Months and days beyond their range run over into the next ones, as Date has it. */
-const days = (start: Ymd, end: Ymd): Days => ({ start_date: iso(start), end_date: iso(end) })
-
-const iso = (parts: Ymd): string => new Date(Date.UTC(...parts)).toISOString().slice(0, 10)

@@ -3,13 +3,13 @@ import { type OwnProject, ownProjects } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { Page } from '../../parts/page.tsx'
 import { isOrganizationAdmin, useSession } from '../../session.ts'
-import { urlChoice } from '../../urlChoice.ts'
+import { urlChoice } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
 import { ByKey } from './byKey.tsx'
 import { Figures } from './figures.tsx'
 import { Forecast } from './forecast.tsx'
 import { Limits } from './limits.tsx'
-import { daysOf, type Period, periods } from './periods.ts'
+import { type Period, periods, spanOf } from './periods.ts'
 
 /** What was charged, day by day, and what budgets and limits leave. */
 export function Usage() {
@@ -48,8 +48,8 @@ function Chosen({ projects }: { projects: OwnProject[] }) {
           </div>
           <Forecast key={project} projectId={ofProject.project_id} />
           {/* Another choice, other figures: these are loaded anew. */}
-          <Figures key={`${project} ${period}`} query={{ ...ofProject, ...daysOf(period) }} />
-          <ByKey key={`keys ${project} ${period}`} query={{ ...ofProject, ...daysOf(period) }} />
+          <Figures key={`${project} ${period}`} query={{ ...ofProject, ...spanOf(period) }} />
+          <ByKey key={`keys ${project} ${period}`} query={{ ...ofProject, ...spanOf(period) }} />
         </>
       )}
       {isAdmin && <Limits projects={projects} />}

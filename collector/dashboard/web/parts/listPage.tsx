@@ -1,0 +1,46 @@
+import type { ComponentChildren } from 'preact'
+import type { ListQuery } from '../useQuery.ts'
+import type { Column } from './dataTable.tsx'
+import { Page } from './page.tsx'
+import { PagedTable } from './pagedTable.tsx'
+
+/**
+ * A page that is a list of the API: as a table, with `create` to add to it above; where there is nothing yet, `empty` says
+ * what it is for, with `create` below. `children` are what is opened from it.
+ */
+export function ListPage<Row>({
+  title,
+  lead,
+  create,
+  empty,
+  children,
+  ...table
+}: {
+  title: string
+  lead: string
+  create: ComponentChildren
+  empty: ComponentChildren
+  query: ListQuery<Row>
+  columns: readonly Column<Row>[]
+  keyOf(row: Row): string
+  open(row: Row): void
+  children?: ComponentChildren
+}) {
+  return (
+    <Page title={title} lead={lead} actions={table.query.value?.length !== 0 && create}>
+      <div class="wide">
+        <PagedTable
+          caption={title}
+          {...table}
+          empty={
+            <>
+              {empty}
+              {create}
+            </>
+          }
+        />
+      </div>
+      {children}
+    </Page>
+  )
+}
