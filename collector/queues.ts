@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createOpenReader, readLimitsOf } from './access/reader.ts'
 import { adminQueues } from './admin/jobs.ts'
+import { analyticsQueues } from './analytics/rollup/jobs.ts'
 import { fileQueues } from './audiences/files/jobs.ts'
 import { openFiles } from './audiences/files/open.ts'
 import { audienceQueues } from './audiences/jobs.ts'
@@ -67,6 +68,7 @@ export async function openQueues(
     ...audienceQueues({ ...eventStores, log }),
     ...fileQueues({ ...eventStores, store, temporaryDirectory }),
     ...signalQueues(eventStores),
+    ...analyticsQueues(live),
     ...webhookQueues(postgres, deliverer),
     ...mailQueues({ postgres, sendMail }),
     ...listQueues({ ...eventStores, uploads, log }),

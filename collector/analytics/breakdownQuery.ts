@@ -2,6 +2,8 @@ import type { Query } from '../platform/clickhouse/client.ts'
 import { eventsSource } from '../query/eventsSource.ts'
 import { bindings, conditions } from '../query/where.ts'
 import type { AnalyticsPlan } from './plan.ts'
+import { rolledFigures, rolledTotalColumns } from './rollup/eventFigures.ts'
+import type { RolledDays } from './rollup/rolledDays.ts'
 import { type Totals, totalColumns } from './totalsQuery.ts'
 
 /** A value of a dimension. */
@@ -12,23 +14,52 @@ export interface BreakdownRow extends Totals {
 
 /**
  * The values of several fields, which are names from the field table: of each those with the most visitors, and one
- * more than the limit. One look at the events for all of them.
+ * more than the limit. One look at the events for all of them. Where days are given that were counted, all fields are
+ * those that days are counted by.
  */
-export function breakdownsQuery(plan: AnalyticsPlan, fields: readonly string[], limit: number): Query {
+export function breakdownsQuery(
+  plan: AnalyticsPlan,
+  fields: readonly string[],
+  limit: number,
+  rolled: RolledDays | null = null,
+): Query {
   const { bind, params } = bindings()
-  const where = conditions(plan, bind).join('\n  AND ')
-  const { declared, from } = eventsSource(plan, fields, bind)
-  const dimension = `multiIf(${fields.flatMap((field) => [`grouping(${field}) = 0`, `'${field}'`]).join(', ')}, '')`
-  const value = `multiIf(${fields.flatMap((field) => [`grouping(${field}) = 0`, `toString(${field})`]).join(', ')}, NULL)`
-  return {
-    sql: `${declared}SELECT ${dimension} AS dimension, ${value} AS value,
+  const scanned = dimensionColumns(fields)
+  const sets = groupingSets(fields)
+  const select = () => {
+    if (rolled) {
+      const by = {
+        dimensions: fields,
+        rolled: ['toString(dimension) AS dimension', 'value'],
+        scanned,
+        groupBy: sets,
+      }
+      return `SELECT dimension, value, ${rolledTotalColumns}
+FROM ${rolledFigures(plan, rolled, by, bind)}
+GROUP BY dimension, value`
+    }
+    const where = conditions(plan, bind).join('\n  AND ')
+    const { declared, from } = eventsSource(plan, fields, bind)
+    return `${declared}SELECT ${scanned.join(', ')},
   ${totalColumns}
 FROM ${from}
-WHERE ${where}
-GROUP BY GROUPING SETS (${fields.map((field) => `(${field})`).join(', ')})
+WHERE ${where}${sets}`
+  }
+  return {
+    sql: `${select()}
 ORDER BY dimension, visitors DESC, events DESC, value
 LIMIT ${bind('UInt32', limit + 1)} BY dimension
 SETTINGS force_grouping_standard_compatibility = 1`,
     params,
   }
 }
+
+/** SQL: which of the grouping sets a row is of, empty for the one of nothing, and its value there. */
+export const dimensionColumns = (fields: readonly string[]): readonly string[] => [
+  `multiIf(${fields.flatMap((field) => [`grouping(${field}) = 0`, `'${field}'`]).join(', ')}, '') AS dimension`,
+  `multiIf(${fields.flatMap((field) => [`grouping(${field}) = 0`, `toString(${field})`]).join(', ')}, NULL) AS value`,
+]
+
+/** SQL of grouping by each of these fields, and by the more sets. */
+export const groupingSets = (fields: readonly string[], ...more: readonly string[]): string =>
+  `\nGROUP BY GROUPING SETS (${[...fields.map((field) => `(${field})`), ...more].join(', ')})`

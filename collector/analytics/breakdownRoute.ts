@@ -10,6 +10,8 @@ import { ScopeHeaders } from '../query/scopeQuery.ts'
 import { mayRead, openFigures } from './access.ts'
 import { type BreakdownRow, breakdownsQuery } from './breakdownQuery.ts'
 import { type AnalyticsPlan, readFiguresRequest, selectionQuery } from './plan.ts'
+import { rolledFields } from './rollup/eventFigures.ts'
+import { type RolledDays, readRollup } from './rollup/rolledDays.ts'
 import { FiguresMeta, metaOf, tags } from './schemas.ts'
 import { type SessionPage, type SessionPageRow, sessionPages, sessionPagesQuery } from './sessionsQuery.ts'
 
@@ -87,11 +89,15 @@ export const breakdownRoute =
         const dimensions = readDimensions(request.query.dimensions)
         const asked = readFiguresRequest(request, deps.now())
         const { reader, plan } = await openFigures(deps, request.principal, asked, reply)
-        const ofEvents = dimensions.filter((name) => !isSessionPage(name))
+        const rollup = await readRollup(reader, plan)
         const ofSessions = dimensions.filter(isSessionPage)
+        const isRolled = (name: string) => rollup.events !== null && rolledFields.includes(name)
+        const ofDays = dimensions.filter(isRolled)
+        const ofEvents = dimensions.filter((name) => !isSessionPage(name) && !isRolled(name))
         const parts = await Promise.all([
-          ofEvents.length > 0 ? readFields(reader, plan, ofEvents, limit) : {},
-          ...ofSessions.map((page) => readSessionPages(reader, plan, page, limit)),
+          ofDays.length > 0 ? readFields(reader, plan, ofDays, limit, rollup.events) : {},
+          ofEvents.length > 0 ? readFields(reader, plan, ofEvents, limit, null) : {},
+          ...ofSessions.map((page) => readSessionPages(reader, plan, page, limit, rollup.sessions)),
         ])
         return { breakdowns: Object.assign({}, ...parts), meta: metaOf(request, plan) }
       },
@@ -123,8 +129,9 @@ async function readFields(
   plan: AnalyticsPlan,
   fields: readonly string[],
   limit: number,
+  rolled: RolledDays | null,
 ): Promise<Breakdowns> {
-  const rows = await reader.rows<BreakdownRow>(breakdownsQuery(plan, fields, limit))
+  const rows = await reader.rows<BreakdownRow>(breakdownsQuery(plan, fields, limit, rolled))
   return Object.fromEntries(
     fields.map((field) => {
       const ofField = rows.filter(({ dimension }) => dimension === field)
@@ -139,8 +146,9 @@ async function readSessionPages(
   plan: AnalyticsPlan,
   page: SessionPage,
   limit: number,
+  rolled: RolledDays | null,
 ): Promise<Breakdowns> {
-  const rows = await reader.rows<SessionPageRow>(sessionPagesQuery(plan, page, limit))
+  const rows = await reader.rows<SessionPageRow>(sessionPagesQuery(plan, page, limit, rolled))
   const values = rows.slice(0, limit).map((row) => ({ ...row, events: null, page_views: null }))
   return { [page]: { values, has_more: rows.length > limit } }
 }

@@ -1,24 +1,76 @@
 import type { Query } from '../platform/clickhouse/client.ts'
 import { eventsSource } from '../query/eventsSource.ts'
 import type { Filter } from '../query/filter.ts'
-import { bindings, conditions } from '../query/where.ts'
+import { type Bind, bindings, conditions } from '../query/where.ts'
+import { dimensionColumns, groupingSets } from './breakdownQuery.ts'
 import { metBy, namesOf } from './met.ts'
 import type { AnalyticsPlan } from './plan.ts'
+import { rolledFields, rolledFigures, wholeDay } from './rollup/eventFigures.ts'
+import type { RolledDays } from './rollup/rolledDays.ts'
+import { mergedVisitorsIf } from './rollup/visitorNumbers.ts'
 
-/** One row: `visitors` of the plan, and of each goal, by its place, `events_0`, `visitors_0` and so on. */
-export function conversionsQuery(plan: AnalyticsPlan, goals: readonly (readonly Filter[])[]): Query {
+/**
+ * One row: `visitors` of the plan, `converted` of these at any goal, and of each goal, by its place, `events_0`,
+ * `visitors_0` and so on. Where days are given that were counted, all goals are such that days tell (isRolledGoal).
+ */
+export function conversionsQuery(
+  plan: AnalyticsPlan,
+  goals: readonly (readonly Filter[])[],
+  rolled: RolledDays | null = null,
+): Query {
   const { bind, params } = bindings()
+  if (rolled) return { sql: rolledConversions(plan, goals, rolled, bind), params }
   const organization = bind('UUID', plan.scope.organizationId)
   const where = conditions(plan, bind).join('\n  AND ')
   const { declared, from } = eventsSource(plan, namesOf(goals), bind)
   const columns = goals.flatMap((filters, index) => {
     const met = metBy(filters, organization, bind)
-    return [`countIf(${met}) AS events_${index}`, `uniqExactIf(cookie_id, ${met}) AS visitors_${index}`]
+    return [
+      `countIf(${met} AS met_${index}) AS events_${index}`,
+      `uniqExactIf(cookie_id, met_${index}) AS visitors_${index}`,
+    ]
   })
   return {
-    sql: `${declared}SELECT ${['uniqExact(cookie_id) AS visitors', ...columns].join(',\n  ')}
+    sql: `${declared}SELECT uniqExact(cookie_id) AS visitors,
+  ${[...columns, `uniqExactIf(cookie_id, ${anyOf(goals)}) AS converted`].join(',\n  ')}
 FROM ${from}
 WHERE ${where}`,
     params,
   }
+}
+
+const anyOf = (goals: readonly unknown[]): string =>
+  goals.map((_, index) => `met_${index}`).join(' OR ') || 'false'
+
+/** Whether counts of days tell of a goal: it is one value, or several, of a field that days are counted by. */
+export const isRolledGoal = (filters: readonly Filter[]): boolean =>
+  filters.length === 1 &&
+  ['eq', 'in'].includes(filters[0]!.op) &&
+  rolledFields.includes(filters[0]!.field?.name ?? '')
+
+function rolledConversions(
+  plan: AnalyticsPlan,
+  goals: readonly (readonly Filter[])[],
+  rolled: RolledDays,
+  bind: Bind,
+): string {
+  const fields = [...new Set(namesOf(goals))]
+  const columns = goals.flatMap(([filter], index) => {
+    const values = [filter!, ...(filter!.others ?? [])].map(({ value }) => String(value))
+    const met = `(dimension = ${bind('String', filter!.field!.name)} AND ifNull(value IN ${bind('Array(String)', values)}, false) AS met_${index})`
+    return [
+      `sumIf(events, ${met}) AS events_${index}`,
+      `${mergedVisitorsIf(`met_${index}`)} AS visitors_${index}`,
+    ]
+  })
+  const by = {
+    dimensions: [wholeDay, ...fields],
+    rolled: ['toString(dimension) AS dimension', 'value'],
+    scanned: fields.length > 0 ? dimensionColumns(fields) : ["'' AS dimension", 'NULL AS value'],
+    groupBy: fields.length > 0 ? groupingSets(fields, '()') : '',
+  }
+  return `SELECT ${mergedVisitorsIf(`dimension = '${wholeDay}'`)} AS visitors,
+  ${[...columns, `${mergedVisitorsIf(anyOf(goals))} AS converted`].join(',\n  ')}
+FROM ${rolledFigures(plan, rolled, by, bind)}
+SETTINGS force_grouping_standard_compatibility = 1`
 }

@@ -6,6 +6,7 @@ import type { ReadDeps } from '../query/deps.ts'
 import { ScopeHeaders } from '../query/scopeQuery.ts'
 import { mayRead, openFigures } from './access.ts'
 import { type AnalyticsPlan, before, Compare, readFiguresRequest, selectionQuery } from './plan.ts'
+import { readRollup } from './rollup/rolledDays.ts'
 import { FiguresMeta, metaOf, tags } from './schemas.ts'
 import { type SessionTotals, sessionTotalsQuery } from './sessionsQuery.ts'
 import { type Totals, totalsQuery } from './totalsQuery.ts'
@@ -78,9 +79,10 @@ export const overviewRoute =
   }
 
 async function readOverview(reader: Reader, plan: AnalyticsPlan): Promise<Static<typeof Overview>> {
+  const rollup = await readRollup(reader, plan)
   const [[totals], [sessions]] = await Promise.all([
-    reader.rows<Totals>(totalsQuery(plan)),
-    reader.rows<SessionTotals>(sessionTotalsQuery(plan)),
+    reader.rows<Totals>(totalsQuery(plan, rollup.events)),
+    reader.rows<SessionTotals>(sessionTotalsQuery(plan, rollup.sessions)),
   ])
   const { viewing_sessions, bounced_sessions, page_ms } = sessions!
   return {

@@ -1,7 +1,10 @@
 import type { Query } from '../platform/clickhouse/client.ts'
 import { eventsSource } from '../query/eventsSource.ts'
 import { bindings, conditions } from '../query/where.ts'
+import { dayMs } from '../query/window.ts'
 import type { AnalyticsPlan } from './plan.ts'
+import { rolledFigures, rolledTotalColumns, wholeDay } from './rollup/eventFigures.ts'
+import type { RolledDays } from './rollup/rolledDays.ts'
 import { type Totals, totalColumns } from './totalsQuery.ts'
 
 /** An interval that has events. */
@@ -12,15 +15,33 @@ export interface SeriesRow extends Totals {
 
 /**
  * The intervals that have events, as if these had happened `laterMs` later; `startOf` makes SQL of when the interval of
- * a time begins.
+ * a time begins. Where days are given that were counted, intervals are whole days.
  */
-export function seriesQuery(plan: AnalyticsPlan, startOf: (millis: string) => string, laterMs = 0): Query {
+export function seriesQuery(
+  plan: AnalyticsPlan,
+  startOf: (millis: string) => string,
+  laterMs = 0,
+  rolled: RolledDays | null = null,
+): Query {
   const { bind, params } = bindings()
+  const startAt = (millis: string) =>
+    `${startOf(laterMs === 0 ? millis : `(${millis} + ${bind('Int64', laterMs)})`)} AS start_ms`
+  if (rolled) {
+    const by = {
+      dimensions: [wholeDay],
+      rolled: [startAt(`(toInt64(date) * ${dayMs})`)],
+      scanned: [startAt('ts_millis')],
+      groupBy: '\nGROUP BY start_ms',
+    }
+    const sql = `SELECT start_ms, ${rolledTotalColumns}
+FROM ${rolledFigures(plan, rolled, by, bind)}
+GROUP BY start_ms`
+    return { sql, params }
+  }
   const where = conditions(plan, bind).join('\n  AND ')
   const { declared, from } = eventsSource(plan, [], bind)
-  const start = startOf(laterMs === 0 ? 'ts_millis' : `(ts_millis + ${bind('Int64', laterMs)})`)
   return {
-    sql: `${declared}SELECT ${start} AS start_ms, ${totalColumns}
+    sql: `${declared}SELECT ${startAt('ts_millis')}, ${totalColumns}
 FROM ${from}
 WHERE ${where}
 GROUP BY start_ms`,

@@ -1,7 +1,12 @@
 import type { Query } from '../platform/clickhouse/client.ts'
-import { bindings } from '../query/where.ts'
+import { restMs, visitorsOf } from '../query/sessions.ts'
+import { type Bind, bindings } from '../query/where.ts'
+import { dayMs } from '../query/window.ts'
 import type { AnalyticsPlan } from './plan.ts'
-import { pathOf, sessionsSql } from './sessionsSql.ts'
+import { wholeDay } from './rollup/eventFigures.ts'
+import { inSpans, type RolledDays, rolledRows, type Span } from './rollup/rolledDays.ts'
+import { joinNumbers, mergedVisitors, rolledVisitors, scannedVisitors } from './rollup/visitorNumbers.ts'
+import { pathOf, type Sessions, sessionsSql } from './sessionsSql.ts'
 
 /** What is counted of sessions; they are those of the events that the plan is about. */
 export interface SessionTotals {
@@ -14,23 +19,35 @@ export interface SessionTotals {
   page_ms: number
 }
 
+const totalColumns = `sum(sessions) AS sessions, sum(viewing_sessions) AS viewing_sessions,
+  sum(bounced_sessions) AS bounced_sessions, sum(page_ms) AS page_ms`
+
 /** One row of SessionTotals. */
-export function sessionTotalsQuery(plan: AnalyticsPlan): Query {
+export function sessionTotalsQuery(plan: AnalyticsPlan, rolled: RolledDays | null = null): Query {
   const { bind, params } = bindings()
-  const { sql, form, meets } = sessionsSql(plan, bind)
-  const { millis } = form
-  const times = `arrayMap(view -> ${millis('view')}, _views)`
-  const untilNext = `arrayMap((view, place, time, following) -> if(${meets('view', 'place')}, following - time, 0),
-    _views, arrayEnumerate(_views), ${times}, arraySlice(arrayPushBack(arrayPopFront(${times}), ${millis('_session[-1]')}), 1, length(_views)))`
-  return {
-    sql: `SELECT count() AS sessions, countIf(notEmpty(_views)) AS viewing_sessions,
-  countIf(length(_views) = 1) AS bounced_sessions, sum(arraySum(${untilNext})) AS page_ms
+  const sessions = sessionsSql(plan, bind, { closedOn: rolled?.scanned })
+  const scanned = `SELECT count() AS sessions, countIf(notEmpty(_views)) AS viewing_sessions,
+  countIf(length(_views) = 1) AS bounced_sessions, sum(arraySum(${untilNext(sessions)})) AS page_ms
 FROM (
-${sql}
-)`,
-    params,
-  }
+${sessions.sql}
+)`
+  if (!rolled) return { sql: scanned, params }
+  const counted = `SELECT sessions, viewing_sessions, bounced_sessions, page_ms
+FROM analytics_session_days
+WHERE ${rolledSessions(rolled, wholeDay, bind)}`
+  return { sql: `SELECT ${totalColumns}\nFROM (\n${counted}\nUNION ALL\n${scanned}\n)`, params }
 }
+
+/** SQL: of each page view of a session that meets the plan the milliseconds until the next, of the last until the last event. */
+export function untilNext({ form: { millis }, meets }: Sessions): string {
+  const times = `arrayMap(view -> ${millis('view')}, _views)`
+  return `arrayMap((view, place, time, following) -> if(${meets('view', 'place')}, following - time, 0),
+    _views, arrayEnumerate(_views), ${times}, arraySlice(arrayPushBack(arrayPopFront(${times}), ${millis('_session[-1]')}), 1, length(_views)))`
+}
+
+/** Of counted rows those of a window that begins with the first day. */
+const rolledSessions = (rolled: RolledDays, dimension: string, bind: Bind): string =>
+  `${rolledRows(rolled, [dimension], bind)} AND since >= toDate(toUInt16(${bind('Int64', rolled.firstDay)}))`
 
 /** Which page view of a session a breakdown is by. */
 export const sessionPages = { entry_page: '_views[1]', exit_page: '_views[-1]' } as const
@@ -44,18 +61,45 @@ export interface SessionPageRow {
 }
 
 /** Sessions that have page views by the path of the first or the last, most first, and one more than the limit. */
-export function sessionPagesQuery(plan: AnalyticsPlan, page: SessionPage, limit: number): Query {
+export function sessionPagesQuery(
+  plan: AnalyticsPlan,
+  page: SessionPage,
+  limit: number,
+  rolled: RolledDays | null = null,
+): Query {
   const { bind, params } = bindings()
-  const { sql } = sessionsSql(plan, bind, { hasPaths: true })
-  return {
-    sql: `SELECT ${pathOf(sessionPages[page])} AS value, count() AS sessions, uniqExact(_cookie_id) AS visitors
+  const { sql } = sessionsSql(plan, bind, { hasPaths: true, closedOn: rolled?.scanned })
+  const scanned = `SELECT ${pathOf(sessionPages[page])} AS value, count() AS sessions`
+  const grouped = 'WHERE notEmpty(_views)\nGROUP BY value'
+  const select = () => {
+    if (!rolled) return `${scanned}, uniqExact(_cookie_id) AS visitors\nFROM (\n${sql}\n)\n${grouped}`
+    const cookies = `SELECT cookie_id FROM events WHERE ${scannedCookies(plan, rolled.scanned, bind)}`
+    return `SELECT value, sum(sessions) AS sessions, ${mergedVisitors} AS visitors
+FROM (
+SELECT value, sessions, ${rolledVisitors}
+FROM analytics_session_days
+WHERE ${rolledSessions(rolled, page, bind)}
+UNION ALL
+${scanned}, ${scannedVisitors('_cookie_id')}
 FROM (
 ${sql}
+) AS sessions ${joinNumbers('_cookie_id', bind('UUID', rolled.projectId), cookies)}
+${grouped}
 )
-WHERE notEmpty(_views)
-GROUP BY value
-ORDER BY sessions DESC, value
-LIMIT ${bind('UInt32', limit + 1)}`,
-    params,
+GROUP BY value`
   }
+  return { sql: `${select()}\nORDER BY sessions DESC, value\nLIMIT ${bind('UInt32', limit + 1)}`, params }
 }
+
+/** SQL of the events without which no session closes on these days. */
+const scannedCookies = ({ scope, window }: AnalyticsPlan, spans: readonly Span[], bind: Bind): string =>
+  [
+    ...visitorsOf(scope, bind),
+    `ts_millis < ${bind('Int64', window.endMs)}`,
+    inSpans(
+      'ts_millis',
+      spans.map(({ first, end }) => ({ first: first * dayMs - restMs, end: end * dayMs })),
+      1,
+      bind,
+    ),
+  ].join(' AND ')

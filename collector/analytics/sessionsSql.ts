@@ -9,6 +9,7 @@ import { type Bind, condition } from '../query/where.ts'
 import { dayMs } from '../query/window.ts'
 import { metBy } from './met.ts'
 import type { AnalyticsPlan } from './plan.ts'
+import { inSpans, type Span } from './rollup/rolledDays.ts'
 
 /** How an event stands in the arrays, as SQL over one of them. */
 interface EventForm {
@@ -38,7 +39,7 @@ const whole: EventForm = {
 export const pathOf = (event: string): string => `${event}.5`
 
 /** Sessions, and how to read them. */
-interface Sessions {
+export interface Sessions {
   readonly sql: string
   readonly form: EventForm
   /** SQL of whether a page view (SQL), the one at a place (SQL, from 1) of its session's, meets the plan. */
@@ -51,12 +52,13 @@ const isSessionIdFilter = isNamed('session_id')
 
 /**
  * SQL of the sessions that an event of the plan is in: `_cookie_id`, `_session` (its events from before the window,
- * too, in order), `_views` (those that are page views). `hasPaths` where their pages are asked for.
+ * too, in order), `_views` (those that are page views). `hasPaths` where their pages are asked for; `closedOn`: only
+ * those that half an hour has passed after on these days, or that the window's end leaves open on its day.
  */
 export function sessionsSql(
   { scope, window, filters }: AnalyticsPlan,
   bind: Bind,
-  { hasPaths = false } = {},
+  { hasPaths = false, closedOn }: { hasPaths?: boolean; closedOn?: readonly Span[] | undefined } = {},
 ): Sessions {
   const ofEvents = filters.filter((filter) => !isEntryFilter(filter) && !isSessionIdFilter(filter))
   const entries = entriesWanted(filters.filter(isEntryFilter))
@@ -83,15 +85,37 @@ FROM (
 SELECT project_id AS _project_id, cookie_id AS _cookie_id,
   arraySort(groupArray(${form.sql(matches)})) AS _events
 FROM events
-WHERE ${[...visitors, `ts_millis >= ${lookBackFrom(start)}`, `ts_millis < ${bind('Int64', window.endMs)}`].join('\n  AND ')}
+WHERE ${[...visitors, closedOn ? eventsBefore(closedOn, visitors, bind) : `ts_millis >= ${lookBackFrom(start)}`, `ts_millis < ${bind('Int64', window.endMs)}`].join('\n  AND ')}
 GROUP BY project_id, cookie_id
 )
 ARRAY JOIN arraySplit((_, rest) -> rest >= ${restMs}, _events, arrayDifference(arrayMap(event -> ${millis('event')}, _events))) AS _unrested
 )
 ARRAY JOIN arraySplit((_, midnight) -> midnight > 0, _unrested, arrayDifference(_days)) AS _session
-WHERE ${[meets[entries](form), ...ofSessions.map((filter) => condition(filter, bind))].join('\n  AND ')}`
+WHERE ${[meets[entries](form), ...ofSessions.map((filter) => condition(filter, bind)), ...(closedOn ? [isClosedOn(closedOn, millis('_session[-1]'), Math.floor(window.endMs / dayMs), bind)] : [])].join('\n  AND ')}`
   return { sql, form, meets: (view, place) => `${form.matches(view)}${isPlaceMet[entries](place)}` }
 }
+
+/**
+ * SQL of the events that decide over sessions that close on some days. Who has no event in the half hour before a session
+ * may close there has none before it that matters.
+ */
+function eventsBefore(spans: readonly Span[], visitors: readonly string[], bind: Bind): string {
+  const conditions = spans.map(({ first, end }) => {
+    const [from, until] = [bind('Int64', first * dayMs - 2 * restMs), bind('Int64', end * dayMs)]
+    const open = [...visitors, `ts_millis >= ${from}`, `ts_millis < ${from} + ${restMs}`].join(' AND ')
+    return `(ts_millis >= ${from} AND ts_millis < ${until})
+    OR (ts_millis >= ${lookBackFrom(`(${from} + ${restMs})`)} AND ts_millis < ${from}
+      AND cookie_id IN (SELECT cookie_id FROM events WHERE ${open}))`
+  })
+  return `(${conditions.join(' OR ')})`
+}
+
+/** SQL of whether a session with this last event (SQL, epoch milliseconds) closes on one of these days. */
+const isClosedOn = (spans: readonly Span[], lastMs: string, lastDay: number, bind: Bind): string =>
+  inSpans(`least(${closingDay(lastMs)}, ${bind('Int64', lastDay)})`, spans, 1, bind)
+
+/** SQL: the day, since 1970 (UTC), on which half an hour has passed since a session's last event. */
+const closingDay = (lastMs: string): string => `intDiv(${lastMs} + ${restMs}, ${dayMs})`
 
 type Entries = 'any' | 'entries' | 'others' | 'none'
 

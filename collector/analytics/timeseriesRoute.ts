@@ -15,6 +15,7 @@ import {
   selectionQuery,
   stepBackMs,
 } from './plan.ts'
+import { readRollup } from './rollup/rolledDays.ts'
 import { FiguresMeta, metaOf, tags } from './schemas.ts'
 import { type SeriesRow, seriesQuery } from './seriesQuery.ts'
 
@@ -90,7 +91,8 @@ async function readSeries(
   starts: readonly number[],
   laterMs: number,
 ): Promise<Point[]> {
-  const rows = await reader.rows<SeriesRow>(seriesQuery(plan, startSql[interval], laterMs))
+  const rolled = interval === 'hour' ? null : (await readRollup(reader, plan)).events
+  const rows = await reader.rows<SeriesRow>(seriesQuery(plan, startSql[interval], laterMs, rolled))
   const found = new Map(rows.map((row) => [row.start_ms, row]))
   return starts.map((start_ms) => found.get(start_ms) ?? { start_ms, events: 0, visitors: 0, page_views: 0 })
 }

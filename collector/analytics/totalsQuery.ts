@@ -2,6 +2,8 @@ import type { Query } from '../platform/clickhouse/client.ts'
 import { eventsSource } from '../query/eventsSource.ts'
 import { bindings, conditions } from '../query/where.ts'
 import type { AnalyticsPlan } from './plan.ts'
+import { rolledFigures, rolledTotalColumns, wholeDay } from './rollup/eventFigures.ts'
+import type { RolledDays } from './rollup/rolledDays.ts'
 
 /** What counts of events say; visitors are distinct cookies. */
 export interface Totals {
@@ -15,8 +17,12 @@ export const totalColumns = `count() AS events, uniqExact(cookie_id) AS visitors
   countIf(event_type = 'page_view') AS page_views`
 
 /** One row of Totals. */
-export function totalsQuery(plan: AnalyticsPlan): Query {
+export function totalsQuery(plan: AnalyticsPlan, rolled: RolledDays | null = null): Query {
   const { bind, params } = bindings()
+  if (rolled) {
+    const by = { dimensions: [wholeDay], rolled: [], scanned: [], groupBy: '' }
+    return { sql: `SELECT ${rolledTotalColumns}\nFROM ${rolledFigures(plan, rolled, by, bind)}`, params }
+  }
   const where = conditions(plan, bind).join('\n  AND ')
   const { declared, from } = eventsSource(plan, [], bind)
   return { sql: `${declared}SELECT ${totalColumns}\nFROM ${from}\nWHERE ${where}`, params }

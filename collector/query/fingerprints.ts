@@ -1,19 +1,22 @@
 import type { ClickHouse } from '../platform/clickhouse/client.ts'
 import { dateOf } from './window.ts'
 
+/** SQL: the fingerprint of `events` and `ids` that were combined in parts. */
+export const fingerprintOfRows = "concat(toString(sum(events)), ' ', toString(groupBitXor(ids)))"
+
 /**
  * The fingerprint of each day's events of some projects: their number, and their ids combined. Days without events have
  * none. A projection answers it (014_audiences.sql), so that no event is read.
  */
 export async function readFingerprints(
-  clickhouse: ClickHouse,
+  clickhouse: Pick<ClickHouse, 'rows'>,
   projectIds: readonly string[],
   fromDay: number,
   toDay: number,
 ): Promise<ReadonlyMap<number, string>> {
   const rows = await clickhouse.rows<{ day_number: number; fingerprint: string }>({
     sql: `SELECT toUInt32(day) AS day_number,
-            concat(toString(sum(events)), ' ', toString(groupBitXor(ids))) AS fingerprint
+            ${fingerprintOfRows} AS fingerprint
           FROM (
             SELECT toDate(fromUnixTimestamp64Milli(ts_millis, 'UTC')) AS day, count() AS events,
               groupBitXor(cityHash64(event_id)) AS ids

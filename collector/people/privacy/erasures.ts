@@ -99,6 +99,8 @@ export async function carryOutErasures({ postgres, clickhouse }: ErasureDeps): P
     deleteRows(clickhouse, 'list_members', ofListMembers(erasures)),
     ...profileTables.map(({ table, hem }) => deleteRows(clickhouse, table, ofProfiles(erasures, hem))),
   ])
+  // Days that were counted with their events are read no longer once these are gone (analytics/rollup).
+  if (!left.includes(true)) left.push(await deleteRows(clickhouse, 'analytics_visitors', ofCookies(erasures)))
   left.push(await deleteRows(clickhouse, 'identity_links', ofLinks(erasures), 'SETTINGS mutations_sync = 1'))
   if (left.includes(true)) {
     await reloadIdentity(clickhouse)

@@ -1,0 +1,47 @@
+import type { Bind } from '../../query/where.ts'
+import { conditions } from '../../query/where.ts'
+import { dayMs } from '../../query/window.ts'
+import type { AnalyticsPlan } from '../plan.ts'
+import { inSpans, type RolledDays, rolledRows } from './rolledDays.ts'
+import { joinNumbers, mergedVisitors, rolledVisitors, scannedVisitors } from './visitorNumbers.ts'
+
+/** The dimensions that days are counted by, fields of events that never change. */
+export const rolledFields: readonly string[] = [
+  ...['page_path', 'page_host', 'referrer_host', 'utm_source', 'utm_medium', 'utm_campaign'],
+  ...['country', 'region', 'city', 'language', 'device_type', 'browser', 'os', 'event_type'],
+]
+
+/** The dimension of a day as a whole. */
+export const wholeDay = ''
+
+/** What figures are by: columns of counted rows and of events, and what scanned events are grouped by. */
+interface By {
+  /** Of counted rows, which have `date` and `value`. */
+  readonly dimensions: readonly string[]
+  readonly rolled: readonly string[]
+  readonly scanned: readonly string[]
+  readonly groupBy: string
+}
+
+/** SQL of the counts of Totals over rows of rolledFigures. */
+export const rolledTotalColumns = `sum(events) AS events, ${mergedVisitors} AS visitors, sum(page_views) AS page_views`
+
+/**
+ * SQL that stands after FROM: rows of what was counted of days, and of a look at the events of the others, to be merged by
+ * rolledTotalColumns.
+ */
+export function rolledFigures(plan: AnalyticsPlan, rolled: RolledDays, by: By, bind: Bind): string {
+  const where = [...conditions(plan, bind), inSpans('ts_millis', rolled.scanned, dayMs, bind)].join(
+    '\n  AND ',
+  )
+  // Names within are not those outside: sum(events) AS events would be taken for its own argument.
+  return `(
+SELECT ${[...by.rolled, 'events', 'page_views', rolledVisitors].join(', ')}
+FROM analytics_days
+WHERE ${rolledRows(rolled, by.dimensions, bind)}
+UNION ALL
+SELECT ${[...by.scanned, 'count() AS events', "countIf(event_type = 'page_view') AS page_views", scannedVisitors('cookie_id')].join(', ')}
+FROM events ${joinNumbers('cookie_id', bind('UUID', rolled.projectId), `SELECT cookie_id FROM events WHERE ${where}`)}
+WHERE ${where}${by.groupBy}
+) AS figures`
+}

@@ -1,0 +1,27 @@
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import type { Queue } from '../../platform/jobs/queue.ts'
+import { countDays, deleteOldCounts } from './countDays.ts'
+import { readStaleProjects } from './runs.ts'
+
+const oneProject = 'analytics.count-days-of'
+
+/** The background work of figures: days that are over are counted, and counted anew when their events change. */
+export const analyticsQueues = (clickhouse: ClickHouse): Queue[] => [
+  {
+    name: 'analytics.count-days',
+    schedule: '*/5 * * * *',
+    async run({ send }) {
+      for (const projectId of await readStaleProjects(clickhouse)) await send(oneProject, projectId)
+    },
+  },
+  {
+    name: oneProject,
+    timeoutSeconds: 3_600,
+    run: ({ key, signal }) => countDays(clickhouse, key!, { signal }),
+  },
+  {
+    name: 'analytics.delete-old-counts',
+    schedule: '40 * * * *',
+    run: () => deleteOldCounts(clickhouse),
+  },
+]

@@ -1,0 +1,78 @@
+/**
+ * Sets of visitors as bitmaps of their numbers, which merge exactly and fast. Who has no number yet is in no counted
+ * day, so that these are simply more.
+ */
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
+import type { Window } from '../../query/window.ts'
+
+/** SQL: a join that brings `number` to rows; 0 where the visitor has none. `cookies` selects the ids that may occur. */
+export const joinNumbers = (cookie: string, project: string, cookies: string): string => `ANY LEFT JOIN (
+SELECT cookie_id AS _numbered_cookie_id, number FROM analytics_visitors
+WHERE project_id = ${project} AND cookie_id IN (${cookies})
+) AS numbers ON _numbered_cookie_id = ${cookie}`
+
+/** SQL: columns of scanned rows that have `number`: their visitors. */
+export const scannedVisitors = (cookie: string): string =>
+  `groupBitmapStateIf(number, number != 0) AS numbered, uniqExactStateIf(${cookie}, number = 0) AS unnumbered`
+
+/** SQL: the same columns of counted rows. */
+export const rolledVisitors = `visitors AS numbered, arrayReduce('uniqExactStateIf', CAST([], 'Array(UUID)'), CAST([], 'Array(UInt8)')) AS unnumbered`
+
+/** SQL: how many visitors both together have. */
+export const mergedVisitors = 'groupBitmapMerge(numbered) + uniqExactMerge(unnumbered)'
+
+/** SQL: the same of the rows that meet a condition. */
+export const mergedVisitorsIf = (condition: string): string =>
+  `groupBitmapMergeIf(numbered, ${condition}) + uniqExactMergeIf(unnumbered, ${condition})`
+
+/**
+ * Gives numbers to the cookies of a project's events of a time which have none. Of one project at a time: two at once
+ * would give a number twice, as a process may that was taken for dead. Then all are forgotten, and every count with
+ * them, and this throws.
+ */
+export async function numberVisitors(
+  clickhouse: ClickHouse,
+  { organizationId, projectId }: { organizationId: string; projectId: string },
+  { startMs, endMs }: Window,
+  settings: string,
+): Promise<void> {
+  const params = { organizationId, projectId, startMs, endMs }
+  const numbered = 'FROM analytics_visitors WHERE project_id = {projectId:UUID}'
+  const cookies = `SELECT DISTINCT cookie_id FROM events
+    WHERE organization_id = {organizationId:UUID} AND project_id = {projectId:UUID} AND source = 'pixel'
+      AND ts_millis >= {startMs:Int64} AND ts_millis < {endMs:Int64}`
+  await clickhouse.command({
+    sql: `INSERT INTO analytics_visitors (project_id, cookie_id, organization_id, number)
+      SELECT {projectId:UUID}, cookie_id, {organizationId:UUID},
+        toUInt32((SELECT max(number) ${numbered}) + rowNumberInAllBlocks() + 1)
+      FROM (${cookies} AND cookie_id NOT IN (SELECT cookie_id ${numbered} AND cookie_id IN (${cookies})))
+      ${settings}`,
+    params,
+  })
+  const [found] = await clickhouse.rows<{ is_unique: boolean }>({
+    sql: `SELECT toBool(count() = uniqExact(number) AND count() = uniqExact(cookie_id)) AS is_unique ${numbered}`,
+    params,
+  })
+  if (found!.is_unique) return
+  for (const table of ['analytics_runs', 'analytics_visitors'])
+    await clickhouse.command({
+      sql: `ALTER TABLE ${table} DELETE WHERE project_id = {projectId:UUID} SETTINGS mutations_sync = 1`,
+      params,
+    })
+  throw new Error(`visitors of project ${projectId} had the same number: its days are counted anew`)
+}
+
+/** Forgets the numbers of visitors of whom a project has no events any more: no counted day that may be read knows them. */
+export async function forgetVisitors(clickhouse: ClickHouse, projectId: string): Promise<void> {
+  await deleteRows(
+    clickhouse,
+    'analytics_visitors',
+    {
+      sql: `project_id = {projectId:UUID} AND cookie_id NOT IN
+        (SELECT cookie_id FROM events WHERE project_id = {projectId:UUID} AND source = 'pixel')`,
+      params: { projectId },
+    },
+    'SETTINGS mutations_sync = 1',
+  )
+}

@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { conversionsQuery, isRolledGoal } from '../../../collector/analytics/conversionsQuery.ts'
+import { readFreeFilters } from '../../../collector/analytics/plan.ts'
+import { countDays, deleteOldCounts } from '../../../collector/analytics/rollup/countDays.ts'
+import { analyticsQueues } from '../../../collector/analytics/rollup/jobs.ts'
+import { readRollup } from '../../../collector/analytics/rollup/rolledDays.ts'
+import { eventsWorthCounting } from '../../../collector/analytics/rollup/runs.ts'
+import { carryOutErasures, requestErasure } from '../../../collector/people/privacy/erasures.ts'
+import { eventOf, openEvents, organizationId, type Row } from '../events/harness.ts'
+import { seededNumbers } from './seededNumbers.ts'
+
+/** What was counted of days against a look at every event, whatever happened to these meanwhile. */
+let events: Awaited<ReturnType<typeof openEvents>>
+beforeAll(async () => {
+  events = await openEvents()
+})
+afterAll(() => events.close())
+
+const dayMs = 86_400_000
+const minuteMs = 60_000
+const midnight = Math.floor(Date.now() / dayMs) * dayMs
+const daysMade = 5
+const firstDay = midnight - daysMade * dayMs
+const pixels = [randomUUID(), randomUUID()]
+const paths = ['/', '/pricing', '/docs', null]
+
+/** Visits of a project, at the odd places: around midnight, days long, and half an hour to the millisecond after the last. */
+function visits(projectId: string, below: (n: number) => number, visitors: readonly string[]): Row[] {
+  return visitors.flatMap((cookie_id) => {
+    const nearMidnight = firstDay + (1 + below(daysMade)) * dayMs - below(70) * minuteMs
+    let at = below(2) === 0 ? nearMidnight : firstDay + below(daysMade * 24 * 60) * minuteMs
+    const isRestless = below(8) === 0
+    const length = isRestless ? 110 : 1 + below(12)
+    return Array.from({ length }, () => {
+      const row = eventOf(at, 0, {
+        ...{ project_id: projectId, cookie_id, pixel_id: pixels[at < firstDay + 3 * dayMs ? 0 : below(2)] },
+        ...{ event_type: ['page_view', 'click'][below(2)], page_path: paths[below(4)] },
+        country: ['DE', 'US', null][below(3)],
+      })
+      at += isRestless
+        ? 29 * minuteMs
+        : [1, 7 * minuteMs, 30 * minuteMs - 1, 30 * minuteMs, 9 * 60 * minuteMs][below(5)]!
+      return row
+    })
+  })
+}
+
+type Query = Record<string, string>
+async function analytics(path: string, query: Query): Promise<Row> {
+  const answer = await events.app.inject({ url: `/api/v1/analytics/${path}?${new URLSearchParams(query)}` })
+  if (answer.statusCode !== 200) throw new Error(`${answer.statusCode} ${answer.body}`)
+  const { meta: _, ...figures } = answer.json()
+  return figures
+}
+
+const dimensions = 'page_path,country,event_type,resolved,entry_page,exit_page'
+
+/** All figures of a window, and the same with a filter that every event meets, which no count of days answers. */
+async function expectSame(projectId: string, below: (n: number) => number): Promise<void> {
+  const start = firstDay + below(daysMade - 2) * dayMs
+  const query: Query = {
+    ...{ project_id: projectId, start_ms: String(start) },
+    end_ms: String(start + 2 * dayMs + below(3) * dayMs + below(3) * below(dayMs)),
+    ...(below(3) === 0 && { pixel_id: pixels[0]! }),
+  }
+  for (const [path, more] of [
+    ['overview', { compare: 'previous' }],
+    ['timeseries', { interval: ['day', 'week', 'month'][below(3)]!, compare: 'previous' }],
+    ['breakdown', { dimensions, limit: '1000' }],
+  ] as const) {
+    const asked = { ...query, ...more }
+    const [counted, scanned] = await Promise.all([
+      analytics(path, asked),
+      analytics(path, { ...asked, filter: 'event_type:ne:video' }),
+    ])
+    expect(counted, JSON.stringify(asked)).toEqual(scanned)
+  }
+}
+
+const goals = [
+  'event_type:eq:click',
+  'page_path:in:/pricing|/docs',
+  'country:eq:DE',
+  'page_path:eq:/nowhere',
+].map((filter) => readFreeFilters('filter', filter))
+
+/** The same of goals, in what was counted and in the events. */
+async function expectSameConversions(projectId: string): Promise<void> {
+  const { live } = events.clickhouse
+  const scope = { organizationId, projectId, pixelId: null, campaignId: null }
+  const window = { startMs: firstDay + dayMs, endMs: midnight + dayMs }
+  const plan = { ...{ source: 'pixel' as const, filters: [] }, scope, window }
+  const { events: rolled } = await readRollup(live, plan)
+  expect(goals.every(isRolledGoal)).toBe(true)
+  expect(await live.rows(conversionsQuery(plan, goals, rolled))).toEqual(
+    await live.rows(conversionsQuery(plan, goals)),
+  )
+}
+
+const command = (sql: string, params: Row) => events.clickhouse.live.command({ sql, params })
+const erase = (condition: string, params: Row) =>
+  command(`ALTER TABLE events DELETE WHERE ${condition} SETTINGS mutations_sync = 1`, params)
+const count = (projectId: string) => countDays(events.clickhouse.live, projectId, { eventsMin: 1 })
+
+/** The days of all there is that are read from counts. */
+async function daysCounted(projectId: string): Promise<{ events: number; sessions: number }> {
+  const rollup = await readRollup(events.clickhouse.live, {
+    ...{ source: 'pixel', filters: [], window: { startMs: firstDay, endMs: midnight } },
+    scope: { organizationId, projectId, pixelId: null, campaignId: null },
+  })
+  return { events: rollup.events?.runIds.length ?? 0, sessions: rollup.sessions?.runIds.length ?? 0 }
+}
+
+const changes = ['late', 'again', 'erase', 'retain', 'late', 'count', 'count'] as const
+
+test('counts of days equal the events to the one, through late events, repeats, erasures and retention', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.nat(),
+      fc.array(fc.constantFrom(...changes), { minLength: 3, maxLength: 4 }),
+      async (seed, steps) => {
+        const below = seededNumbers(seed)
+        const projectId = randomUUID()
+        const visitors = Array.from({ length: 30 }, () => randomUUID())
+        const rows = visits(projectId, below, visitors)
+        await events.insert(rows)
+        await expectSame(projectId, below)
+        await count(projectId)
+        expect((await daysCounted(projectId)).events).toBeGreaterThan(3)
+        await expectSame(projectId, below)
+        for (const step of steps) {
+          if (step === 'late')
+            await events.insert(visits(projectId, below, [visitors[below(30)]!, randomUUID()]).slice(0, 5))
+          if (step === 'again') await events.insert(rows.slice(below(20), 20 + below(20)))
+          if (step === 'erase')
+            await erase('project_id = {projectId:UUID} AND cookie_id IN {cookies:Array(UUID)}', {
+              projectId,
+              cookies: visitors.slice(below(10), 10 + below(10)),
+            })
+          if (step === 'retain')
+            await erase('project_id = {projectId:UUID} AND ts_millis < {before:Int64}', {
+              projectId,
+              before: firstDay + below(3) * dayMs,
+            })
+          if (step === 'count') await count(projectId)
+          await expectSame(projectId, below)
+        }
+        await count(projectId)
+        await expectSame(projectId, below)
+        await expectSameConversions(projectId)
+      },
+    ),
+    { numRuns: 2, seed: 5 },
+  )
+}, 180_000)
+
+test('a changed day is read from its events until it is counted anew; who is erased has no number, old counts go', async () => {
+  const projectId = randomUUID()
+  const { live } = events.clickhouse
+  const cookie = randomUUID()
+  const day = firstDay + 2 * dayMs
+  await events.insert(
+    [0, 1, 2, 3, 4].map((n) => eventOf(firstDay + n * dayMs + minuteMs, 0, { project_id: projectId })),
+  )
+  await count(projectId)
+  expect(await daysCounted(projectId)).toEqual({ events: 5, sessions: 5 })
+  await events.insert([eventOf(day + 1, 0, { project_id: projectId, cookie_id: cookie })])
+  // A session may have begun three days before the day on which it closes.
+  expect(await daysCounted(projectId)).toEqual({ events: 4, sessions: 2 })
+  await count(projectId)
+  expect(await daysCounted(projectId)).toEqual({ events: 5, sessions: 5 })
+
+  const left = async () => {
+    const [row] = await live.rows<Row>({
+      sql: `SELECT (SELECT count() FROM analytics_visitors WHERE cookie_id = {cookie:UUID}) AS numbers,
+        (SELECT uniqExact(run_id) FROM analytics_days WHERE project_id = {projectId:UUID}) AS runs,
+        (SELECT uniqExact(number) = count() FROM analytics_visitors WHERE project_id = {projectId:UUID}) AS are_own`,
+      params: { cookie, projectId },
+    })
+    return row
+  }
+  expect(await left()).toEqual({ numbers: 1, runs: 6, are_own: 1 })
+  await events.postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')", [
+    organizationId,
+  ])
+  await requestErasure(events.postgres, organizationId, { cookieId: cookie })
+  await expect
+    .poll(async () => {
+      await carryOutErasures({ postgres: events.postgres, clickhouse: live })
+      return (await left())!.numbers
+    })
+    .toBe(0)
+  await count(projectId)
+  await command(
+    'ALTER TABLE analytics_days UPDATE counted_at = counted_at - INTERVAL 2 HOUR WHERE true SETTINGS mutations_sync = 1',
+    {},
+  )
+  await expect
+    .poll(async () => {
+      await deleteOldCounts(live)
+      return left()
+    })
+    .toEqual({ numbers: 0, runs: 5, are_own: 1 })
+})
+
+test('the background work counts the days of large projects that are over, and leaves what is counted alone', async () => {
+  const projectId = randomUUID()
+  const { live } = events.clickhouse
+  const [stale, counting] = analyticsQueues(live)
+  const staleProjects = async () => {
+    const sent: string[] = []
+    await stale!.run({ ...job, send: async (_, key) => void sent.push(key) })
+    return sent.filter((key) => key === projectId)
+  }
+  const job = { key: null, isLastTry: false, signal: new AbortController().signal, send: async () => {} }
+  const insert = (rows: number, at: number) => {
+    const { event_data: _, ...columns } = eventOf(at, 0, { project_id: projectId })
+    return events.insert(Array.from({ length: rows }, () => ({ ...columns, event_id: randomUUID() })))
+  }
+  await insert(eventsWorthCounting - 1, midnight - dayMs)
+  await insert(eventsWorthCounting, midnight)
+  expect(await staleProjects()).toEqual([])
+  await insert(1, midnight - 1)
+  expect(await staleProjects()).toEqual([projectId])
+  await counting!.run({ ...job, key: projectId })
+  expect(await staleProjects()).toEqual([])
+  expect((await daysCounted(projectId)).events).toBe(1)
+  await erase('project_id = {projectId:UUID}', { projectId })
+  expect(await staleProjects()).toEqual([projectId])
+  await counting!.run({ ...job, key: projectId })
+  expect(await staleProjects()).toEqual([])
+})
