@@ -15,6 +15,7 @@ import { type SpooledTable, spoolParts, unknownFiles } from './ingest/spool/layo
 import { makeSpool, openShippers, recoverSpool } from './ingest/spool/spools.ts'
 import { measureSpool, oldestWaitingAt } from './ingest/spool/waiting.ts'
 import { keepWatermark } from './ingest/spool/watermark.ts'
+import { keepUploadsClean } from './lists/upload/cleanUploads.ts'
 import { openUploads } from './lists/upload/uploads.ts'
 import { type IdentityRefresh, keepIdentityFresh } from './people/identity/refresh.ts'
 import { keepErasing } from './people/privacy/erasures.ts'
@@ -193,8 +194,11 @@ async function main(): Promise<void> {
           oldestWaitingAt: () => oldestWaitingAt(spoolDirectory),
         })
 
+  const cleaning = background && keepUploadsClean({ postgres: stores.postgres.pool, uploads, log })
+
   const close = async () => {
     await watching?.stop()
+    await cleaning?.stop()
     await watermark?.stop()
     await erasing?.stop()
     await workers.stop()

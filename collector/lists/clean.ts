@@ -5,16 +5,13 @@ import type { ListJobsDeps } from './jobs.ts'
 import type { Kind } from './kinds.ts'
 import { countMembers, deleteImportRows, dropRows, readStoredLists } from './members.ts'
 
-/** An upload that nobody has written to for so long is none that is under way. */
-const untouchedMs = 3_600_000
 /** Failed imports are looked at for so long: their rows are gone then. */
 const failedDays = 2
 
-/** Drops what nobody refers to: rows of deleted lists and of failed imports, files without an import; counts anew. */
+/** Drops what nobody refers to: rows of deleted lists and of failed imports; counts anew. */
 export async function clean(deps: ListJobsDeps): Promise<void> {
   await dropGoneLists(deps)
   await deleteFailed(deps)
-  await removeFiles(deps)
   await countAfterErasures(deps)
 }
 
@@ -40,16 +37,6 @@ async function deleteFailed(deps: ListJobsDeps): Promise<void> {
   for (const { import_id, list_id, organization_id } of rows) {
     await deleteImportRows(clickhouseOf(deps, organization_id), list_id, import_id)
   }
-}
-
-async function removeFiles({ postgres, uploads }: ListJobsDeps): Promise<void> {
-  const importIds = await uploads.list(untouchedMs)
-  const { rows } = await postgres.query<{ import_id: string }>(
-    `SELECT import_id FROM list_imports WHERE import_id::text = ANY($1) AND status IN ('pending', 'processing')`,
-    [importIds],
-  )
-  const waiting = new Set(rows.map(({ import_id }) => import_id))
-  for (const importId of importIds) if (!waiting.has(importId)) await uploads.remove(importId)
 }
 
 /** Erasures take members out: counts of before one are made anew. */

@@ -12,8 +12,8 @@ import type { Uploads } from './uploads.ts'
 /** Most bytes of a file, unpacked, and most lines. */
 const fileBytesMax = 1024 ** 3
 const fileLinesMax = 50_000_000
-/** Most bytes of all files that wait on this machine. */
-const waitingBytesMax = 32 * 1024 ** 3
+/** After so many bytes it is looked again whether there is room for more. */
+const lookEveryBytes = 64 * 1024 ** 2
 /** How soon a disk that is full may have room again. */
 const retrySeconds = 60
 
@@ -39,10 +39,10 @@ export interface Saved {
  * has no room, and what the upload throws when its client dies.
  */
 export async function saveUpload(uploads: Uploads, importId: string, upload: Upload): Promise<Saved> {
-  if ((await uploads.bytes()) > waitingBytesMax) throw noRoom()
+  if (!(await uploads.hasRoom())) throw noRoom()
   try {
     const handle = await open(uploads.partialPathOf(importId), 'wx', 0o600)
-    const saved = await write(handle, upload).finally(() => handle.close())
+    const saved = await write(handle, uploads, upload).finally(() => handle.close())
     await uploads.keep(importId)
     return { ...saved, collectorId: uploads.collectorId }
   } catch (error) {
@@ -51,10 +51,14 @@ export async function saveUpload(uploads: Uploads, importId: string, upload: Upl
   }
 }
 
-async function write(handle: FileHandle, upload: Upload): Promise<Omit<Saved, 'collectorId'>> {
+async function write(
+  handle: FileHandle,
+  uploads: Uploads,
+  upload: Upload,
+): Promise<Omit<Saved, 'collectorId'>> {
   let head = upload.format === 'items' ? headOfItems(upload.kind) : null
   let first = Buffer.alloc(0)
-  let [bytes, lines] = [0, 0]
+  let [bytes, lines, looked] = [0, 0, 0]
   for await (const part of unpacked(upload.bytes)) {
     bytes += part.length
     lines += countLines(part)
@@ -65,6 +69,9 @@ async function write(handle: FileHandle, upload: Upload): Promise<Omit<Saved, 'c
       if (first.includes(0x0a) || first.length > recordBytesMax) head = headOf(first, upload)
     }
     await writeAll(handle, part)
+    if (bytes - looked < lookEveryBytes) continue
+    looked = bytes
+    if (!(await uploads.hasRoom())) throw noRoom()
   }
   head ??= headOf(first, upload)
   await handle.datasync()

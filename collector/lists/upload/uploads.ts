@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs'
-import { readdir, rename, rm, stat } from 'node:fs/promises'
+import { readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Uploaded files of this machine that wait for their import: named by its id, readable by the service alone. */
@@ -15,9 +15,14 @@ export interface Uploads {
   remove(importId: string): Promise<void>
   /** The imports that files are of, those alone that nobody has written to for so long. */
   list(untouchedMs: number): Promise<string[]>
-  /** Bytes of all files. */
-  bytes(): Promise<number>
+  /** Whether the disk has more room than what is kept free for events that come in. */
+  hasRoom(): Promise<boolean>
 }
+
+/** Most bytes of all files that wait on this machine. */
+const waitingBytesMax = 32 * 1024 ** 3
+/** What uploads leave free of the disk: the spool is on the same one. Of a small one a twentieth. */
+const spareBytes = 1024 ** 3
 
 const partial = '.partial'
 
@@ -46,6 +51,10 @@ export function openUploads(dataDir: string, collectorId: string): Uploads {
       const untouched = (await stats()).filter(({ file }) => Date.now() - file.mtimeMs >= untouchedMs)
       return [...new Set(untouched.map(({ name }) => name.replace(partial, '')))]
     },
-    bytes: async () => (await stats()).reduce((sum, { file }) => sum + file.size, 0),
+    async hasRoom() {
+      const waiting = (await stats()).reduce((sum, { file }) => sum + file.size, 0)
+      const { bavail, blocks, bsize } = await statfs(directory)
+      return waiting <= waitingBytesMax && bavail * bsize > Math.min(spareBytes, (blocks * bsize) / 20)
+    },
   }
 }

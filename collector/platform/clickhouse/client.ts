@@ -68,7 +68,7 @@ export interface ClickHouse {
    * Runs an INSERT … SELECT … FROM input(…) FORMAT …, with `bytes` in that format as its input: numbers and truth
    * values of JSON may be read as texts. What was read before bytes that cannot be read may have been inserted.
    */
-  feed(query: Query, bytes: Buffer, settings?: Readonly<Record<string, number>>): Promise<RawInsert>
+  feed(query: Query, bytes: Buffer, settings?: Readonly<Record<string, number | string>>): Promise<RawInsert>
   ping(): Promise<boolean>
   close(): Promise<void>
 }

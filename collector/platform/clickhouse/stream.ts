@@ -79,7 +79,7 @@ export async function insertRaw(
   database: string,
   { sql, params }: Query,
   bytes: Buffer,
-  settings: Readonly<Record<string, number>>,
+  settings: Readonly<Record<string, number | string>>,
 ): Promise<RawInsert> {
   const parts = [`${sql}\n`, bytes]
   const { body, summary } = await post(url, database, params, { ...inputSettings, ...settings }, { parts })

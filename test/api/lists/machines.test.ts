@@ -1,6 +1,7 @@
 /** Uploads lie on the machine that took them: of several primaries each imports its own. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listQueues } from '../../../collector/lists/jobs.ts'
+import { removeLeftUploads } from '../../../collector/lists/upload/cleanUploads.ts'
 import { type Jobs, startJobs } from '../../../collector/platform/jobs/jobs.ts'
 import { waitFor } from '../../harness/service.ts'
 import { importInto, openLists } from './harness.ts'
@@ -65,3 +66,20 @@ test('an upload of a machine that is away waits for it, holds up no other, and f
   expect((await readImports()).get(importId)!.error).toContain('has not come back')
   away.removeFiles()
 }, 180_000)
+
+test('each machine deletes its own files that no import waits for, and no other', async () => {
+  const [one, other] = [0, 1].map(() => importInto(lists.deps, lists.projectId))
+  const ended = await one!.upload('a@left.example\n')
+  const left = await other!.upload('b@left.example\n')
+  const waiting = await one!.upload('c@left.example\n')
+  await lists.postgres.query("UPDATE list_imports SET status = 'failed' WHERE import_id = ANY($1)", [
+    [ended.importId, left.importId],
+  ])
+  await removeLeftUploads({ ...one!.deps }, 0)
+  expect(await one!.uploads.list(0)).toEqual([waiting.importId])
+  expect(await other!.uploads.list(0)).toEqual([left.importId])
+  await removeLeftUploads({ ...other!.deps }, 0)
+  expect(await other!.uploads.list(0)).toEqual([])
+  one!.removeFiles()
+  other!.removeFiles()
+})
