@@ -21,9 +21,8 @@ export function openDestination(
   integration: Pick<SealedIntegration, 'id' | 'type' | 'settings' | 'sealedSecrets'>,
 ): OpenedDestination {
   const { id, type, settings, sealedSecrets } = integration
-  const { rate, open, takesFiles = false } = destinationTypes[type]
-  // Files are sent by clients of their own.
-  let isReached = takesFiles
+  const { rate, open } = destinationTypes[type]
+  let isReached = false
   const send: Outbound['send'] = async (request) => {
     try {
       const answer = await outbound.send(request)
@@ -37,6 +36,9 @@ export function openDestination(
   const destination = open({
     ...{ integrationId: id, settings, outbound: { ...outbound, send }, now },
     secrets: readSecrets(),
+    noteReached() {
+      isReached = true
+    },
     // One bucket for an integration, whatever process asks.
     async takeToken() {
       for (;;) {

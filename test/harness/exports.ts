@@ -39,6 +39,8 @@ export interface Exports {
     isReached?: (run: Json) => boolean,
     timeoutMs?: number,
   ): Promise<Json>
+  /** Records charged for audiences, less what was refunded. */
+  charged(): Promise<number>
   close(): Promise<void>
 }
 
@@ -122,6 +124,12 @@ export function exportsOf(
       ).catch((error) => {
         throw new Error(`${error.message}: ${JSON.stringify(last)}\n${service.output()}`)
       })
+    },
+    async charged() {
+      const { rows } = await postgres.query<{ records: number }>(
+        "SELECT coalesce(sum(records), 0)::int AS records FROM ledger WHERE meter = 'audience'",
+      )
+      return rows[0]!.records
     },
     async close() {
       await Promise.all([postgres.end(), clickhouse.close()])

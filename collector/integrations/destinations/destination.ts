@@ -126,6 +126,8 @@ export interface DestinationContext<Settings, Secrets> {
   readonly settings: Settings
   readonly secrets: Secrets
   readonly outbound: Outbound
+  /** Says that records may have arrived, of clients with requests of their own. */
+  noteReached(): void
   /** Resolves when the integration may make one more request. Throws DestinationError when that takes long. */
   takeToken(): Promise<void>
   /** Milliseconds since 1970. */

@@ -46,16 +46,30 @@ export async function putPart(context: S3Context, chunk: Chunk): Promise<readonl
   const extension = outputFormat === 'hem' ? 'csv' : outputFormat
   const name = `part-${String(after).padStart(12, '0')}.${extension}`
   await withClient(context, (client) =>
-    client.send(
-      new PutObjectCommand({
-        ...{ Bucket: context.settings.bucket, Key: `${directoryOf(context.settings, runId)}${name}` },
-        ...{ Body: createReadStream(path), ContentLength: bytes },
-        Metadata: { rows: String(records.length), sha256 },
+    client
+      .send(
+        new PutObjectCommand({
+          ...{ Bucket: context.settings.bucket, Key: `${directoryOf(context.settings, runId)}${name}` },
+          ...{ Body: createReadStream(path), ContentLength: bytes },
+          Metadata: { rows: String(records.length), sha256 },
+        }),
+      )
+      .catch((error: unknown) => {
+        // Whoever answers, or breaks off, may have read what came.
+        if (!isUnsent(error)) context.noteReached()
+        throw error
       }),
-    ),
   )
   return exportedAll(records)
 }
+
+/** Codes of connections that were never made. */
+const unconnected = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH'])
+
+const isUnsent = (error: unknown): boolean =>
+  error instanceof OutboundError
+    ? error.isUnsent
+    : unconnected.has((error as NodeJS.ErrnoException).code ?? '')
 
 /** The manifest is made of what the bucket holds, and is there only when that is all that was sent. */
 export async function writeManifest(context: S3Context, run: EndedRun): Promise<void> {

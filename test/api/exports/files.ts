@@ -110,4 +110,18 @@ export const fileTests = (open: () => Exports) =>
       const ids = await open().run({ audience_id, integration_id: gone, output_format: 'csv' })
       expect(await open().ended(ids)).toMatchObject({ status: 'failed', records_failed: 60 })
     })
+
+    test('a run whose store was never reached is refunded when it is cancelled', async () => {
+      const nowhere = { endpoint: `http://127.0.0.1:${await freePort()}`, bucket: 'bucket' }
+      const away = await open().newIntegration('s3', nowhere, credentials)
+      const people = await open().audienceOf([{ address: 'unsent@known.example' }])
+      const before = await open().charged()
+      const ids = await open().run({ audience_id: people, integration_id: away, output_format: 'csv' })
+      await open().ended(ids, ({ status }) => status === 'parked')
+      await open().get('POST', `exports/${ids.exportId}/runs/${ids.runId}/cancel`)
+      expect(await open().ended(ids)).toMatchObject({
+        ...{ status: 'failed', records_failed: 1, records_charged: 0 },
+      })
+      expect(await open().charged()).toBe(before)
+    }, 120_000)
   })

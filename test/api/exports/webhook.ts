@@ -163,13 +163,6 @@ export const webhookTests = (open: () => Exports) =>
       })
     }, 120_000)
 
-    /** Records charged for audiences, less what was refunded. */
-    const charged = async (): Promise<number> => {
-      const { rows } = await open().postgres.query<{ records: number }>(
-        "SELECT coalesce(sum(records), 0)::int AS records FROM ledger WHERE meter = 'audience'",
-      )
-      return rows[0]!.records
-    }
     /** An audience of these people through another, whose number is sold. */
     const throughAnother = async (some: ReturnType<typeof people>) => {
       const used = await open().audienceOf(some)
@@ -201,20 +194,20 @@ export const webhookTests = (open: () => Exports) =>
         { signing_secret: receiverSecret },
       )
       await closed.close()
-      const before = await charged()
+      const before = await open().charged()
       const ids = await open().run({ audience_id, integration_id: nowhere, output_format: 'hem' })
       const { run, failures } = await cancelled(ids)
       expect(run).toMatchObject({
         ...{ status: 'failed', records_expected: null, records_total: 0, records_charged: 0 },
       })
       expect(failures).toEqual([])
-      expect(await charged()).toBe(before)
+      expect(await open().charged()).toBe(before)
     }, 120_000)
 
     test('what a receiver got stays charged, though it did not take it and the run was cancelled; a retry costs nothing', async () => {
       const audience_id = await throughAnother(people(3, 'g'))
       receiver.mishaps = [{ answer: { status: 429, headers: { 'retry-after': '3600' } } }]
-      const before = await charged()
+      const before = await open().charged()
       const ids = await open().run({ audience_id, integration_id, output_format: 'hem' })
       const { run, failures } = await cancelled(ids)
       expect(run).toMatchObject({
@@ -227,7 +220,7 @@ export const webhookTests = (open: () => Exports) =>
       expect(await open().ended({ ...ids, runId: retry.run_id })).toMatchObject({
         ...{ records_exported: 3, records_charged: 0 },
       })
-      expect(await charged()).toBe(before + 3)
+      expect(await open().charged()).toBe(before + 3)
     }, 120_000)
 
     test('a cancelled run sends nothing more, and the end of every run is in the outbox once', async () => {
