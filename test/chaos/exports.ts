@@ -4,9 +4,10 @@ import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { type Random, seededRandom } from '../../collector/platform/seededRandom.ts'
 import { type Exports, exportsOf } from '../harness/exports.ts'
-import { startService } from '../harness/service.ts'
+import { startService, waitFor } from '../harness/service.ts'
 import { type Receiver, receiverSecret, startReceiver } from '../harness/standIns/receiver.ts'
 import type { Mishap } from '../harness/standIns/standIn.ts'
+import { forgetJobs } from './processes.ts'
 import { environmentOf, type ScenarioOptions } from './scenario.ts'
 
 export interface ExportsOptions extends ScenarioOptions {
@@ -33,8 +34,8 @@ export interface ExportsResult {
   mishaps: number
 }
 
-// A step whose process was killed is taken up again after 10 to 25 s.
-const betweenKillsMs = { least: 200, most: 20_000 }
+/** After how much more of a run the service is killed. */
+const betweenKillsMs = { least: 0, most: 1_000 }
 const mishapChance = 0.15
 
 /**
@@ -59,7 +60,9 @@ export async function runExports(options: ExportsOptions): Promise<ExportsResult
     const exportId = await prepare(api(), receiver, people)
     let lostAnswers = 0
     let mishaps = 0
+    let requests = 0
     receiver.misbehave = () => {
+      requests++
       const mishap = drawMishap(random)
       if (mishap) mishaps++
       if (mishap && ('truncates' in mishap || ('dies' in mishap && mishap.dies === 'after'))) lostAnswers++
@@ -67,8 +70,13 @@ export async function runExports(options: ExportsOptions): Promise<ExportsResult
     }
     const runs = [await startRun(api(), exportId)]
     for (let kill = 1; kill <= kills; kill++) {
+      const before = requests
+      const isSending = async () =>
+        requests > before || (await readRun(api(), exportId, runs.at(-1)!)).ended_at !== null
+      await waitFor('the run to go on', isSending, 120_000)
       await delay(random.integer(betweenKillsMs.least, betweenKillsMs.most))
       await service.end('SIGKILL')
+      await forgetJobs(postgres)
       service = await startService(again)
       const run = await readRun(api(), exportId, runs.at(-1)!)
       log(`${kill}/${kills}: run ${runs.length} is ${run.status}, ${run.records_total} of ${people} counted`)

@@ -5,6 +5,7 @@ import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { type Random, seededRandom } from '../../collector/platform/seededRandom.ts'
 import { type Exports, exportsOf } from '../harness/exports.ts'
 import { startService, waitFor } from '../harness/service.ts'
+import { forgetJobs } from './processes.ts'
 import { environmentOf, type ScenarioOptions } from './scenario.ts'
 
 export interface ImportsOptions extends ScenarioOptions {
@@ -63,6 +64,7 @@ export async function runImports(options: ImportsOptions): Promise<ImportsResult
         if (status === 'processing') result.midway++
         await service.end('SIGKILL')
         log(`${killed + 1}/${kills}: import ${result.imports + 1} was ${status} at ${progress}`)
+        await forgetJobs(postgres)
         service = await startService(again)
       }
       await waitFor(

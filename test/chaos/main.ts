@@ -11,6 +11,7 @@ import { runExports } from './exports.ts'
 import { runImports } from './imports.ts'
 import { type KillKind, killKinds, runChaos } from './kills.ts'
 import { runOutage } from './outage.ts'
+import { runPages } from './pages.ts'
 import { runPoison } from './poison.ts'
 import { killNow } from './processes.ts'
 import { runReset } from './reset.ts'
@@ -29,6 +30,7 @@ const help = `Usage: npm run chaos -- [scenario] [options]
   --scenario poison  rows that ClickHouse refuses
   --scenario soak    steady load: --minutes 60 --rate 1000
   --scenario billing what is charged against what is delivered: --requests 10000 --connections 20 --kills 12
+  --scenario pages   records of an audience's builds against what is charged: --requests 10000 --connections 20 --kills 12
   --scenario cluster several collectors and one api: --kills 200 --collectors 3 --rate 300
       --mishaps ${mishaps.join(',')}
   --scenario upgrade collectors replaced by this version, one after the other:
@@ -77,7 +79,9 @@ async function main(): Promise<void> {
           result.sentAgain > result.kills + result.lostAnswers
         : 'lost' in result
           ? result.lost + result.doubled + result.altered > 0
-          : 'charged' in result && !isChargedOnce(result)
+          : 'wrongBuilds' in result
+            ? result.wrongBuilds > 0
+            : 'charged' in result && !isChargedOnce(result)
   if (isWrong) process.exitCode = 1
 }
 
@@ -112,6 +116,13 @@ async function runScenario(scenario: string, seed: number) {
         runBilling({
           ...{ ...own, stores: { clickhouseUrl }, requests: Number(flags.requests) },
           ...{ connections: Number(flags.connections ?? 20), kills: Number(flags.kills ?? 12) },
+        }),
+      )
+    case 'pages':
+      return withStores((stores) =>
+        runPages({
+          ...{ ...own, stores, pages: Number(flags.requests), connections: Number(flags.connections ?? 20) },
+          ...{ kills: Number(flags.kills ?? 12), builds: 5, people: 5_000 },
         }),
       )
     case 'cluster':

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import type { Postgres } from '../../collector/platform/postgres/pool.ts'
 
 /** A process as /proc tells of it. */
 export interface ProcessInfo {
@@ -48,6 +49,14 @@ export function killNow(pid: number): boolean {
   } catch {
     return false
   }
+}
+
+/**
+ * Has the jobs of a service that was killed be begun again as soon as one is there, not when they have been silent for
+ * long enough: nobody else is at them. So most kills strike work, and few strike waiting.
+ */
+export async function forgetJobs(postgres: Postgres): Promise<void> {
+  await postgres.query("DELETE FROM pgboss.job WHERE state = 'active'")
 }
 
 function allProcesses(): ProcessInfo[] {

@@ -7,6 +7,7 @@ import { runDiskFull } from './diskFull.ts'
 import { runExports } from './exports.ts'
 import { runImports } from './imports.ts'
 import { runOutage } from './outage.ts'
+import { runPages } from './pages.ts'
 import { runPoison } from './poison.ts'
 import { runReset } from './reset.ts'
 
@@ -102,6 +103,19 @@ test(
     expect(Object.keys(result.answers).sort()).toEqual(
       expect.arrayContaining(['200', '400', 'broken', 'left']),
     )
+  },
+  timeoutMs,
+)
+
+test(
+  'each record of a build is charged once: readers leave, the service is killed, the audience is built anew',
+  async () => {
+    const result = await runPages({
+      ...{ stores: await ownStores(), seed, log },
+      ...{ pages: 300, connections: 10, kills: 2, builds: 2, people: 1_000 },
+    })
+    expect(result).toMatchObject({ kills: 2, wrongBuilds: 0, delivered: 2_000, charged: 2_000 })
+    expect(result.brokenOff).toBeGreaterThan(5)
   },
   timeoutMs,
 )

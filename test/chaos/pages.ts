@@ -1,0 +1,172 @@
+import { rmSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
+import { type Random, seededRandom } from '../../collector/platform/seededRandom.ts'
+import { type Exports, exportsOf } from '../harness/exports.ts'
+import { type Service, startService, waitFor } from '../harness/service.ts'
+import { forgetJobs } from './processes.ts'
+import { environmentOf, type ScenarioOptions } from './scenario.ts'
+
+export interface PagesOptions extends ScenarioOptions {
+  /** Of records of an audience, over all of its builds. */
+  pages: number
+  connections: number
+  kills: number
+  builds: number
+  people: number
+}
+
+export interface PagesResult {
+  seed: number
+  kills: number
+  builds: number
+  /** Whole pages, and those that nobody waited for, or that a kill broke off. */
+  pages: number
+  brokenOff: number
+  /** Distinct records of builds that were delivered, and records in the ledger. */
+  delivered: number
+  charged: number
+  /** Builds of which another number was charged than was delivered. */
+  wrongBuilds: number
+}
+
+const leaveChance = 0.1
+const pageMax = 400
+
+/**
+ * Pages through builds of an audience over several connections, leaving some pages in the middle, while the service is
+ * killed, and builds the audience anew now and then; then reads each build to its end, and holds the ledger against the
+ * distinct records that came.
+ */
+export async function runPages(options: PagesOptions): Promise<PagesResult> {
+  const { seed, stores, log, pages, connections, kills, builds, people } = options
+  const random = seededRandom(seed)
+  const env: Record<string, string> = { ...environmentOf(stores), FOOTFALL_WORKERS: '2' }
+  let service = await startService({ env })
+  const again = { dataDir: service.dataDir, env: { ...env, PORT: new URL(service.url).port } }
+  const clickhouse = openClickHouse(env.CLICKHOUSE_URL!, env.CLICKHOUSE_DATABASE!)
+  const postgres = openPostgres(env.DATABASE_URL!, () => {})
+  const api = () => exportsOf(service, postgres, clickhouse, env)
+  const result = { seed, kills, builds, pages: 0, brokenOff: 0, delivered: 0, charged: 0, wrongBuilds: 0 }
+  try {
+    const audienceId = await api().audienceOf(
+      Array.from({ length: people }, (_, n) => ({ address: `paged${n}@known.example` })),
+    )
+    for (let build = 1, killed = 0; build <= builds; build++) {
+      if (build > 1) await buildAnew(api(), audienceId)
+      const before = await chargedOf(postgres)
+      const reader = new Reader(service, audienceId, random)
+      const wanted = Math.ceil(pages / builds)
+      const reading = Promise.all(Array.from({ length: connections }, () => reader.readUpTo(wanted)))
+      for (const last = Math.round((kills * build) / builds); killed < last; killed++) {
+        const at = ((killed + 1) / (kills + 1)) * pages - (build - 1) * wanted
+        while (reader.begun < Math.min(at, wanted)) await delay(5)
+        await service.end('SIGKILL')
+        await forgetJobs(postgres)
+        service = await startService(again)
+        log(`kill ${killed + 1}/${kills}: build ${build}, ${reader.begun} of ${wanted} pages`)
+      }
+      await reading
+      await reader.readAll()
+      const delivered = reader.delivered.size
+      // What was given back of a page that broke off may come a moment later.
+      const isEqual = async () => (await chargedOf(postgres)) - before === delivered
+      await waitFor('the ledger', isEqual, 30_000).catch(() => result.wrongBuilds++)
+      result.delivered += delivered
+      result.charged += (await chargedOf(postgres)) - before
+      result.pages += reader.whole
+      result.brokenOff += reader.brokenOff
+    }
+    return result
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\nThe service said:\n${service.output().slice(-2000)}`)
+  } finally {
+    await service.end('SIGTERM')
+    await Promise.all([clickhouse.close(), postgres.end()])
+    rmSync(again.dataDir, { recursive: true, force: true })
+  }
+}
+
+async function buildAnew({ get, postgres }: Exports, audienceId: string): Promise<void> {
+  const { audience } = await get('GET', `audiences/${audienceId}`)
+  await get('PATCH', `audiences/${audienceId}`, { intent_window_days: audience.intent_window_days + 1 })
+  await waitFor(
+    'the build',
+    async () => {
+      const { rows } = await postgres.query(
+        'SELECT FROM audiences WHERE audience_id = $1 AND current_build_id <> $2',
+        [audienceId, audience.build_id],
+      )
+      return rows.length > 0
+    },
+    60_000,
+  )
+}
+
+async function chargedOf(postgres: Postgres): Promise<number> {
+  const { rows } = await postgres.query<{ records: number }>(
+    "SELECT coalesce(sum(records), 0)::float8 AS records FROM ledger WHERE meter = 'audience'",
+  )
+  return rows[0]!.records
+}
+
+/** Reads pages of one build, from wherever pages before have ended. */
+class Reader {
+  readonly delivered = new Set<string>()
+  begun = 0
+  whole = 0
+  brokenOff = 0
+  readonly #cursors: (string | undefined)[] = [undefined]
+  readonly #service: Service
+  readonly #audienceId: string
+  readonly #random: Random
+
+  constructor(service: Service, audienceId: string, random: Random) {
+    this.#service = service
+    this.#audienceId = audienceId
+    this.#random = random
+  }
+
+  async readUpTo(pages: number): Promise<void> {
+    while (this.begun < pages) {
+      this.begun++
+      const leaving = new AbortController()
+      const leaves = this.#random.chance(leaveChance)
+      const timer = leaves && setTimeout(() => leaving.abort(), this.#random.integer(0, 60))
+      const next = await this.#page(
+        this.#random.pick(this.#cursors),
+        this.#random.integer(1, pageMax),
+        leaving.signal,
+      ).catch(() => null)
+      if (timer) clearTimeout(timer)
+      if (next === null) {
+        this.brokenOff++
+        // As clients do while a service is away.
+        await delay(50)
+      } else if (next !== undefined) this.#cursors.push(next)
+    }
+  }
+
+  /** From the first record to the last one. */
+  async readAll(): Promise<void> {
+    let cursor: string | undefined
+    do cursor = await this.#page(cursor, pageMax)
+    while (cursor !== undefined)
+  }
+
+  /** The cursor of the page after it. */
+  async #page(cursor: string | undefined, size: number, signal?: AbortSignal): Promise<string | undefined> {
+    const { api_key, api_secret, project_id } = this.#service.demo
+    const query = new URLSearchParams({ project_id, page_size: String(size), ...(cursor && { cursor }) })
+    const answer = await fetch(`${this.#service.url}/api/v1/audiences/${this.#audienceId}/records?${query}`, {
+      headers: { 'x-api-key': api_key, 'x-api-secret': api_secret },
+      ...(signal && { signal }),
+    })
+    if (answer.status !== 200) throw new Error(`a page was answered ${answer.status}: ${await answer.text()}`)
+    const page = (await answer.json()) as { results: { hem: string }[]; next_cursor?: string }
+    for (const { hem } of page.results) this.delivered.add(hem)
+    this.whole++
+    return page.next_cursor
+  }
+}
