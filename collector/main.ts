@@ -102,7 +102,8 @@ async function main(): Promise<void> {
   for (const directory of spoolParts(spoolDirectory)) await recover(directory)
   for (const path of unknownFiles(spoolDirectory))
     log.error(
-      `${path} is no segment of this version or an earlier one: it is not shipped, and left where it is`,
+      { path },
+      'no segment of this version or an earlier one: it is not shipped, and left where it is',
     )
 
   // A collector takes beacons while ClickHouse is away: they wait in the spool. Reads have nothing to say then.
@@ -110,7 +111,7 @@ async function main(): Promise<void> {
   const hasSample = config.role !== 'ingest' && config.sampleDays > 0
   if (hasSample) {
     await fillSampleDatabase(test, new Date(), config.sampleDays).catch((error: Error) =>
-      log.warn(`the sample database could not be filled: ${error.message}`),
+      log.warn({ error: error.message }, 'the sample database could not be filled'),
     )
   }
   if (config.role !== 'ingest') await ensureSampleOrganization(stores.postgres.pool)
@@ -123,7 +124,7 @@ async function main(): Promise<void> {
   // Beside the start of the workers, who need not wait for it.
   const seeding = hasVisitors
     ? ensureSampleVisitors({ postgres: stores.postgres.pool, clickhouse: live, uploads }, demo).catch(
-        (error: Error) => log.warn(`the demo could not be given visitors: ${error.message}`),
+        (error: Error) => log.warn({ error: error.message }, 'the demo could not be given visitors'),
       )
     : null
   const cursorKey =
@@ -253,11 +254,11 @@ function observerOf(table: SpooledTable, identity: IdentityRefresh, log: Log) {
     duplicates: (rows: number) => duplicateEvents.inc(rows),
     deadLetter(reason: string) {
       deadLetters.inc({ table })
-      log.error(`ClickHouse refuses a row for ${table}, see dead_letters in the data directory: ${reason}`)
+      log.error({ table, reason }, 'ClickHouse refused a row, see dead_letters in the data directory')
     },
     retry(error: Error, segment: string) {
       shipRetries.inc({ table })
-      log.warn({ err: error }, `shipping ${segment} to ${table} is tried again`)
+      log.warn({ table, segment, err: error }, 'shipping is retried')
     },
   }
 }

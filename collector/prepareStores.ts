@@ -74,7 +74,7 @@ function untilDone<T>(
         return await prepare()
       } catch (error) {
         if (!mayPass(error)) throw error
-        log.warn(`${store} is not ready: ${(error as Error).message}`)
+        log.warn({ store, error: (error as Error).message }, 'a store is not ready')
         tellAway('away')
         await delay(retryMs)
       }

@@ -48,7 +48,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
   const log = openLog(config)
   const pool = openPostgres(
     setup.postgresUrl,
-    (error) => log.warn(`PostgreSQL: ${error.message}`),
+    (error) => log.warn({ error: error.message }, 'a connection to PostgreSQL broke'),
     setup.postgresConnectionsMax,
   )
   const clickhouse = {

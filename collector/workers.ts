@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Config } from './config.ts'
 import type { Demo } from './demo/demo.ts'
 import type { SpooledTable } from './ingest/spool/layout.ts'
+import type { WarnLog } from './platform/log.ts'
 import { type Metrics, registry } from './platform/metrics.ts'
 import { buildRoot } from './platform/paths.ts'
 import { StartError } from './platform/startError.ts'
@@ -66,7 +67,7 @@ export interface WorkersOptions {
   onNoRoom(): void
   /** Brings the primary's own numbers up to date. */
   measure(): Promise<void>
-  log: { warn(message: string): void }
+  log: WarnLog
 }
 
 const restartMs = 250
@@ -118,14 +119,14 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
         listening.resolve()
       }
       if (message.type === 'failed') {
-        if (isListening) options.log.warn(`worker ${index}: ${message.message}`)
+        if (isListening) options.log.warn({ worker: index, error: message.message }, 'a worker failed')
         listening.reject(message.isStartError ? new StartError(message.message) : new Error(message.message))
       }
     })
     worker.once('exit', (code, signal) => {
       running.delete(index)
       if (isStopping) return
-      options.log.warn(`worker ${index} ended (${signal || `exit ${code}`}); starting it again`)
+      options.log.warn({ worker: index, code, signal }, 'a worker ended; starting it again')
       restart(index)
     })
     return worker
@@ -138,7 +139,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
         await start(index)
       } catch (error) {
         // Its directory cannot be made ready now: the disk is full, or its predecessor has not quite ended.
-        options.log.warn(`worker ${index} cannot start: ${(error as Error).message}`)
+        options.log.warn({ worker: index, error: (error as Error).message }, 'a worker cannot start')
         restart(index)
       }
     }, restartMs)

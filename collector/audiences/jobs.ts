@@ -1,5 +1,6 @@
 import { isUnavailable } from '../platform/isUnavailable.ts'
 import { type Job, type Queue, wakeQueue } from '../platform/jobs/queue.ts'
+import type { WarnLog } from '../platform/log.ts'
 import type { EventStores } from '../query/eventStores.ts'
 import { buildNow } from './build/buildNow.ts'
 import { dropMembers, readStoredBuilds } from './build/members.ts'
@@ -9,7 +10,7 @@ import { requestDueBuilds } from './refresh.ts'
 import { keepsMembers, readDroppableBuilds, readUnfinishedBuilds } from './unfinishedBuilds.ts'
 
 export interface AudienceJobsDeps extends EventStores {
-  log: { warn(message: string): void }
+  log: WarnLog
 }
 
 const oneBuild = 'audiences.build'
@@ -51,7 +52,7 @@ async function build({ postgres, clickhouse, log }: AudienceJobsDeps, job: Job):
       const reason =
         error instanceof AudienceNotBuilt ? error.message : 'The build failed; its operator finds why.'
       await failBuild(postgres, job.key!, reason)
-      log.warn(`audience build ${job.key} failed: ${(error as Error).message}`)
+      log.warn({ build_id: job.key, error: (error as Error).message }, 'a build of an audience failed')
     }
     throw error
   }

@@ -1,4 +1,5 @@
 import { NoAnswer } from '../http/errors.ts'
+import type { ErrorLog } from '../platform/log.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { ttlCache } from '../platform/ttlCache.ts'
 import { noteUsedUpBudget } from './budgetNotices.ts'
@@ -102,7 +103,7 @@ export interface Delivery {
 
 export interface BillingOptions {
   postgres: Postgres
-  log: { error(message: string): void }
+  log: ErrorLog
   /** The time in milliseconds since 1970; it decides the day and the month. */
   now: () => number
   /** How long to try when PostgreSQL does not answer; default ten seconds. */

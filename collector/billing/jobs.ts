@@ -1,4 +1,5 @@
 import type { Queue } from '../platform/jobs/queue.ts'
+import type { WarnLog } from '../platform/log.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { noteReachedBudgets } from './budgetNotices.ts'
 import { noteReports, sendReports } from './reports.ts'
@@ -9,7 +10,7 @@ export interface BillingJobsDeps {
   /** Null: nothing is told to Stripe. */
   tell: TellStripe | null
   now: () => number
-  log: { warn(message: string): void }
+  log: WarnLog
 }
 
 /** Deletes requests whose repeats are not free any more, and what was charged of builds on days that are over. */

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { QueryConfig } from 'pg'
 import { busy, NoAnswer } from '../http/errors.ts'
 import { isUnavailable } from '../platform/isUnavailable.ts'
+import type { ErrorLog } from '../platform/log.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import type { Refusal } from './refusals.ts'
 
@@ -64,11 +65,7 @@ const retryMs = 100
 const busySeconds = 2
 
 /** Opens the ledger: what is to be charged while a write is under way goes along with the next, in one transaction. */
-export function openLedger(
-  postgres: Postgres,
-  log: { error(message: string): void },
-  patienceMs: number,
-): Ledger {
+export function openLedger(postgres: Postgres, log: ErrorLog, patienceMs: number): Ledger {
   let waiting: Waiting[] = []
   let isWriting = false
   const refunds = new Set<Promise<void>>()
@@ -100,7 +97,7 @@ export function openLedger(
               ...[organization_id, request_id, record_hashes, at],
             ]),
       )
-        .catch((error: Error) => log.error(`request ${request_id} is not refunded: ${error.message}`))
+        .catch((error: Error) => log.error({ request_id, error: error.message }, 'a request is not refunded'))
         .finally(() => refunds.delete(refund))
       refunds.add(refund)
       return refund

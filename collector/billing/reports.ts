@@ -1,3 +1,4 @@
+import type { WarnLog } from '../platform/log.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import type { TellStripe } from './stripe.ts'
@@ -61,7 +62,7 @@ export async function sendReports(
   postgres: Postgres,
   tell: TellStripe,
   now: () => number,
-  log: { warn(message: string): void },
+  log: WarnLog,
 ): Promise<void> {
   for (;;) {
     const report = await claimReport(postgres, now())
@@ -80,7 +81,7 @@ export async function sendReports(
       ])
       continue
     }
-    log.warn(`Stripe has not taken a report of ${report.meter}: ${told.reason}`)
+    log.warn({ meter: report.meter, reason: told.reason }, 'Stripe did not accept a report')
     const waitSeconds = Math.min(longestRetrySeconds, firstRetrySeconds * 2 ** (report.tries - 1))
     await postgres.query(
       `UPDATE usage_reports SET last_error = $2, next_try_at = $3,

@@ -1,6 +1,7 @@
 import type { OpenReader } from '../access/reader.ts'
 import type { Billing } from '../billing/billing.ts'
 import type { IntegrationsDeps, OpenDeps } from '../integrations/deps.ts'
+import type { WarnLog } from '../platform/log.ts'
 import type { EventStores } from '../query/eventStores.ts'
 
 /** What the exports' routes are built from. */
@@ -12,5 +13,5 @@ export interface SendDeps extends OpenDeps, EventStores {
   readonly billing: Billing
   /** Where the file of a chunk lies until it is sent. */
   readonly temporaryDirectory: string
-  readonly log: { warn(message: string): void }
+  readonly log: WarnLog
 }

@@ -33,7 +33,10 @@ export async function removeHidden(deps: SendDeps): Promise<void> {
       )
     } catch (error) {
       if (!(error instanceof DestinationError)) throw error
-      deps.log.warn(`integration ${id} does not remove ${hems.length} people yet: ${error.message}`)
+      deps.log.warn(
+        { integration_id: id, people: hems.length, error: error.message },
+        'people are not removed yet',
+      )
       await deps.postgres.query(
         `UPDATE export_recipients SET attempts = attempts + 1,
            remove_after = now() + least(interval '1 day', interval '1 minute' * 2 ^ least(attempts, 12))

@@ -1,5 +1,6 @@
 import type { ClickHouse } from '../platform/clickhouse/client.ts'
 import { type Job, type Queue, wakeQueue } from '../platform/jobs/queue.ts'
+import type { WarnLog } from '../platform/log.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { clean } from './clean.ts'
 import { runImport } from './import/runImport.ts'
@@ -11,7 +12,7 @@ export interface ListJobsDeps {
   readonly postgres: Postgres
   readonly clickhouse: Readonly<Record<'live' | 'test', ClickHouse>>
   readonly uploads: Uploads
-  readonly log: { warn(message: string): void }
+  readonly log: WarnLog
 }
 
 /** The imports of one machine: nobody else has their files. */
@@ -64,7 +65,7 @@ async function runOne(deps: ListJobsDeps, { key, signal, isLastTry }: Job): Prom
         key!,
         isGone ? 'The uploaded file is gone: upload it again.' : 'The import failed; its operator finds why.',
       )
-      deps.log.warn(`list import ${key} failed: ${message}`)
+      deps.log.warn({ import_id: key, error: message }, 'an import into a list failed')
     }
     throw error
   }

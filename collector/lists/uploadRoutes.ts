@@ -71,7 +71,8 @@ export const uploadRoutes =
       } catch (error) {
         if (request.raw.complete || !request.raw.destroyed) throw error
         request.log.warn(
-          `an upload to a list broke off, and nothing of it was kept: ${(error as Error).message}`,
+          { error: (error as Error).message },
+          'an upload to a list broke off, and nothing of it was kept',
         )
         throw new NoAnswer('the client of an upload is gone')
       }

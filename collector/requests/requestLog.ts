@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isUuid } from '../../schemas/uuid.ts'
 import { callerId } from '../access/principal.ts'
 import type { ClickHouse } from '../platform/clickhouse/client.ts'
+import type { WarnLog } from '../platform/log.ts'
 import { targetOf } from './target.ts'
 
 /** A row of `api_requests`. */
@@ -35,10 +36,7 @@ const flushMs = 1_000
 const waitingMax = 10_000
 
 /** Opens the log of requests. No request waits for it, and a row that cannot be written costs nothing but itself. */
-export function openRequestLog(
-  clickhouse: Pick<ClickHouse, 'insertLines'>,
-  log: { warn(message: string): void },
-): RequestLog {
+export function openRequestLog(clickhouse: Pick<ClickHouse, 'insertLines'>, log: WarnLog): RequestLog {
   let waiting: RequestRow[] = []
   let flushing = Promise.resolve()
 
@@ -54,7 +52,7 @@ export function openRequestLog(
         randomUUID(),
       )
     } catch (error) {
-      log.warn(`${rows.length} requests are not in the log: ${(error as Error).message}`)
+      log.warn({ requests: rows.length, error: (error as Error).message }, 'requests are not in the log')
     }
   }
   const flushNext = () => {

@@ -2,6 +2,7 @@ import type { Outbound } from '../outbound/outbound.ts'
 import { OutboundError } from '../outbound/outboundError.ts'
 import type { Sealer } from '../outbound/sealer.ts'
 import { signMessage } from '../outbound/signature.ts'
+import type { WarnLog } from '../platform/log.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { type ClaimedDelivery, claimDeliveries } from './claim.ts'
 import { publicMessageId } from './deliveries.ts'
@@ -13,7 +14,7 @@ export interface DelivererDeps {
   outbound: Outbound
   sealer: Sealer
   now(): number
-  log: { warn(message: string): void }
+  log: WarnLog
 }
 
 /** Tries what is due, many at once. */
@@ -67,7 +68,12 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
         return begin()
       })
       // What was not written down is tried again when its lease ends.
-      .catch((error: Error) => deps.log.warn(`webhook delivery ${delivery.delivery_id}: ${error.message}`))
+      .catch((error: Error) =>
+        deps.log.warn(
+          { delivery_id: delivery.delivery_id, error: error.message },
+          'the outcome of a delivery is not recorded',
+        ),
+      )
       .finally(() => underWay.delete(done))
     underWay.add(done)
   }

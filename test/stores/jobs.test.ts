@@ -31,10 +31,10 @@ const openPool = (url: string): Postgres => {
 }
 
 /** Starts queues as a primary of its own would. */
-async function startPrimary(queues: Queue[], url = postgresUrl, warnings: string[] = []): Promise<Jobs> {
+async function startPrimary(queues: Queue[], url = postgresUrl, warnings: object[] = []): Promise<Jobs> {
   const jobs = await startJobs({
     ...{ postgres: openPool(url), postgresUrl: url, queues },
-    log: { warn: (message) => warnings.push(message) },
+    log: { warn: (fields, message) => warnings.push({ ...fields, message }) },
   })
   running.push(jobs)
   return jobs
@@ -131,7 +131,7 @@ test('of two primaries, one runs the jobs of a key, others run those of other ke
 
 test('a job that throws is retried; one that goes on throwing fails with its error', async () => {
   let tries = 0
-  const warnings: string[] = []
+  const warnings: object[] = []
   const queue: Queue = {
     ...{ name: 'test.broken', schedule: onceAYear, retryLimit: 1 },
     async run() {
@@ -142,7 +142,9 @@ test('a job that throws is retried; one that goes on throwing fails with its err
   await startPrimary([queue], postgresUrl, warnings)
   await waitFor('its end', async () => (await statesOf('test.broken')).includes('failed'), 60_000)
   expect(tries).toBe(2)
-  expect(warnings).toEqual(['test.broken failed and is retried: the disk is full'])
+  expect(warnings).toEqual([
+    { queue: 'test.broken', error: 'the disk is full', message: 'a job failed and is retried' },
+  ])
   const { rows } = await postgres.query(
     `SELECT output ->> 'message' AS error FROM pgboss.job WHERE name = 'test.broken'`,
   )
@@ -187,7 +189,7 @@ test('a job that is under way when the process stops is retried by the next', as
 test('while PostgreSQL is away nothing crashes; afterwards every scheduled queue runs', async () => {
   const proxy = await startPostgresProxy(postgresUrl, 'nothing')
   let runs = 0
-  const warnings: string[] = []
+  const warnings: object[] = []
   await startPrimary(
     [{ name: 'test.away', schedule: onceAYear, run: async () => void runs++ }],
     proxy.url,

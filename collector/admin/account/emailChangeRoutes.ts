@@ -51,7 +51,10 @@ export const emailChangeRoutes =
         await requireToken(postgres, [{ name: `email_change:${user.userId}`, burst: 5, everySeconds: 720 }])
         // Not waited for: how long it takes would tell whether somebody has the address.
         mailLink(sendMail, user, email).catch((error: Error) =>
-          request.log.warn(`a link for a new e-mail address is not sent: ${error.message}`),
+          request.log.warn(
+            { error: error.message },
+            'the mail that confirms a new e-mail address is not sent',
+          ),
         )
         return reply.code(202).send({ email })
       },
@@ -90,7 +93,10 @@ export const emailChangeRoutes =
           useEmailChange(client, request.params.token),
         )
         sendMail?.({ to: before, ...changedMail(before, after, publicUrl) }).catch((error: Error) =>
-          request.log.warn(`nobody is told of a new e-mail address: ${error.message}`),
+          request.log.warn(
+            { error: error.message },
+            'the mail that tells of a new e-mail address is not sent',
+          ),
         )
         return { email: after }
       },

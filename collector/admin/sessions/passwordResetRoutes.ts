@@ -49,7 +49,7 @@ export const passwordResetRoutes =
         if (sendMail) {
           // Not waited for: how long it takes would tell whether there is somebody to write to.
           mailLink(postgres, sendMail, email, publicUrl).catch((error: Error) =>
-            request.log.warn(`a link for a new password is not sent: ${error.message}`),
+            request.log.warn({ error: error.message }, 'the mail for a new password is not sent'),
           )
         }
         return reply.code(202).send({ by_mail: sendMail !== null })

@@ -118,7 +118,7 @@ async function dealWith({ postgres, log }: SendDeps, task: Task, error: unknown)
   if (isUnavailable(error) || (error instanceof ApiError && error.status === 503)) throw error
   const isTheirs = error instanceof DestinationError
   if (!isTheirs && !(error instanceof RowsDiffer))
-    log.warn(`export run ${task.runId}: ${(error as Error).message}`)
+    log.warn({ run_id: task.runId, error: (error as Error).message }, 'a run of an export failed')
   const reason = isTheirs ? error.message : 'The run failed here; the operator of this service finds why.'
   if (task.stop || task.attempts + 1 < attemptsMax) return park(backoffSeconds(task.attempts), true)
   return stop(`${reason} It was tried ${attemptsMax} times.`, 'retry')

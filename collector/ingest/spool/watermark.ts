@@ -1,4 +1,5 @@
 import { repeat } from '../../platform/jobs/repeat.ts'
+import type { WarnLog } from '../../platform/log.ts'
 import { readableLagSeconds } from '../../platform/metrics.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Shipper } from '../shipper/shipper.ts'
@@ -27,7 +28,7 @@ export function keepWatermark({
   collectorId: string
   /** Keeps what is about to be published on this machine: a start while PostgreSQL is away keeps to it. */
   keep(mark: number): void
-  log: { warn(message: string): void }
+  log: WarnLog
 }) {
   let published = 0
   const publish = async () => {
@@ -42,7 +43,7 @@ export function keepWatermark({
     await publishWatermark(postgres, collectorId, mark)
   }
   const publishing = repeat(publishMs, publish, (error) =>
-    log.warn(`complete_until stands still: ${error.message}`),
+    log.warn({ error: error.message }, 'complete_until stands still'),
   )
   return {
     /** The latest that was published. */

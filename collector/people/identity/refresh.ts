@@ -1,4 +1,5 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import type { WarnLog } from '../../platform/log.ts'
 
 /** How long links are only in the small dictionary of late ones, at most: well within the hour that it covers. */
 const reloadAllEveryMs = 5 * 60_000
@@ -28,10 +29,7 @@ export interface IdentityRefresh {
  * Has ClickHouse read new links into memory: the late ones at once, all of them every five minutes. A server does it
  * by itself, too, but not that soon; the local one does not do it at all.
  */
-export function keepIdentityFresh(
-  clickhouse: ClickHouse,
-  log: { warn(message: string): void },
-): IdentityRefresh {
+export function keepIdentityFresh(clickhouse: ClickHouse, log: WarnLog): IdentityRefresh {
   const lately = reloader(clickhouse, 'identity_by_cookie_lately', log)
   const all = reloader(clickhouse, 'identity_by_cookie', log)
   let isBehind = false
@@ -50,11 +48,7 @@ export function keepIdentityFresh(
 }
 
 /** Reloads a dictionary whenever it is called; calls that come meanwhile are one more reload afterwards. */
-function reloader(
-  clickhouse: ClickHouse,
-  dictionary: string,
-  log: { warn(message: string): void },
-): () => void {
+function reloader(clickhouse: ClickHouse, dictionary: string, log: WarnLog): () => void {
   let isRunning = false
   let isAskedAgain = false
   const run = async () => {
@@ -69,7 +63,7 @@ function reloader(
         await reload(clickhouse, dictionary)
       } while (isAskedAgain)
     } catch (error) {
-      log.warn(`${dictionary} is not reloaded: ${(error as Error).message}`)
+      log.warn({ dictionary, error: (error as Error).message }, 'a dictionary is not reloaded')
     } finally {
       isRunning = false
     }

@@ -5,6 +5,7 @@ import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
 import { wakeQueue } from '../../platform/jobs/queue.ts'
 import { repeat } from '../../platform/jobs/repeat.ts'
+import type { WarnLog } from '../../platform/log.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { profileTables } from '../identity/profileSql.ts'
@@ -144,7 +145,7 @@ export const keepErasing = ({
   deadLetterDirectory: string
   /** When the oldest row that waits in this machine's spool came, epoch milliseconds; Infinity when none waits. */
   oldestWaitingAt(): number
-  log: { warn(message: string): void }
+  log: WarnLog
 }) =>
   repeat(
     eraseMs,
@@ -156,7 +157,7 @@ export const keepErasing = ({
         dropDeadLetters(deadLetterDirectory, (row) => erasures.some((erasure) => isAbout(erasure, row)))
       await publishErasedUntil(postgres, collectorId, mark)
     },
-    (error) => log.warn(`erasures wait for this collector: ${error.message}`),
+    (error) => log.warn({ error: error.message }, 'erasures wait for this collector'),
   )
 
 /** Finds the browsers of the people who are to be erased, and records them: their links go, their events may yet come. */

@@ -1,4 +1,5 @@
 import { type ConstructorOptions, type JobWithMetadata, PgBoss } from 'pg-boss'
+import type { WarnLog } from '../log.ts'
 import { listenNotify } from '../postgres/listenNotify.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import { jobsChannel, type Queue } from './queue.ts'
@@ -20,7 +21,7 @@ export interface JobsOptions {
   postgres: Postgres
   postgresUrl: string
   queues: readonly Queue[]
-  log: { warn(message: string): void }
+  log: WarnLog
 }
 
 /** How many jobs of a queue are in a state, as of the last supervision. */
@@ -42,9 +43,9 @@ export interface Jobs {
  */
 export async function startJobs({ postgres, postgresUrl, queues, log }: JobsOptions): Promise<Jobs> {
   const boss = openBoss(postgres, { superviseIntervalSeconds: superviseSeconds, monitorIntervalSeconds: 10 })
-  const warn = throttle((message) => log.warn(message), sameErrorMs)
-  boss.on('error', (error) => warn(`background jobs: ${error.message}`))
-  boss.on('warning', ({ message }) => warn(`background jobs: ${message}`))
+  const warn = throttle(log, sameErrorMs)
+  boss.on('error', (error) => warn({ error: error.message }, 'background jobs'))
+  boss.on('warning', ({ message }) => warn({ error: message }, 'background jobs'))
   await boss.start()
   await declareQueues(boss, queues)
 
@@ -62,7 +63,7 @@ export async function startJobs({ postgres, postgresUrl, queues, log }: JobsOpti
     if (seconds === 0) return send(queue, key)
     const timer = setTimeout(() => {
       timers.delete(timer)
-      send(queue, key).catch((error: Error) => warn(`background jobs: ${error.message}`))
+      send(queue, key).catch((error: Error) => warn({ error: error.message }, 'background jobs'))
     }, seconds * 1000)
     timers.add(timer)
   }
@@ -87,7 +88,7 @@ export async function startJobs({ postgres, postgresUrl, queues, log }: JobsOpti
         try {
           await run(job!)
         } catch (error) {
-          warn(`${queue.name} failed and is retried: ${(error as Error).message}`)
+          warn({ queue: queue.name, error: (error as Error).message }, 'a job failed and is retried')
           throw error
         }
       })
@@ -197,14 +198,15 @@ function inTurns<Args extends unknown[], T>(
   }
 }
 
-/** Passes a message on, unless the same was passed on within `everyMs`. */
-function throttle(tell: (message: string) => void, everyMs: number): (message: string) => void {
+/** Logs a line, unless the same was logged within `everyMs`. */
+function throttle(log: WarnLog, everyMs: number): WarnLog['warn'] {
   const told = new Map<string, number>()
-  return (message) => {
+  return (fields, message) => {
     const now = Date.now()
     for (const [each, at] of told) if (now - at >= everyMs) told.delete(each)
-    if (told.has(message)) return
-    told.set(message, now)
-    tell(message)
+    const line = JSON.stringify([message, fields])
+    if (told.has(line)) return
+    told.set(line, now)
+    log.warn(fields, message)
   }
 }

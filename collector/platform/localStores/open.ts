@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { type ClickHouse, openClickHouse } from '../clickhouse/client.ts'
 import { startLocalClickHouse } from '../clickhouse/local.ts'
+import type { WarnLog } from '../log.ts'
 import { startLocalPostgres } from '../postgres/local.ts'
 import { openPostgres, type Postgres } from '../postgres/pool.ts'
 
@@ -9,10 +10,6 @@ export interface Stores {
   clickhouse: { url: string; live: ClickHouse; test: ClickHouse }
   postgres: { url: string; pool: Postgres }
   close(): Promise<void>
-}
-
-interface Log {
-  warn(message: string): void
 }
 
 /** Where both stores are. */
@@ -24,8 +21,8 @@ export interface Servers {
 }
 
 /** The servers that the configuration names, or local ones in the data directory, started here and ended with this process. */
-export async function openServers(config: Config, log: Log): Promise<Servers> {
-  const onRestart = (reason: string) => log.warn(reason)
+export async function openServers(config: Config, log: WarnLog): Promise<Servers> {
+  const onRestart = (reason: string) => log.warn({ reason }, 'a local store is started again')
   const [localClickHouse, localPostgres] = await Promise.all([
     config.clickhouseUrl ? null : startLocalClickHouse(join(config.dataDir, 'clickhouse'), onRestart),
     config.databaseUrl ? null : startLocalPostgres(join(config.dataDir, 'postgres'), onRestart),
@@ -40,9 +37,11 @@ export async function openServers(config: Config, log: Log): Promise<Servers> {
 }
 
 /** Opens both stores. Servers that the configuration names may be away for a while, see prepareStores.ts. */
-export async function openStores(config: Config, log: Log): Promise<Stores> {
+export async function openStores(config: Config, log: WarnLog): Promise<Stores> {
   const { clickhouseUrl, postgresUrl, stop } = await openServers(config, log)
-  const pool = openPostgres(postgresUrl, (error) => log.warn(`PostgreSQL: ${error.message}`))
+  const pool = openPostgres(postgresUrl, (error) =>
+    log.warn({ error: error.message }, 'a connection to PostgreSQL broke'),
+  )
   const live = openClickHouse(clickhouseUrl, config.clickhouseDatabase)
   const test = openClickHouse(clickhouseUrl, `${config.clickhouseDatabase}_test`)
   return {

@@ -213,7 +213,7 @@ test('without a key nothing is noted or sent; requests are forgotten after their
   accounts.clock.now += 1
   const queues = billingQueues({
     ...{ postgres: accounts.postgres, tell: null, now },
-    log: { warn: (message) => expect.unreachable(message) },
+    log: { warn: (_fields, message) => expect.unreachable(message) },
   })
   const job = { key: null, isLastTry: false, signal: new AbortController().signal, send: async () => {} }
   for (const queue of queues) await queue.run(job)
