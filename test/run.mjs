@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { run } from '../collector/launch/node.mjs'
-import { prepare } from '../collector/launch/start.mjs'
+import { install } from '../collector/launch/start.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** What the tests drive besides: Debian's package → a file that it brings. */
@@ -19,7 +19,7 @@ const programs = {
   haproxy: '/usr/sbin/haproxy',
 }
 
-await prepare()
+await install()
 await installPrograms()
 await run('npm', ['run', '--silent', 'lint'], { cwd: root })
 await run(

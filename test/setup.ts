@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import type {} from 'vitest'
 import type { TestProject } from 'vitest/node'
 import { buildAll } from '../collector/launch/build.mjs'
@@ -30,9 +31,10 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   const directory = mkdtempSync(join(tmpdir(), 'footfall-test-stores-'))
   const onRestart = (reason: string) => console.warn(reason)
   const [clickhouse, postgres] = await Promise.all([
-    startLocalClickHouse(join(directory, 'clickhouse'), onRestart),
+    startLocalClickHouse(join(directory, 'clickhouse'), onRestart, hurried),
     startLocalPostgres(join(directory, 'postgres'), onRestart),
   ])
+  await hurry(postgres.url)
   const [tables] = await Promise.all([migratedTables(clickhouse.url), migrateTemplate(postgres.url)])
   provide('clickhouseUrl', clickhouse.url)
   provide('clickhouseTables', tables)
@@ -41,6 +43,29 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
     await Promise.all([clickhouse.stop(), postgres.stop()])
     rmSync(directory, { recursive: true, force: true })
   }
+}
+
+/** What is in the stores need not survive the machine, and queries of a few rows are not worth compiling. */
+const hurried = {
+  fsync_metadata: 0,
+  compile_expressions: 0,
+  compile_aggregate_expressions: 0,
+  compile_sort_description: 0,
+}
+
+/** The same of PostgreSQL, which besides would vacuum each of many databases every minute. */
+async function hurry(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  for (const setting of [
+    'fsync = off',
+    'full_page_writes = off',
+    'synchronous_commit = off',
+    "autovacuum_naptime = '10min'",
+  ])
+    await client.query(`ALTER SYSTEM SET ${setting}`)
+  await client.query('SELECT pg_reload_conf()')
+  await client.end()
 }
 
 /** Makes the database that others are copies of. */

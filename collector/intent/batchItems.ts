@@ -1,5 +1,5 @@
 import { ApiError, invalidParameter } from '../http/errors.ts'
-import { hemOfSubject } from '../lookup/subject.ts'
+import { hemOfNamedPerson } from '../lookup/namedPerson.ts'
 
 /** Most items of a batch (spec: Limits). */
 export const itemsMax = 10_000
@@ -40,7 +40,7 @@ function readItem(item: unknown): Item {
   if (hem === undefined && email === undefined) {
     return { id, asked: invalidParameter('email', 'is missing') }
   }
-  return { id, asked: hemOfSubject({ hem, email }) }
+  return { id, asked: hemOfNamedPerson({ hem, email }) }
 }
 
 /** The hems of all items that name somebody, each once. */

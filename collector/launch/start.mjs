@@ -11,6 +11,13 @@ import { checkLauncher, fail, handOver, run } from './node.mjs'
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 
 export async function prepare() {
+  await install()
+  const { buildAll } = await import('./build.mjs')
+  await buildAll()
+}
+
+/** Installs what is missing, and goes on with the Node that serves. */
+export async function install() {
   checkLauncher()
   checkWritable()
   if (!isInstalled()) {
@@ -20,8 +27,6 @@ export async function prepare() {
     await run('npm', ['install', '--no-save', '--no-fund', '--no-audit'], { cwd: root })
   }
   await handOver()
-  const { buildAll } = await import('./build.mjs')
-  await buildAll()
 }
 
 /** Installing and building write into the checkout. */

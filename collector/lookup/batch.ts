@@ -1,6 +1,6 @@
 import { ApiError, invalidParameter } from '../http/errors.ts'
 import type { Rows } from '../query/rows.ts'
-import { hemOfSubject } from './subject.ts'
+import { hemOfNamedPerson } from './namedPerson.ts'
 
 /** Most items of a batch (spec: Limits). */
 export const itemsMax = 10_000
@@ -30,7 +30,7 @@ function readItem(item: unknown, index: number): Item {
       ? invalidParameter('id', `must be a text of at most ${idLengthMax} characters`)
       : other !== undefined
         ? invalidParameter(other, 'there is no such member of an item')
-        : hemOfSubject({ hem, email })
+        : hemOfNamedPerson({ hem, email })
   return { index, id: isIdGood ? id : null, asked }
 }
 

@@ -8,8 +8,8 @@ import { streamOf } from '../http/streamOf.ts'
 import { readPeople, readPersonFields } from '../people/identity/people.ts'
 import type { ReadDeps } from '../query/deps.ts'
 import { hemsOf, readItems, resultsOf } from './batch.ts'
+import { hemOfNamedPerson } from './namedPerson.ts'
 import { describeBatch, describeGet, describePost, type SubjectQuery } from './schemas.ts'
-import { hemOfSubject } from './subject.ts'
 
 /** Most bytes of a batch: 10,000 items with the longest ids and addresses that are worth sending. */
 const batchBytesMax = 8 * 1024 * 1024
@@ -43,7 +43,7 @@ export const lookupRoutes =
       reply: FastifyReply,
       { select, ...subject }: Asked,
     ): ChargedRead => {
-      const hem = hemOfSubject(subject)
+      const hem = hemOfNamedPerson(subject)
       if (hem instanceof ApiError) throw hem
       const fields = readPersonFields(select)
       return {

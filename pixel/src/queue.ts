@@ -12,7 +12,7 @@ type Entry = object | (() => object)
 /** In order; not yet sent. */
 export let queue: Entry[] = []
 /** The most that wait. */
-const entriesMost = 500
+const entriesMax = 500
 
 /** Where refused events wait in storage. */
 export const parked = config.queueName
@@ -28,7 +28,7 @@ export const note = <T extends CapturedType>(
 ): void => {
   const url = document.URL
   const at = Date.now()
-  if (level && !queue[entriesMost - 1])
+  if (level && !queue[entriesMax - 1])
     queue.push(() =>
       find(path, '[data-footfall-ignore]')
         ? []

@@ -150,8 +150,8 @@ describe('what cannot work is said in one line', () => {
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve))
     const { port } = holder.address() as { port: number }
     const { code, output } = await runToEnd({
-      PORT: String(port),
-      FOOTFALL_DATA_DIR: join(directory, 'busy'),
+      ...{ ...(await ownDatabases()), FOOTFALL_DATA_DIR: join(directory, 'busy') },
+      ...{ PORT: String(port), FOOTFALL_SAMPLE_DAYS: '0' },
     })
     holder.close()
     expect(code).toBe(1)

@@ -26,12 +26,16 @@ export async function createPostgresDatabase(
 }
 
 /** Makes a database of its own in the run's PostgreSQL, with all tables in it, and returns its address. */
-export const newPostgresDatabase = (): Promise<string> =>
-  createPostgresDatabase(inject('postgresUrl'), randomName(), migratedDatabase)
+export const newPostgresDatabase = (): Promise<string> => newDatabase(migratedDatabase)
 
 /** The same without any tables. */
-export const newEmptyPostgresDatabase = (): Promise<string> =>
-  createPostgresDatabase(inject('postgresUrl'), randomName())
+export const newEmptyPostgresDatabase = (): Promise<string> => newDatabase()
+
+function newDatabase(template?: string): Promise<string> {
+  const name = randomName()
+  made.postgres.push(name)
+  return createPostgresDatabase(inject('postgresUrl'), name, template)
+}
 
 /**
  * Makes a database of its own in the run's ClickHouse, with all tables in it, beside it the one of test keys (`_test`),
@@ -40,25 +44,30 @@ export const newEmptyPostgresDatabase = (): Promise<string> =>
 export async function newClickHouseDatabase(): Promise<string> {
   const name = randomName()
   const names = [name, `${name}_test`]
-  made.push(...names)
+  made.clickhouse.push(...names)
   await Promise.all(names.map(copyMigrated))
   return name
 }
 
 /** Of the test file that runs. */
-let made: string[] = []
+const made = { clickhouse: [] as string[], postgres: [] as string[] }
 
-/**
- * Drops the databases that a file's tests were given in ClickHouse, which has dictionaries in them that it goes on
- * refreshing every second.
- */
-export async function dropClickHouseDatabases(): Promise<void> {
-  const names = made
-  made = []
-  if (names.length === 0) return
-  const server = openClickHouse(inject('clickhouseUrl'), 'default')
-  for (const name of names) await server.command({ sql: `DROP DATABASE IF EXISTS ${name}`, params: {} })
-  await server.close()
+/** Drops the databases that a file's tests were given: both servers go on looking after what is there. */
+export async function dropDatabases(): Promise<void> {
+  const [inClickHouse, inPostgres] = [made.clickhouse.splice(0), made.postgres.splice(0)]
+  if (inClickHouse.length > 0) {
+    const server = openClickHouse(inject('clickhouseUrl'), 'default')
+    for (const name of inClickHouse)
+      await server.command({ sql: `DROP DATABASE IF EXISTS ${name}`, params: {} })
+    await server.close()
+  }
+  if (inPostgres.length > 0) {
+    const client = new pg.Client({ connectionString: inject('postgresUrl') })
+    await client.connect()
+    // One that somebody is still connected to stays until the run ends.
+    for (const name of inPostgres) await client.query(`DROP DATABASE IF EXISTS ${name}`).catch(() => {})
+    await client.end()
+  }
 }
 
 async function copyMigrated(name: string): Promise<void> {

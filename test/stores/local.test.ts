@@ -62,6 +62,8 @@ function statusOf(pid: number): Record<string, string> | null {
 
 async function query(url: string, sql: string) {
   const client = new pg.Client({ connectionString: url })
+  // Told besides to who asks: a server that is killed resets connections that wait for nothing, too.
+  client.on('error', () => {})
   await client.connect()
   try {
     return (await client.query(sql)).rows

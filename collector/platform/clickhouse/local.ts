@@ -10,16 +10,17 @@ export interface LocalClickHouse extends LocalStore {
 /** The one place where a local server with its data in `directory` may write backups to and read them from. */
 export const localBackups = (directory: string): string => join(directory, 'backups')
 
-/** Starts a real ClickHouse server on 127.0.0.1 with its data in `directory`. */
+/** Starts a real ClickHouse server on 127.0.0.1 with its data in `directory`; `settings` are those of its queries. */
 export async function startLocalClickHouse(
   directory: string,
   onRestart: (reason: string) => void,
+  settings: Readonly<Record<string, number>> = {},
 ): Promise<LocalClickHouse> {
   const password = storePassword(join(directory, 'password'))
   const store = await superviseLocalStore({
     name: 'the local ClickHouse',
     launcher: 'platform/clickhouse/localServer.js',
-    settings: { directory, password, backups: localBackups(directory) },
+    settings: { directory, password, backups: localBackups(directory), querySettings: settings },
     readyTimeoutMs: 60_000,
     onRestart,
     ready: async (port) => {

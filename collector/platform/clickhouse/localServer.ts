@@ -12,19 +12,24 @@ export interface LocalClickHouseSettings {
   password: string
   /** Where BACKUP may write. */
   backups: string
+  /** Of every query. */
+  querySettings: Readonly<Record<string, number>>
 }
 
-const { directory, port, password, backups } = await launcherSettings<LocalClickHouseSettings>()
+const { directory, port, password, backups, querySettings } =
+  await launcherSettings<LocalClickHouseSettings>()
 
 mkdirSync(directory, { recursive: true, mode: 0o700 })
 const usersFile = join(directory, 'users.xml')
 const configFile = join(directory, 'config.xml')
 
+const profile = Object.entries(querySettings).map(([name, value]) => `<${name}>${value}</${name}>`)
+
 // The session that keeps the server up is always "default", without a password: it may do that and nothing else.
 writeFileSync(
   usersFile,
   `<clickhouse>
-  <profiles><default/></profiles>
+  <profiles><default>${profile.join('')}</default></profiles>
   <quotas><default/></quotas>
   <users>
     <default>

@@ -4,12 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ask, beaconOf, customEvent, postBeacon, type Row, readEvent, readRows } from '../../harness/api.ts'
+import { ownDatabases } from '../../harness/databases.ts'
 import { writeDatabase } from '../../harness/mmdb.ts'
 import { type Service, startService, waitFor } from '../../harness/service.ts'
 
 let service: Service
 beforeAll(async () => {
-  service = await startService({ env: { FOOTFALL_TRUSTED_PROXIES: '127.0.0.1' }, hasSample: true })
+  service = await startService({
+    env: { ...(await ownDatabases()), FOOTFALL_TRUSTED_PROXIES: '127.0.0.1' },
+    hasSample: true,
+  })
 })
 afterAll(() => service.stop())
 
@@ -61,7 +65,7 @@ describe('where a visitor is', () => {
       subdivisions: [{ names: { en: 'Vienna' } }],
       city: { names: { en: 'Vienna' } },
     })
-    const other = await startService({ env: { FOOTFALL_IP_DATABASE: file } })
+    const other = await startService({ env: { ...(await ownDatabases()), FOOTFALL_IP_DATABASE: file } })
     try {
       const event = pageView()
       await postBeacon(other.url, beaconOf(other, [event]))

@@ -2,13 +2,13 @@ import { type ApiError, invalidParameter } from '../http/errors.ts'
 import { hemOf, isEmail, isHem } from '../people/identity/hem.ts'
 
 /** How a request names a person; exactly one of the two is right. */
-export interface Subject {
+export interface NamedPerson {
   hem?: unknown
   email?: unknown
 }
 
 /** The hem of whom a request names, or what is wrong with it: 400 "invalid_parameter". */
-export function hemOfSubject({ hem, email }: Subject): string | ApiError {
+export function hemOfNamedPerson({ hem, email }: NamedPerson): string | ApiError {
   if (hem === undefined && email === undefined)
     return invalidParameter('hem', 'is missing: give hem or email')
   if (hem !== undefined && email !== undefined)
