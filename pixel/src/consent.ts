@@ -1,6 +1,6 @@
 import { pageView } from './events/page_view.ts'
 import { store } from './guard.ts'
-import { keepId, readId } from './identity.ts'
+import { keepId, readId, uuid } from './identity.ts'
 import { dropAll, parked } from './queue.ts'
 import { schedule } from './send.ts'
 
@@ -19,16 +19,18 @@ export let isDecided: boolean | undefined
 /** A visitor's own word, an opt-out or a GPC or DNT signal where that is honoured, the page can't turn. */
 export const decide = (isGranted?: boolean): void => {
   const before = level
-  const isOut = readId() === out
+  const kept = readId()
+  const isOut = kept === out
   const isDenied =
     isOut ||
     isGranted === false ||
     (config.honoursGpc && (navigator.globalPrivacyControl || (navigator.doNotTrack as unknown as number) > 0))
   level = isOut ? 0 : isDenied ? config.deniedLevel : isGranted ? 3 : config.consentLevel
   if (isDenied) {
-    if (!isOut) keepId()
+    if (kept && !isOut) keepId()
     store(parked)
   }
+  if (level > 2) keepId(kept || uuid())
   // Where consent comes first, what waited for it is dropped, too.
   if (!level) dropAll()
   // Nothing was noted yet of the page that is open.

@@ -29,13 +29,12 @@ const harmless = /^(id|cl|na|ro|ac|me|do|data-(test|cy|qa|footfall)|(aria-label|
  * input of that name and an SVG's `className` is an object. Never a value; labels where nothing masks them. A step of
  * a path may be a shadow root or the document: these have no attributes.
  */
-export const describe = (element: Element, path: EventTarget[]): Description => {
+export const describe = (element: Element, isMasked: unknown): Description => {
   const tag = element.localName
   const href = (element as SVGAElement).href
   let nth = 0
   for (let sibling: Element | null = element; sibling; sibling = sibling.previousElementSibling)
     nth += (sibling.localName === tag) as unknown as number
-  const showsLabels = !find(path, masked)
   const description: Description = {
     tag,
     // A link inside an SVG has an object in its place.
@@ -43,12 +42,14 @@ export const describe = (element: Element, path: EventTarget[]): Description => 
     nth,
   }
   for (const { name, value } of element.attributes || [])
-    if (harmless.test(name + showsLabels)) description[name] = value
+    if (harmless.test(name + !isMasked)) description[name] = value
   return description
 }
 
 /** The steps from an element outwards: the nearest, and those that are marked. */
-export const steps = (element: Element, path: Element[]): (Description | false | undefined)[] =>
-  path
+export const steps = (element: Element, path: Element[]): (Description | false | undefined)[] => {
+  const isMasked = find(path, masked)
+  return path
     .slice(path.indexOf(element))
-    .map((step, at) => (at < 6 || find([step], '[data-footfall-event]')) && describe(step, path))
+    .map((step, at) => (at < 6 || step.matches?.('[data-footfall-event]')) && describe(step, isMasked))
+}

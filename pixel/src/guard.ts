@@ -9,8 +9,15 @@ export const attempt = <R>(work: () => R): R | undefined => {
 export const store = (key: string, text?: string): unknown =>
   attempt(() => (text ? (localStorage[key] = text) : delete localStorage[key]))
 
-/** JSON of a value, also where the page has given arrays a toJSON of their own, as Prototype.js does. */
+/**
+ * JSON of a value, also where the page has given arrays a toJSON of their own, as Prototype.js does. There alone, for
+ * browsers take several times as long when they have to ask.
+ */
 export const json = (value: unknown): string =>
-  JSON.stringify(value, function (this: Record<string, unknown>, key, part) {
-    return Array.isArray(this[key]) ? this[key] : part
-  })
+  JSON.stringify(
+    value,
+    (([] as { toJSON?: unknown }).toJSON &&
+      function (this: Record<string, unknown>, key: string, part: unknown) {
+        return Array.isArray(this[key]) ? this[key] : part
+      }) as undefined,
+  )

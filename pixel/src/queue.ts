@@ -6,8 +6,8 @@ import { currentReferrer } from './events/page_view.ts'
 import { attempt, json, store } from './guard.ts'
 import { schedule } from './send.ts'
 
-/** An event as it is sent, or what makes one when it is encoded. */
-type Entry = object | (() => object)
+/** An event as it is sent, in JSON, or what makes one when it is encoded. */
+type Entry = string | (() => string)
 
 /** In order; not yet sent. */
 export let queue: Entry[] = []
@@ -31,17 +31,23 @@ export const note = <T extends CapturedType>(
   if (level && !queue[entriesMax - 1])
     queue.push(() =>
       find(path, '[data-footfall-ignore]')
-        ? []
-        : { url, referrer: currentReferrer(), at, properties: common, ...data(), id: Math.random(), type },
+        ? ''
+        : json({
+            url,
+            referrer: currentReferrer(),
+            at,
+            properties: common,
+            ...data(),
+            id: Math.random(),
+            type,
+          }),
     )
   schedule()
 }
 
 /** Makes events of what was noted. */
 export const encode = (): void => {
-  queue = queue.flatMap((entry) =>
-    (entry as { at?: Date }).at ? entry : attempt(entry as () => object) || [],
-  )
+  queue = queue.flatMap((entry) => ((entry as string).trim ? entry : attempt(entry as () => string) || []))
 }
 
 /** Takes back what an earlier page, or this one, parked. */
@@ -49,7 +55,7 @@ export const unpark = (): void => {
   attempt(() => {
     // An error that is thrown, as by parsing undefined, costs more than all the rest of it.
     if (level > 2 && localStorage[parked]) {
-      queue.unshift(...JSON.parse(localStorage[parked]))
+      queue.unshift(...JSON.parse(localStorage[parked]).map(json))
       store(parked)
     }
   })
@@ -59,7 +65,7 @@ export const unpark = (): void => {
 export const putBack = (batch: Entry[]): void => {
   queue.unshift(...batch)
   encode()
-  if (level > 2 && store(parked, json(queue))) dropAll()
+  if (level > 2 && store(parked, `[${queue}]`)) dropAll()
 }
 
 export const dropAll = (): void => {

@@ -3,7 +3,7 @@ import { decide, isDecided, level } from './consent.ts'
 import { settle } from './events/page_view.ts'
 import { readScroll } from './events/scroll_depth.ts'
 import { attempt, json } from './guard.ts'
-import { id, keepId, readId, uuid } from './identity.ts'
+import { id, keepId } from './identity.ts'
 import { encode, putBack, queue, unpark } from './queue.ts'
 
 /** Beside the script, under whatever path it is served. Script optimisers inline it: then none is current. */
@@ -16,8 +16,6 @@ const collector = new URL(
 const batchMs = 600
 /** The wait after two requests that nobody answered, as where the page's policy blocks the collector: the next page. */
 const untilNextPage = 2e9
-/** Whether a batch was refused: nobody said so, or the collector did. */
-const [untold, told] = [1, 2]
 /** Browsers let 64 KiB leave a page that closes: so many characters are less, whatever they are. */
 const bodyCharsMax = 20_000
 /** The wait before the next request: more than batchMs since the collector last refused one. */
@@ -28,11 +26,14 @@ const sending = -1 as never
 /** The page is hidden or on its way out: nothing may wait. */
 let isLeaving = false
 
+/** In idle time. Safari has no requestIdleCallback; Chromium may never call back without a timeout. */
+const rest = () => (window.requestIdleCallback || setTimeout)(flush, { timeout: 300 } as never)
+
 /** Sends before long. */
 export const schedule = (): void => {
   timer =
     timer ||
-    (isLeaving ? (queueMicrotask as (work: () => void) => undefined)(flush) : setTimeout(flush, waitMs))
+    (isLeaving ? (queueMicrotask as (work: () => void) => undefined)(flush) : setTimeout(rest, waitMs))
 }
 
 /** What few pages need, from beside the script; a page where it is blocked goes on without. */
@@ -49,10 +50,6 @@ export const flush = async (): Promise<void> => {
   timer = clearTimeout(timer) as undefined
   // What a leaving page parks is the next page's to send.
   if (!isLeaving) {
-    // Safari has no requestIdleCallback; Chromium may never call back without a timeout.
-    await new Promise((resolve) =>
-      (window.requestIdleCallback || setTimeout)(resolve, { timeout: 300 } as never),
-    )
     // For who looks for a fault: shows every event and what became of it (chunks/debug.ts). Awaited, to miss none.
     await attempt(
       () =>
@@ -64,44 +61,37 @@ export const flush = async (): Promise<void> => {
   if (level < 2) return
   encode()
   if (!queue[0]) return
-  if (level > 2) keepId(readId() || uuid())
-  let size = 500
-  let body: string
-  do {
-    body = json({
-      pixel_id: config.pixelId,
-      // Null: no consent.
-      cookie_id: id || null,
-      sent_at: new Date().toISOString(),
-      events: queue.slice(0, size),
-    })
-  } while (body.length > bodyCharsMax && (size >>= 1))
-  const batch = queue.splice(0, size || 1)
+  let count = 0
+  for (let chars = 0; queue[count] && (chars += (queue[count] as string).length) < bodyCharsMax; ) count++
+  const batch = queue.splice(0, count || 1)
+  // Null: no consent.
+  const body = `{"pixel_id":"${config.pixelId}","cookie_id":${json(id || null)},"sent_at":"${new Date().toISOString()}","events":[${batch}]}`
   // Unless an answer says otherwise: offline, blocked, over the browser's budget, or someone patched fetch.
-  let refused: number | boolean = untold
+  let refusedForMs: number | false = waitMs > batchMs ? untilNextPage : waitMs * 2
   try {
     if (isLeaving) {
       // No answer will come. Where none is likely to arrive, the next page sends it again.
-      refused = !navigator.sendBeacon(collector, body) || waitMs > batchMs || !navigator.onLine
+      refusedForMs =
+        (!navigator.sendBeacon(collector, body) || waitMs > batchMs || !navigator.onLine) && waitMs
     } else {
       // One at a time: the requests that may outlive a page carry 64 KiB in all.
       timer = sending
       const answer = await fetch(collector, {
         method: 'POST',
         body,
-        keepalive: size > 0,
+        keepalive: count > 0,
         credentials: 'include',
       })
-      refused = answer.status > 428 && told
+      refusedForMs = answer.status > 428 && waitMs * 2
       // An answer of another kind names none. Consent may end while it arrives.
       const { cookie_id } = (await answer.json()) as BeaconReceipt
       if (level > 2) keepId(cookie_id || id)
     }
   } catch {}
-  if (refused) putBack(batch)
+  if (refusedForMs) putBack(batch)
   timer = undefined
-  waitMs = !refused ? batchMs : refused === told || waitMs === batchMs ? waitMs * 2 : untilNextPage
-  if (!(isLeaving && refused)) schedule()
+  waitMs = refusedForMs || batchMs
+  if (refusedForMs ? !isLeaving : queue[0]) schedule()
 }
 
 /** The page leaves, or it or its connection is back: then what waits goes at once. */

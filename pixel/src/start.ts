@@ -50,7 +50,7 @@ const handle = (event: Event & { [pixel: string]: unknown }) =>
   })
 
 /** As often as it is asked for: a page that writes itself anew with document.open() has taken all listeners away. */
-const listen = (target: EventTarget) => {
+const listen = (target: EventTarget = window) => {
   for (const type in listeners) target.addEventListener(type, handle as never, true)
 }
 
@@ -70,7 +70,7 @@ const commands: Record<string, (...args: never[]) => void> = {
 }
 
 const begin = () => {
-  listen(window)
+  listen()
   navigated()
   if (config.frustration) load('frustration', { note, click })
   // Copied at once: pages go on changing the objects they passed.
@@ -99,11 +99,10 @@ const footfall: NonNullable<Window['footfall']> = (window.footfall =
   window.footfall || (((...call: unknown[]) => footfall.q!.push(call)) as never))
 footfall.q = footfall.q || []
 // A second copy of a pixel's script starts nothing.
-const again = footfall[parked]
-if (again) again()
+if (footfall[parked]) footfall[parked]!()
 else {
   footfall.on = 1
-  footfall[parked] = () => listen(window)
+  footfall[parked] = listen
   // A prerendered page that is never shown has no visitor.
   if (document.prerendering) addEventListener('prerenderingchange', () => attempt(begin), true)
   else begin()

@@ -55,6 +55,8 @@ interface Visit {
   click: number
   /** Of one scroll of a page that changed before. */
   scroll: number
+  /** Forced by scripts while the page scrolled, of one scroll. */
+  scrollLayouts: number
   /** Besides the page itself; the script is one of them. */
   requests: number
 }
@@ -109,6 +111,7 @@ export async function trackersSideBySide({ repeats, log }: Bench): Promise<Row[]
     row('a scroll on a dirty layout, 4× slowed CPU', 'ms', 'least of those that tell it', (tracker) =>
       over(tracker, 'scroll'),
     ),
+    row('layouts forced by a scroll', '', '0', (tracker) => over(tracker, 'scrollLayouts')),
     row('script, brotli-11', 'bytes', '', (tracker) => brotliCompressSync(scripts[tracker]).length),
     row('requests of a quiet page view', '', '≤ 2', (tracker) => over(tracker, 'requests')),
   ]
@@ -209,6 +212,7 @@ async function visit(
       layouts: start.forcedLayouts,
       click: click.ms,
       scroll: scroll.ms / scrolls,
+      scrollLayouts: scroll.forcedLayouts / scrolls,
       requests,
     }
   } finally {

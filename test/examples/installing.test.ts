@@ -153,7 +153,7 @@ test('iab-tcf.js: the visitor’s choice of purposes 1 and 8, and only once it i
   await site.visit('/tcf', async (page) => {
     await page.waitForFunction(keepsId)
     const holds = async (call: string, isKept: boolean) => {
-      // The id is kept with the first event that is sent.
+      // The id is kept, or gone, once the choice is known to hold.
       await page.evaluate(`${call}; footfall('track', 'chosen'); footfall('flush')`)
       await page.waitForFunction(isKept ? keepsId : `!${keepsId}`)
     }

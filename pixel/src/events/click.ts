@@ -1,5 +1,5 @@
 import type { CapturedData } from '../../../schemas/captured.ts'
-import { describe, find, mask, pathTo, steps, unread } from '../element.ts'
+import { describe, find, mask, masked, pathTo, steps, unread } from '../element.ts'
 
 /** What people mean to click: the button, not the icon in it. */
 const clickable = 'a,area,button,summary,[role=button],[role=tab],[role^=menuitem],[data-footfall-event]'
@@ -23,7 +23,7 @@ export const click = (
       : element.textContent || (element.matches('input') && (element as HTMLInputElement).value) || ''
   return () => ({
     path: steps(element, path),
-    label: label && describe(label, pathTo(label)),
+    label: label && describe(label, find(pathTo(label), masked)),
     text: find(path, unread) ? mask : text.slice(0, config.textLengthMax),
     clientX,
     clientY,

@@ -7,7 +7,7 @@ let shown = document.referrer
 /** Of the page that is shown: within a page it is the page before. */
 let referrer: string
 /** The page view that a change of the URL becomes when the URL has rested. */
-let coming: { url: string; at: number; replaced: boolean | undefined; referrer: string } | undefined
+let coming: { url: string; at?: number; replaced?: boolean | undefined; referrer: string } | undefined
 let resting: ReturnType<typeof setTimeout> | undefined
 
 /** Every event has it, also one that is sent before its URL has rested. */
@@ -29,9 +29,8 @@ const page = (url: string) => url.replace(config.fragment, '')
 const withoutQuery = (url: string) => page(url).replace(/\?[^#]*/, '')
 
 /** The URL has rested, or the page goes. */
-export const settle = (): void => {
+export const settle = (view = coming): void => {
   clearTimeout(resting)
-  const view = coming
   coming = undefined
   if (view) {
     shown = page(view.url)
@@ -41,12 +40,6 @@ export const settle = (): void => {
     }
     if (!view.replaced || config.replacedQuery.test(view.url)) pageView(view)
   }
-}
-
-/** What waits is encoded now: soon the title is another page's. */
-const come = (replaced?: boolean) => {
-  if (!coming && !replaced) encode()
-  coming = { url: document.URL, at: Date.now(), replaced, referrer: shown }
 }
 
 /**
@@ -60,15 +53,18 @@ export const moved = (replaces?: boolean): void => {
   clearTimeout(resting)
   if (page(url) === shown) coming = undefined
   else {
-    if (!coming && !replaced) readScroll(shown)
-    come(replaced)
+    if (!coming && !replaced) {
+      readScroll(shown)
+      // What waits is encoded now: soon the title is another page's.
+      encode()
+    }
+    coming = { url, at: Date.now(), replaced, referrer: shown }
     resting = setTimeout(settle, replaced ? 1000 : 100)
   }
 }
 
 export const navigated = (): void => {
-  come()
-  settle()
+  settle({ url: document.URL, referrer: shown })
 }
 
 /** Out of the back/forward cache. */

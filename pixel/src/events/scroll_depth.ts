@@ -8,19 +8,19 @@ let seen = 0
 /** Where it was when it was last read, and where this page view began: told late, that is no scrolling of its own. */
 let position = 0
 let start = 0
-/** The frame that reads the position, or a wait after which it is read. */
-let pending: number | ReturnType<typeof setTimeout> = 0
+/** The wait after which the position is read. */
+let pending: ReturnType<typeof setTimeout> | undefined
 
 /** What scrolled last: an element, the document or the window. */
 let scroller: Element
 
 /**
- * Reads the layout once per frame however often the page scrolls, and after the frame, when the browser itself has made
- * it: asked for before, it would be made for this.
+ * Reads the layout once per frame however often the page scrolls. Browsers tell of scrolling while they make a frame, so
+ * a timer comes after it: asked for before, the layout would be made for this.
  */
 export const scroll = (_: Event, path: Element[]): void => {
   scroller = path[0]!
-  pending = pending || requestAnimationFrame(() => setTimeout(readScroll))
+  pending = pending || setTimeout(readScroll)
 }
 
 /**
@@ -31,7 +31,7 @@ export const scroll = (_: Event, path: Element[]): void => {
  */
 export const readScroll = (endOf?: string): void => {
   if (!pending) return
-  pending = 0
+  pending = undefined
   const root = document.scrollingElement!
   const { scrollTop, clientHeight, scrollHeight } = root.scrollHeight > root.clientHeight ? root : scroller
   // Of the three words of readyState only "complete" comes before d.

@@ -1,5 +1,5 @@
 import type { CapturedData } from '../../../schemas/captured.ts'
-import { describe, mask, masked } from '../element.ts'
+import { describe, find, mask, masked } from '../element.ts'
 
 /** What was searched for last on this page, in a form that the page handled itself: that search is counted. */
 export let searched: string | undefined
@@ -15,7 +15,7 @@ export const submit = (event: Event, path: Element[]): (() => CapturedData<'subm
       return [kind, config.searchField.test(kind) && (query = field.closest(masked) ? mask : field.value)]
     })
   return () => ({
-    form: describe(form, path),
+    form: describe(form, find(path, masked)),
     base: document.baseURI,
     fields,
     // Where the page changes its URL at once, this is not known yet, and the page view shows the search.
