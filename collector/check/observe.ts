@@ -59,12 +59,14 @@ const askTimeoutMs = 5_000
 /** Under whatever path or name it is served: /p/PIXEL_ID.js, with a version before the .js where it is pinned. */
 const scriptPath = /\/p\/([^/.]+)(?:\.[0-9a-f]{16})?\.js$/
 
+/** The pixel's own, which live beside it. */
+const chunks = ['vitals', 'embeds', 'forms', 'identify', 'debug', 'frustration']
+
 /** The id in the address of a pixel's script; null where it is no such address. */
 export function pixelIdOf(url: string): string | null {
   if (!URL.canParse(url)) return null
   const id = scriptPath.exec(new URL(url).pathname)?.[1]
-  // The pixel's own chunks live beside it.
-  return id === undefined || ['vitals', 'embeds', 'forms', 'identify', 'debug'].includes(id) ? null : id
+  return id === undefined || chunks.includes(id) ? null : id
 }
 
 /** Loads the page as a visitor would and watches until the pixel has sent something, or `patienceMs` have passed. */

@@ -65,6 +65,7 @@ const { values: flags, positionals } = parseArgs({
     'identity-events': { type: 'string', default: '20000000' },
     signals: { type: 'string', default: '20000000' },
     departures: { type: 'string', default: '200' },
+    'busy-loops': { type: 'string', default: '0' },
     help: { type: 'boolean', default: false },
   },
 })
@@ -72,8 +73,10 @@ const { values: flags, positionals } = parseArgs({
 if (flags.help) {
   console.log(`Usage: npm run bench -- [--repeats 3] [--seconds 5] [--connections 64]
        [--events 1000000] [--cookies 100000] [--profiles 50000] [--departures 200]
+       [--busy-loops 0]
        [--signals 20000000]
        [--data DIR] [--identity-events 20000000] [row …]
+With --busy-loops 4 the row delivery is measured beside four processes that do nothing but spin.
 The row identity keeps its data in DIR, and finds it there the next time.
 Rows: ${Object.keys(measurements).join(', ')}`)
 } else await main()
@@ -92,6 +95,7 @@ async function main(): Promise<void> {
     identity: { directory: flags.data, events: Number(flags['identity-events']) },
     signals: Number(flags.signals),
     departures: Number(flags.departures),
+    busyLoops: Number(flags['busy-loops']),
     log: (line) => console.error(`+${((Date.now() - startedAt) / 1000).toFixed(0)} s ${line}`),
   }
   const unknown = positionals.find((name) => !(name in measurements))

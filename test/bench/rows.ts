@@ -13,6 +13,8 @@ export interface Bench {
   signals: number
   /** How often each way of leaving a page is tried. */
   departures: number
+  /** How many processes spin beside row delivery, so that its browsers wait for the cores. */
+  busyLoops: number
   log: (line: string) => void
 }
 
