@@ -3,6 +3,7 @@ import { type GuardDeps, guardRoutes } from './access/guard.ts'
 import type { AccountsDeps } from './admin/deps.ts'
 import { administrationRoutes, dashboardApiRoutes } from './admin/routes.ts'
 import { analyticsRoutes } from './analytics/routes.ts'
+import { sharesRoutes } from './analytics/shares/routes.ts'
 import { openFiles } from './audiences/files/open.ts'
 import { audiencesRoutes } from './audiences/routes.ts'
 import { billingRoutes } from './billing/routes.ts'
@@ -44,6 +45,7 @@ import { rejectedRoutes } from './rejectedEvents/routes.ts'
 import { logRequests, type RequestLog } from './requests/requestLog.ts'
 import { requestsRoutes } from './requests/routes.ts'
 import { statisticsRoutes } from './statistics/routes.ts'
+import { summariesRoutes } from './summaries/routes.ts'
 import { fieldCatalogRoutes } from './taxonomy/fieldCatalogRoutes.ts'
 import { taxonomyRoutes } from './taxonomy/taxonomyRoutes.ts'
 import { visitorsRoutes } from './visitors/routes.ts'
@@ -165,6 +167,7 @@ export async function createApp({
     await app.register(statisticsRoutes(read))
     await app.register(rejectedRoutes(read))
     await app.register(analyticsRoutes(read))
+    await app.register(sharesRoutes(read, config.publicUrl))
     await app.register(audiencesRoutes({ ...read, ...(await openFiles(config, read.cursors)) }))
     await app.register(intentRoutes(read))
     await app.register(billingRoutes(read))
@@ -176,6 +179,9 @@ export async function createApp({
     await app.register(administrationRoutes(accounts))
     await app.register(privacyRoutes(accounts))
     await app.register(dashboardApiRoutes(accounts))
+    await app.register(
+      summariesRoutes({ postgres: accounts.postgres, sendsMail: accounts.sendMail !== null }),
+    )
     if (operator) await app.register(operatorRoutes(operator))
     await app.register(dashboardPages(accounts))
   }

@@ -23,6 +23,7 @@ import type { Log } from './platform/log.ts'
 import { openMail } from './platform/mail.ts'
 import { sandboxQueues } from './sandbox/jobs.ts'
 import { signalQueues } from './signals/jobs.ts'
+import { summaryQueues } from './summaries/jobs.ts'
 import { createDeliverer } from './webhooks/deliverer.ts'
 import { webhookQueues } from './webhooks/jobs.ts'
 
@@ -61,6 +62,7 @@ export async function openQueues(
   const deliverer = createDeliverer(outside)
   const billing = createBilling(outside)
   const sendMail = config.smtpUrl ? openMail(config.smtpUrl, config.smtpFrom) : null
+  const openReader = createOpenReader({ live, test }, readLimitsOf(config))
   const queues = [
     ...adminQueues(deletionDeps),
     ...privacyQueues(deletionDeps),
@@ -71,10 +73,11 @@ export async function openQueues(
     ...analyticsQueues(live),
     ...webhookQueues(postgres, deliverer),
     ...mailQueues({ postgres, sendMail }),
+    ...summaryQueues({ postgres, openReader, sendMail, publicUrl: config.publicUrl, log }),
     ...listQueues({ ...eventStores, uploads, log }),
     ...exportQueues({
       ...{ ...outside, ...eventStores, temporaryDirectory, billing },
-      openReader: createOpenReader({ live, test }, readLimitsOf(config)),
+      openReader,
     }),
     ...(hasSample ? sandboxQueues(test, config.sampleDays) : []),
   ]

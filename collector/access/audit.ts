@@ -18,6 +18,7 @@ export interface AuditObject {
     | 'list'
     | 'integration'
     | 'export'
+    | 'share_link'
     | 'erasure'
     | 'opt_out'
     | 'subject'

@@ -8,6 +8,7 @@ import type { Access } from './access.ts'
 import type { KeyRole, Principal, Role } from './principal.ts'
 import { requireSameOrigin } from './sameOrigin.ts'
 import { sessionOf } from './session.ts'
+import { principalOfShare, readShareLink, shareSecretPrefix } from './shareLinks.ts'
 import type { Tokens } from './tokens.ts'
 
 /** What keys, secrets and sessions are kept as: all are random, so a fast hash without salt gives nothing away. */
@@ -21,11 +22,12 @@ export type Authenticate = (
 
 /**
  * Makes the check of who is asking (spec: Authentication). It throws 401 "Invalid API key", "Invalid API secret" or
- * "API secret is required", and where only a session serves 401 "unauthenticated".
+ * "API secret is required", for a share link "invalid_share_link", and where only a session serves "unauthenticated".
  */
 export function createAuthenticate(postgres: Postgres, tokens: Tokens, publicUrl: string): Authenticate {
   const keyNamed = ttlCache((hash) => readKey(postgres, Buffer.from(hash, 'base64')))
   const memberOfSession = ttlCache((key) => readMemberOfSession(postgres, JSON.parse(key)))
+  const shareNamed = ttlCache((hash) => readShareLink(postgres, Buffer.from(hash, 'base64')))
   const memberNamed = ttlCache((memberId) => readMember(postgres, memberId))
 
   const byKey = async (apiKey: string, secret: string | undefined): Promise<Principal> => {
@@ -73,6 +75,8 @@ export function createAuthenticate(postgres: Postgres, tokens: Tokens, publicUrl
       if (access.bearerKey) return byKey(bearer, secret)
       throw unauthorized.key('Send the API key in the X-Api-Key header.')
     }
+    if (bearer?.startsWith(shareSecretPrefix))
+      return principalOfShare(await shareNamed(sha256(bearer).toString('base64')))
     if (bearer !== undefined) {
       const claims = await tokens.verify(bearer)
       const member = claims && (await memberNamed(claims.memberId))

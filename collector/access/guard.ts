@@ -6,6 +6,7 @@ import { requireKeyRole } from './permissions.ts'
 import type { Principal } from './principal.ts'
 import type { TakeTokens } from './rateLimits.ts'
 import { type SampleView, showOwnNames } from './sampleView.ts'
+import { requireSharedRoute } from './shareLinks.ts'
 import type { WrongKeyLimit } from './wrongKeys.ts'
 
 /** Cache-Control of answers that are for one caller: no cache keeps them, a shared one least of all. */
@@ -74,8 +75,10 @@ async function admit(
   if (principal.mode === 'test') reply.header('x-svc-mode', 'test')
   if (principal.caller.kind === 'key') noteKeyUse(principal.caller.keyId)
   if (access.to === 'key') {
-    requireAllowed(principal, access)
-    if (takeTokens) reply.headers(await takeTokens(principal, access.limit))
+    const isShare = principal.caller.kind === 'share'
+    if (isShare) requireSharedRoute(request)
+    else requireAllowed(principal, access)
+    if (takeTokens) reply.headers(await takeTokens(principal, isShare ? 'share' : access.limit))
   }
   request.principal = principal.mode === 'test' ? await viewSample(request, principal) : principal
 }

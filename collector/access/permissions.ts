@@ -12,6 +12,9 @@ export interface ProjectGrant {
 /** What a request needs of a project: to see it, to see who its people are, or to change what is in it. */
 export type ProjectNeed = 'read' | 'identity' | 'write'
 
+/** For share links, which no route lets come here: what they open asks only for a scope. */
+const mayNothing = () => forbidden('A share link administers nothing.')
+
 export const identityIsForAdmins = () => forbidden('Who people are is for admins of the project to see.')
 
 /** Whether a key of one role may all that one of the other may. */
@@ -33,6 +36,7 @@ export function requireKeyRole(role: KeyRole, needed: Exclude<KeyRole, 'owner'>)
  * they have to be its admin, that is to administer it.
  */
 export const highestKeyRole = ({ caller }: Principal, projectId: string | null): KeyRole => {
+  if (caller.kind === 'share') throw mayNothing()
   if (caller.role === 'owner') return projectId === null ? 'owner' : 'admin'
   return caller.role === 'member' ? 'admin' : caller.role
 }
@@ -53,7 +57,9 @@ export function highestKeyRoleOf(
 
 /** Whether the caller may act for the whole organization: a key of it that administers, an owner or an admin. */
 export const isOrganizationAdmin = ({ projectId, caller }: Principal): boolean =>
-  caller.kind === 'key' ? projectId === null && coversRole(caller.role, 'admin') : caller.role !== 'member'
+  caller.kind === 'key'
+    ? projectId === null && coversRole(caller.role, 'admin')
+    : caller.kind === 'member' && caller.role !== 'member'
 
 /** Throws 403 "forbidden" unless the caller may act for the whole organization. */
 export function requireOrganizationAdmin(principal: Principal): void {
@@ -62,7 +68,7 @@ export function requireOrganizationAdmin(principal: Principal): void {
 
 /** Throws 403 "forbidden" unless the caller is an owner, or a key of the organization that may what owners may. */
 export function requireOwner({ projectId, caller }: Principal): void {
-  if (projectId !== null || caller.role !== 'owner')
+  if (projectId !== null || caller.kind === 'share' || caller.role !== 'owner')
     throw forbidden('This takes an owner of the organization.')
 }
 
@@ -71,6 +77,7 @@ export function requireOwner({ projectId, caller }: Principal): void {
  * for a second: what they make (a key, an invitation) would outlive it. Locks the caller until the transaction ends.
  */
 export async function requireCurrentRole(client: Queryable, { caller }: Principal): Promise<void> {
+  if (caller.kind === 'share') throw mayNothing()
   const { rows } = await client.query(
     caller.kind === 'key'
       ? 'SELECT FROM api_keys WHERE key_id = $1 AND role = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now()) FOR SHARE'
@@ -92,6 +99,7 @@ export async function projectFor(
   needs: ProjectNeed,
 ): Promise<ProjectGrant> {
   const { organizationId, caller } = principal
+  if (caller.kind === 'share') throw mayNothing()
   const wanted = projectId?.toLowerCase() ?? principal.projectId
   if (!wanted) throw invalidParameter('project_id', 'is missing')
   if (principal.projectId !== null && wanted !== principal.projectId) throw unauthorized.otherProject()

@@ -17,8 +17,23 @@ export interface Principal {
   readonly caller:
     | { readonly kind: 'key'; readonly keyId: string; readonly role: KeyRole }
     | { readonly kind: 'member'; readonly memberId: string; readonly role: Role }
+    | {
+        /** Whoever has a share link: has no role, and reads what shareLinks.ts lists. */
+        readonly kind: 'share'
+        readonly shareId: string
+        /** The only pixel that it reads; null: all of its project's. */
+        readonly pixelId: string | null
+      }
 }
 
 /** One text for each caller: their rate limit's bucket, the log's word for them. */
-export const callerId = ({ caller }: Pick<Principal, 'caller'>): string =>
-  caller.kind === 'key' ? caller.keyId : caller.memberId
+export function callerId({ caller }: Pick<Principal, 'caller'>): string {
+  switch (caller.kind) {
+    case 'key':
+      return caller.keyId
+    case 'member':
+      return caller.memberId
+    default:
+      return caller.shareId
+  }
+}

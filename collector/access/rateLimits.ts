@@ -18,6 +18,8 @@ const buckets = {
   caller: { rate: 10, burst: 10, per: 'caller' },
   /** A page of figures asks several at once, and again every few seconds. */
   analytics: { rate: 10, burst: 40, per: 'caller' },
+  /** All who have one share link together: some dozen readers, who ask again every few seconds. */
+  share: { rate: 10, burst: 60, per: 'caller' },
   batch_lookup: { rate: 2, burst: 2, per: 'organization' },
   intent: { rate: 10, burst: 10, per: 'organization' },
   intent_preview: { rate: 5, burst: 5, per: 'organization' },
@@ -31,6 +33,8 @@ export const rateLimits = {
   events: ['events'],
   data: ['caller', 'organization'],
   analytics: ['analytics', 'organization'],
+  /** None of the organization's: whoever has a link must not use up what its keys need. */
+  share: ['share'],
   batch_lookup: ['caller', 'batch_lookup', 'organization'],
   intent: ['caller', 'intent', 'organization'],
   intent_preview: ['caller', 'intent', 'intent_preview', 'organization'],
@@ -71,7 +75,7 @@ export function createTakeTokens(postgres: Postgres): TakeTokens {
     throw new ApiError(
       429,
       'rate_limited',
-      `More than ${rate} requests a second of ${per === 'caller' ? 'this key' : 'this organization'}: wait, then ask again.`,
+      `More than ${rate} requests a second of ${limit === 'share' ? 'this link' : per === 'caller' ? 'this key' : 'this organization'}: wait, then ask again.`,
       { headers: { ...told, 'retry-after': String(Math.max(1, Math.ceil(wait_seconds))) } },
     )
   }

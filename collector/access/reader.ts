@@ -74,6 +74,8 @@ export const readLimitsOf = ({
 export interface ReadFor {
   readonly organizationId: string
   readonly mode: 'live' | 'test'
+  /** Whoever has a share link waits for others who have one; the organization's keys do not wait for them. */
+  readonly caller?: { readonly kind: string }
 }
 
 /** Opens what one request reads through. */
@@ -85,8 +87,10 @@ export function createOpenReader(
   limits: ReadLimits,
 ): OpenReader {
   const gates = { page: new Gate(gateLimits.page), scan: new Gate(gateLimits.scan) }
-  return ({ organizationId, mode }, by) =>
-    openReader(clickhouse[mode], { gate: gates[by.effort], owner: `${mode} ${organizationId}` }, by, limits)
+  return ({ organizationId, mode, caller }, by) => {
+    const owner = `${caller?.kind === 'share' ? 'share' : mode} ${organizationId}`
+    return openReader(clickhouse[mode], { gate: gates[by.effort], owner }, by, limits)
+  }
 }
 
 function openReader(

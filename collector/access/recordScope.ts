@@ -38,9 +38,9 @@ export function createRecordScopeOf(postgres: Postgres) {
     const projectIds =
       asked !== undefined || principal.projectId !== null
         ? [(await projectFor(postgres, principal, asked, 'read')).projectId]
-        : isOrganizationAdmin(principal) || caller.kind === 'key'
-          ? null
-          : await projectsOfMember(postgres, caller.memberId)
+        : caller.kind === 'member' && !isOrganizationAdmin(principal)
+          ? await projectsOfMember(postgres, caller.memberId)
+          : null
     return { organizationId, projectIds }
   }
 }

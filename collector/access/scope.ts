@@ -31,7 +31,7 @@ export type ReadKind = 'events' | 'identity'
  * Makes the one decision about what of the principal's events a request may see (spec: Project-scoped key
  * behavior). It throws 404 "organization not found", "project not found", "pixel not found" or "campaign not found" for what is not the
  * principal's, and 403 "pixel inactive". A plain member reads one project that they belong to, and of its visitors who
- * they are only as its admin: 400 and 403.
+ * they are only as its admin: 400 and 403. A share link reads its own project or pixel, and nobody's identity.
  */
 export function createScopeOf(
   postgres: Postgres,
@@ -44,12 +44,17 @@ export function createScopeOf(
   return async (principal, asked, kind = 'events') => {
     if (asked.organizationId && asked.organizationId !== principal.organizationId)
       throw notFound.organization()
+    const { caller } = principal
+    const sharedPixelId = caller.kind === 'share' ? caller.pixelId : null
+    if (caller.kind === 'share' && kind === 'identity') throw identityIsForAdmins()
+    if (sharedPixelId && asked.pixelId && asked.pixelId !== sharedPixelId) throw notFound.pixel()
+    const pixelId = sharedPixelId ?? asked.pixelId
     const own = { organizationId: principal.organizationId, projectId: principal.projectId }
     if (asked.projectId) {
       const isOwn = await projectIs(JSON.stringify({ ...own, asked: asked.projectId }))
       if (!isOwn) throw notFound.project()
     }
-    const pixel = asked.pixelId ? await pixelIs(JSON.stringify({ ...own, asked: asked.pixelId })) : null
+    const pixel = pixelId ? await pixelIs(JSON.stringify({ ...own, asked: pixelId })) : null
     if (pixel === undefined || (pixel && asked.projectId && pixel.project_id !== asked.projectId)) {
       throw notFound.pixel()
     }
@@ -75,7 +80,7 @@ export function createScopeOf(
     return {
       organizationId: principal.organizationId,
       projectId,
-      pixelId: asked.pixelId ?? null,
+      pixelId: pixelId ?? null,
       campaignId,
     }
   }

@@ -6,7 +6,7 @@ const known = new WeakMap<Postgres, Map<string, Promise<Buffer>>>()
 /** A secret of 32 bytes that the service made up once and keeps in PostgreSQL, where every process finds it. */
 export function serviceSecret(
   postgres: Postgres,
-  name: 'token_key' | 'browser_key' | 'identify_key' | 'cursor_key',
+  name: 'token_key' | 'browser_key' | 'identify_key' | 'cursor_key' | 'unsubscribe_key',
 ): Promise<Buffer> {
   const secrets = known.get(postgres) ?? new Map<string, Promise<Buffer>>()
   known.set(postgres, secrets)

@@ -8,6 +8,7 @@ const deletions = [
   'DELETE FROM rate_limits WHERE arrival < extract(epoch FROM clock_timestamp())',
   'DELETE FROM sessions WHERE expires_at <= now()',
   'DELETE FROM password_resets WHERE expires_at <= now()',
+  "DELETE FROM share_links WHERE expires_at <= now() - interval '30 days'",
   'DELETE FROM email_changes WHERE expires_at <= now()',
   "DELETE FROM second_factors WHERE confirmed_at IS NULL AND created_at < now() - interval '1 day'",
 ]

@@ -7,6 +7,7 @@ import { untilClosed } from '../http/streaming.ts'
 import type { ReadDeps } from '../query/deps.ts'
 import { nameProjects } from '../query/projects.ts'
 import type { AnalyticsPlan, AskedFigures } from './plan.ts'
+import { requireShared } from './shared.ts'
 
 /** Who may read figures: keys, and members signed in to the dashboard. */
 export const mayRead = {
@@ -25,7 +26,7 @@ interface OpenedFigures {
 
 /**
  * Decides what of the principal's events a request may be about, and opens what it reads through. A plain member names
- * one of their own projects. Throws 400, 403 and 404 as scopes do.
+ * one of their own projects, and a share link filters by what is shared. Throws 400, 403 and 404 as scopes do.
  */
 export async function openFigures(
   deps: ReadDeps,
@@ -33,6 +34,7 @@ export async function openFigures(
   { asked, plan }: AskedFigures,
   reply: FastifyReply,
 ): Promise<OpenedFigures> {
+  requireShared(principal, plan)
   if (principal.caller.kind === 'member' && !isOrganizationAdmin(principal))
     await projectFor(deps.postgres, principal, asked.projectId, 'read')
   const scope = await deps.scopeOf(principal, asked)

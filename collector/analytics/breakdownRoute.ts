@@ -14,6 +14,7 @@ import { rolledFields } from './rollup/eventFigures.ts'
 import { type RolledDays, readRollup } from './rollup/rolledDays.ts'
 import { FiguresMeta, metaOf, tags } from './schemas.ts'
 import { type SessionPage, type SessionPageRow, sessionPages, sessionPagesQuery } from './sessionsQuery.ts'
+import { requireShared, withoutPersons } from './shared.ts'
 
 const dimensionsMax = 10
 const limitDefault = 10
@@ -51,7 +52,7 @@ const describe = {
   description:
     'Top pages, sources, countries, devices: of each dimension the values with the most visitors, of entry_page and ' +
     'exit_page the first and last pages of the most sessions. Sessions are those that an event which meets the filter ' +
-    'is in.',
+    'is in. Whoever has a share link is told no value that may tell of a person.',
   headers: ScopeHeaders,
   querystring: exactly({
     ...selectionQuery,
@@ -87,6 +88,7 @@ export const breakdownRoute =
       async (request, reply) => {
         const { limit = limitDefault } = request.query
         const dimensions = readDimensions(request.query.dimensions)
+        requireShared(request.principal, { dimensions })
         const asked = readFiguresRequest(request, deps.now())
         const { reader, plan } = await openFigures(deps, request.principal, asked, reply)
         const rollup = await readRollup(reader, plan)
@@ -99,7 +101,10 @@ export const breakdownRoute =
           ofEvents.length > 0 ? readFields(reader, plan, ofEvents, limit, null) : {},
           ...ofSessions.map((page) => readSessionPages(reader, plan, page, limit, rollup.sessions)),
         ])
-        return { breakdowns: Object.assign({}, ...parts), meta: metaOf(request, plan) }
+        const breakdowns: Breakdowns = Object.assign({}, ...parts)
+        for (const breakdown of Object.values(breakdowns))
+          breakdown.values = withoutPersons(request.principal, breakdown.values)
+        return { breakdowns, meta: metaOf(request, plan) }
       },
     )
   }
@@ -124,7 +129,8 @@ interface Value {
   sessions: number | null
 }
 
-async function readFields(
+/** Of each field the values with the most visitors. */
+export async function readFields(
   reader: Reader,
   plan: AnalyticsPlan,
   fields: readonly string[],

@@ -9,6 +9,7 @@ import { type BreakdownRow, breakdownsQuery } from './breakdownQuery.ts'
 import { readFiguresRequest } from './plan.ts'
 import { FiguresMeta, metaOf, tags } from './schemas.ts'
 import { type SeriesRow, seriesQuery } from './seriesQuery.ts'
+import { withoutPersons } from './shared.ts'
 import { type Totals, totalsQuery } from './totalsQuery.ts'
 
 const minuteMs = 60_000
@@ -88,11 +89,10 @@ export const liveRoute =
             const start_ms = firstMs + index * minuteMs
             return found.get(start_ms) ?? { start_ms, visitors: 0, page_views: 0, events: 0 }
           }),
-          pages: topPages
-            .slice(0, pages)
-            .flatMap(({ value, visitors, page_views }) =>
+          pages: withoutPersons(request.principal, topPages.slice(0, pages)).flatMap(
+            ({ value, visitors, page_views }) =>
               value === null ? [] : [{ page_path: value, visitors, page_views }],
-            ),
+          ),
           meta: metaOf(request, plan),
         }
       },

@@ -54,6 +54,8 @@ const describe = {
   },
 }
 
+export type Figures = Static<typeof Overview>
+
 /** GET /api/v1/analytics/overview. Never billed. */
 export const overviewRoute =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
@@ -78,7 +80,8 @@ export const overviewRoute =
     )
   }
 
-async function readOverview(reader: Reader, plan: AnalyticsPlan): Promise<Static<typeof Overview>> {
+/** The figures of what a plan is about. */
+export async function readOverview(reader: Reader, plan: AnalyticsPlan): Promise<Figures> {
   const rollup = await readRollup(reader, plan)
   const [[totals], [sessions]] = await Promise.all([
     reader.rows<Totals>(totalsQuery(plan, rollup.events)),

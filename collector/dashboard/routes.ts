@@ -16,6 +16,7 @@ const pagePaths = [
   '/forgot-password',
   '/reset-password/:token',
   '/email-change/:token',
+  '/unsubscribe/:token',
   `/:organization_id(^${uuid}$)`,
   `/:organization_id(^${uuid}$)/*`,
 ]
@@ -64,6 +65,13 @@ export const dashboardPages =
     for (const path of pagePaths) {
       app.get(path, open, async (_request, reply) => reply.headers(shellHeaders).send(shell))
     }
+
+    // Its address has the secret only behind #, which browsers send nowhere; ids and all else of it go nowhere either.
+    app.get('/share/:share_id', open, async (_request, reply) =>
+      reply
+        .headers({ ...shellHeaders, 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, nofollow' })
+        .send(shell),
+    )
 
     const icon = readFileSync(join(built, 'favicon.svg'))
     app.get('/favicon.ico', open, async (_request, reply) =>

@@ -106,7 +106,8 @@ const securitySchemes = (publicUrl: string) =>
     token: {
       type: 'http',
       scheme: 'bearer',
-      description: 'Deprecated: the token of POST /auth/v1/login. On lists and campaigns also an API key.',
+      description:
+        'Deprecated: the token of POST /auth/v1/login. On lists and campaigns also an API key, on figures the secret of a share link.',
     },
     session: {
       type: 'apiKey',

@@ -34,6 +34,9 @@ export const unauthorized = {
     new ApiError(401, 'API secret is required', 'Send the key’s secret in the X-Api-Secret header.'),
   /** A project key names another project on a pixel or own-project route (spec: Errors). */
   otherProject: () => new ApiError(401, 'Invalid API key', 'This key belongs to another project.'),
+  /** A share link that was never made, was revoked or has expired: the same for all. */
+  share: () =>
+    new ApiError(401, 'invalid_share_link', 'This link has expired, was revoked, or is not all there.'),
   /** Dashboard routes: nobody is signed in. */
   session: () => new ApiError(401, 'unauthenticated', 'Sign in to the dashboard first.'),
   /** Sign-in: the same for an unknown address and a wrong password. */
@@ -101,6 +104,7 @@ export const notFound = {
   listImport: () => new ApiError(404, 'import not found', 'This list has no import with this id.'),
   campaign: () => new ApiError(404, 'campaign not found', 'No campaign of yours has this id.'),
   integration: () => new ApiError(404, 'integration not found', 'No integration of yours has this id.'),
+  shareLink: () => new ApiError(404, 'share link not found', 'No share link of yours has this id.'),
   export: () => new ApiError(404, 'export not found', 'No export of yours has this id.'),
   exportRun: () => new ApiError(404, 'run not found', 'This export has no run with this id.'),
   field: (name: string) => new ApiError(404, 'field not found', `There is no field "${name}".`),

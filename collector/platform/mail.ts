@@ -1,7 +1,15 @@
 import { createTransport } from 'nodemailer'
 
-/** Sends a mail of plain text. */
-export type SendMail = (mail: { to: string; subject: string; text: string }) => Promise<void>
+export interface Mail {
+  to: string
+  subject: string
+  text: string
+  /** The same for programs that show it. */
+  html?: string
+  headers?: Record<string, string>
+}
+
+export type SendMail = (mail: Mail) => Promise<void>
 
 /** How long a mail server may take for each of its answers. */
 const answerMs = 20_000
@@ -17,4 +25,27 @@ export function openMail(smtpUrl: string, from: string): SendMail {
   return async (mail) => {
     await transport.sendMail({ from, ...mail })
   }
+}
+
+/**
+ * Whether a mail that failed was certainly not sent, and may be sent again: there was no server, it let nobody in, or it
+ * said that it cannot take it now (4xx). Of one that broke off nobody knows.
+ */
+export function wasNotSent(error: unknown): boolean {
+  const { code, syscall, responseCode, timeoutType } = error as MailError
+  return (
+    ['EAUTH', 'EDNS'].includes(code ?? '') ||
+    syscall === 'connect' ||
+    ['CONNECTION_TIMEOUT', 'GREETING_TIMEOUT'].includes(timeoutType ?? '') ||
+    (responseCode !== undefined && responseCode < 500)
+  )
+}
+
+/** What nodemailer's errors say. */
+interface MailError {
+  code?: string
+  syscall?: string
+  /** What the server answered. */
+  responseCode?: number
+  timeoutType?: string
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isUuid } from '../../schemas/uuid.ts'
-import { callerId } from '../access/principal.ts'
+import { callerId, type Principal } from '../access/principal.ts'
 import type { ClickHouse } from '../platform/clickhouse/client.ts'
 import type { WarnLog } from '../platform/log.ts'
 import { targetOf } from './target.ts'
@@ -13,7 +13,7 @@ interface RequestRow {
   at: string
   request_id: string
   project_id: string | null
-  caller_kind: 'key' | 'member'
+  caller_kind: Principal['caller']['kind']
   caller_id: string
   mode: 'live' | 'test'
   method: string

@@ -19,12 +19,15 @@ export interface RequestFilters {
 /** The place of a row in a list: newest first. */
 export type Place = readonly [atMs: number, requestId: string]
 
+/** Who asks: a key, a member, or whoever has a share link. */
+export type CallerKind = 'key' | 'member' | 'share'
+
 /** A request as the log keeps it. */
 export interface LoggedRequest {
   request_id: string
   at_ms: number
   project_id: string | null
-  caller_kind: 'key' | 'member'
+  caller_kind: CallerKind
   caller_id: string
   mode: 'live' | 'test'
   method: string
@@ -141,11 +144,14 @@ export async function readCallerNames(
   postgres: Postgres,
   { scope }: RequestFilters,
   callerIds: readonly string[],
-): Promise<Map<string, { kind: 'key' | 'member'; name: string }>> {
-  const { rows } = await postgres.query<{ id: string; kind: 'key' | 'member'; name: string }>(
+): Promise<Map<string, { kind: CallerKind; name: string }>> {
+  const { rows } = await postgres.query<{ id: string; kind: CallerKind; name: string }>(
     `SELECT key_id AS id, 'key' AS kind, name FROM api_keys WHERE organization_id = $1 AND key_id = ANY ($2)
      UNION ALL
-     SELECT member_id, 'member', coalesce(name, email) FROM members WHERE organization_id = $1 AND member_id = ANY ($2)`,
+     SELECT member_id, 'member', coalesce(name, email) FROM members WHERE organization_id = $1 AND member_id = ANY ($2)
+     UNION ALL
+     SELECT share_id, 'share', share_links.name FROM share_links JOIN projects USING (project_id)
+     WHERE organization_id = $1 AND share_id = ANY ($2)`,
     [scope.organizationId, callerIds],
   )
   return new Map(rows.map(({ id, kind, name }) => [id, { kind, name }]))

@@ -6,6 +6,7 @@ import type { Cursors } from '../http/cursors.ts'
 import { invalidParameter } from '../http/errors.ts'
 import { untilClosed } from '../http/streaming.ts'
 import {
+  type CallerKind,
   type LoggedRequest,
   loggedNamedQuery,
   loggedQuery,
@@ -110,7 +111,7 @@ const byId = <T extends { request_id: string }>(items: readonly T[]): Map<string
 function publicRequest(
   logged: LoggedRequest | undefined,
   charge: RequestCharge | undefined,
-  names: ReadonlyMap<string, { kind: 'key' | 'member'; name: string }>,
+  names: ReadonlyMap<string, { kind: CallerKind; name: string }>,
 ): ApiRequest {
   const { request_id, at_ms, project_id, caller_id } = (logged ?? charge)!
   const caller = names.get(caller_id)

@@ -50,7 +50,7 @@ const ApiRequest = Type.Object(
     at: Timestamp,
     project_id: Nullable(Id),
     caller: Type.Object({
-      kind: Choice(['key', 'member', 'job']),
+      kind: Choice(['key', 'member', 'share', 'job']),
       id: Id,
       name: Nullable(Type.String(), { description: 'What it is called now; null when it is gone.' }),
     }),
@@ -80,7 +80,7 @@ export const describeRequests = {
   operationId: 'listRequests',
   summary: 'List the requests of the API, with their charges',
   description:
-    `Newest first: the requests of the last ${retentionDays} days by keys, tokens and members, and what each was charged. ` +
+    `Newest first: the requests of the last ${retentionDays} days by keys, tokens, members and share links, and what each was charged. ` +
     'Neither secrets nor values that may tell of people are kept. A request is listed a second after its answer. A key ' +
     'of a project, and a plain member, get what is about their projects. Never billed.',
   querystring: RequestsQuery,

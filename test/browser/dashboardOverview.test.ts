@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ask } from '../harness/api.ts'
 import { waitFor } from '../harness/service.ts'
-import { button, sticksOut, useDashboard, violations } from './dashboard.ts'
+import { button, keepScreenshots, sticksOut, useDashboard, violations } from './dashboard.ts'
 
 /** The pages of figures, over the demo's month of sample visitors. */
 const dashboard = useDashboard({ hasSample: true })
@@ -191,6 +191,99 @@ test('journeys begin at a page that is clicked; period and filters go along from
   expect(new URL(page.url()).search).toBe('?period=days7')
 })
 
+test('a map of countries is fetched when it comes into sight; a click on one shows only its visitors', async () => {
+  const other = await open()
+  const fetched: string[] = []
+  other.on('request', (request) => fetched.push(new URL(request.url()).pathname))
+  await signIn(other)
+  await other.setViewportSize({ width: 1280, height: 300 })
+  await other.goto(overview())
+  await other.locator('.panel-rows').first().waitFor()
+  const isFetched = () => fetched.some((path) => path.includes('/drawWorld-'))
+  expect(isFetched()).toBe(false)
+  const places = other.getByRole('region', { name: 'Places', exact: true })
+  await places.scrollIntoViewIfNeeded()
+  await eventually(isFetched).toBe(true)
+  await places.locator('path.level-5').waitFor()
+  expect(await places.locator('path.level-5 title').textContent()).toMatch(
+    /^United Kingdom: [\d,]+ visitors$/,
+  )
+  const ofJapan = places.locator('path', { hasText: 'Japan' })
+  const visitors = Number((await ofJapan.locator('title').textContent())!.replace(/\D/g, ''))
+  expect(visitors).toBeGreaterThan(0)
+  await ofJapan.dispatchEvent('click')
+  await eventually(() => new URL(other.url()).searchParams.getAll('filter')).toEqual(['country:eq:JP'])
+  await eventually(async () =>
+    Number((await other.locator('.tile-value').first().textContent())!.replace(/\D/g, '')),
+  ).toBe(visitors)
+  await other.context().close()
+})
+
+test('a share link shows the overview to whoever has it, until it is revoked; nothing keeps its secret', async () => {
+  await page.goto(pageOf('sharing'))
+  await button(page, 'New share link').first().click()
+  await page.getByLabel('Name', { exact: true }).fill('For the agency')
+  await button(page, 'Create link').click()
+  await page.locator('.copyable').waitFor()
+  const link = (await page.locator('.copyable code').textContent())!
+  const secret = new URL(link).hash.slice(1)
+  expect(secret).toMatch(/^ffs_[\w-]{43}$/)
+  expect(await violations(page)).toEqual([])
+  expect(await sticksOut(page)).toEqual([])
+  await keepScreenshots(page, 'sharing')
+
+  const guest = await open()
+  const asked: string[] = []
+  guest.on('request', (request) => asked.push(`${request.url()} ${request.headers().referer ?? ''}`))
+  // Where the service is reached here, whatever its public address.
+  const address = at(new URL(link).pathname) + new URL(link).hash
+  const answer = await guest.goto(address)
+  expect(answer!.headers()).toMatchObject({
+    'referrer-policy': 'no-referrer',
+    'x-robots-tag': 'noindex, nofollow',
+  })
+  await guest.getByRole('heading', { name: 'For the agency', level: 1 }).waitFor()
+  await guest.locator('.panel-rows').first().waitFor()
+  await guest.locator('.chart canvas').waitFor()
+  await page.goto(overview())
+  await page.locator('.tile').first().waitFor()
+  expect(await guest.locator('.tile-value').allTextContents()).toEqual(
+    await page.locator('.tile-value').allTextContents(),
+  )
+  expect(await guest.getByRole('navigation').count()).toBe(0)
+  expect(await button(guest, 'Filter').count()).toBe(0)
+  expect(await violations(guest)).toEqual([])
+  expect(await sticksOut(guest)).toEqual([])
+  await keepScreenshots(guest, 'shared')
+
+  await guest
+    .getByRole('region', { name: 'Pages', exact: true })
+    .getByRole('button', { name: '/about' })
+    .click()
+  await guest.getByRole('button', { name: 'Remove the filter page_path is /about' }).waitFor()
+  await guest.reload()
+  await guest.getByRole('button', { name: 'Remove the filter page_path is /about' }).waitFor()
+  await guest.locator('.tile').first().waitFor()
+  expect(asked.filter((text) => text.includes(secret))).toEqual([])
+  const log = await waitFor('the guest’s requests in the log', async () => {
+    const text = await (await ask(dashboard.service, '/api/v1/requests?route=analytics&limit=200')).text()
+    return text.includes('"kind":"share"') && text
+  })
+  expect(log).toContain('For the agency')
+  expect(log).not.toContain(secret)
+
+  await page.goto(pageOf('sharing'))
+  await button(page, 'Revoke For the agency').click()
+  await page.locator('dialog').getByRole('button', { name: 'Revoke' }).click()
+  await page.getByRole('heading', { name: 'Show the overview to somebody' }).waitFor()
+  await eventually(async () => {
+    await guest.reload()
+    return guest.getByRole('heading', { level: 1 }).textContent()
+  }).toBe('This link shows nothing any more')
+  expect(await violations(guest)).toEqual([])
+  await guest.context().close()
+})
+
 /** What each page is looked at with, and what says that it is there. */
 const looks: [name: string, search: string, shown: string][] = [
   ['overview', '?filter=event_type:eq:page_view', '.chart canvas'],
@@ -211,6 +304,8 @@ for (const [colorScheme, width] of [
       await other.locator(shown).first().waitFor()
       if (name === 'overview') {
         await other.locator('.panel-rows').first().waitFor()
+        await other.getByRole('region', { name: 'Places', exact: true }).scrollIntoViewIfNeeded()
+        await other.locator('.world path.level-5').waitFor()
         await other.getByText('As a table').click()
         await other.getByText('on the site now').click()
       }

@@ -15,6 +15,7 @@ const pages = (): [path: string, heading: string][] => {
     [`/${organization_id}/projects/${project_id}`, 'Demo shop'],
     [`/${organization_id}/projects/${project_id}/overview`, 'Overview'],
     [`/${organization_id}/projects/${project_id}/goals`, 'Goals'],
+    [`/${organization_id}/projects/${project_id}/sharing`, 'Sharing'],
     [`/${organization_id}/projects/${project_id}/funnels`, 'Funnels'],
     [`/${organization_id}/projects/${project_id}/retention`, 'Retention'],
     [`/${organization_id}/projects/${project_id}/journeys`, 'Journeys'],
@@ -64,6 +65,9 @@ for (const colorScheme of ['light', 'dark'] as const) {
       expect(await sticksOut(page)).toEqual([])
       await page.goto(at('/invitation/no-such-token'))
       await page.getByRole('heading', { name: 'This invitation is no longer good' }).waitFor()
+      expect(await violations(page)).toEqual([])
+      await page.goto(at('/unsubscribe/no-such-token'))
+      await page.getByRole('heading', { name: 'Get no more e-mail summaries?' }).waitFor()
       expect(await violations(page)).toEqual([])
       await signIn(page)
       for (const [path, heading] of pages()) {
@@ -126,7 +130,13 @@ test('the keyboard alone: the first Tab offers to skip to the content', async ()
 
 describe('what is served', () => {
   test('every page is the same shell, under a policy that lets nothing inline or foreign run', async () => {
-    const paths = ['/', '/sign-in', '/invitation/token', ...pages().map(([path]) => path)]
+    const paths = [
+      '/',
+      '/sign-in',
+      '/invitation/token',
+      '/unsubscribe/token',
+      ...pages().map(([path]) => path),
+    ]
     const answers = await Promise.all(paths.map((path) => fetch(at(path))))
     for (const answer of answers) {
       expect(answer.status, answer.url).toBe(200)

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { SignJWT, UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Access } from '../../collector/access/access.ts'
+import { sha256 } from '../../collector/access/authenticate.ts'
 import { sessionCookie } from '../../collector/access/session.ts'
 import { newApiCredentials } from '../../collector/admin/keys/apiKeys.ts'
 import { samples } from './samples.ts'
@@ -41,6 +42,7 @@ async function stateOf({ organizationId, projects }: Tenant): Promise<unknown> {
     pixels: 'project_id = ANY ($2)',
     campaigns: 'project_id = ANY ($2)',
     webhooks: 'organization_id = $1',
+    share_links: 'project_id = ANY ($2)',
     lists: 'project_id = ANY ($2)',
     integrations: 'project_id = ANY ($2)',
     exports: 'project_id = ANY ($2)',
@@ -60,7 +62,7 @@ async function stateOf({ organizationId, projects }: Tenant): Promise<unknown> {
 
 /** None of a tenant's ids or names may be told to strangers, but for what they sent themselves. */
 const mentions = (
-  { organizationId, projects, pixels, campaigns, webhooks, audiences, lists, ...others }: Tenant,
+  { organizationId, projects, pixels, campaigns, webhooks, audiences, lists, shares, ...others }: Tenant,
   text: string,
 ) =>
   [
@@ -71,6 +73,7 @@ const mentions = (
     ...webhooks,
     ...audiences,
     ...lists,
+    ...shares,
     ...others.integrations,
     ...others.exports,
     ...[others.sentExport, others.sentRun, others.owner, others.member, 'Alder'],
@@ -99,6 +102,8 @@ test('what is for anyone is listed here', () => {
       'GET /forgot-password',
       'GET /reset-password/:token',
       'GET /email-change/:token',
+      'GET /share/:share_id',
+      'GET /unsubscribe/:token',
       'GET /:organization_id(^[0-9a-fA-F-]{36}$)',
       'GET /:organization_id(^[0-9a-fA-F-]{36}$)/*',
       'GET /dashboard/assets/:file',
@@ -110,6 +115,8 @@ test('what is for anyone is listed here', () => {
       'GET /api/v1/audience_files/:name',
       'GET /metrics',
       'POST /auth/v1/login',
+      // By a signed token in a mail.
+      'POST /unsubscribe/:token',
       'POST /dashboard/session',
       'POST /dashboard/password-reset',
       'GET /dashboard/password-reset/:token',
@@ -179,6 +186,7 @@ describe('nobody is let in who does not belong', () => {
       const records = [
         ours.campaigns[0],
         ours.webhooks[0],
+        ours.shares[0],
         ours.lists[0],
         ours.integrations[0],
         ours.exports[0],
@@ -230,6 +238,113 @@ describe('nobody is let in who does not belong', () => {
       }).toEqual({ name, told: false })
     }
     expect(await stateOf(ours)).toEqual(before)
+  })
+
+  describe('with a share link', () => {
+    /** What it opens, of all routes. */
+    const opened = [
+      'GET /api/v1/analytics/overview',
+      'GET /api/v1/analytics/timeseries',
+      'GET /api/v1/analytics/breakdown',
+      'GET /api/v1/analytics/live',
+      'GET /api/v1/analytics/shares/:share_id',
+    ]
+    /** Less when it was last opened. */
+    const stateOfOurs = async () => {
+      const { share_links, ...state } = (await stateOf(ours)) as { share_links: object[] }
+      return { ...state, share_links: share_links.map((link) => ({ ...link, last_used_at: null })) }
+    }
+
+    test('its figures are shown, and every other route refuses it', async () => {
+      const before = await stateOfOurs()
+      const described = Object.entries(
+        (await service.app.inject('/openapi.json')).json().paths as Record<string, object>,
+      ).flatMap(([path, methods]) =>
+        Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
+      )
+      const open = service.app.guardedRoutes
+        .filter(({ config }) => config?.access?.to === 'anyone')
+        .map(({ method, url }) => `${method} ${url}`)
+      expect(described.filter((name) => !(name in samples) && !open.includes(name))).toEqual([])
+      for (const { name, access } of routes()) {
+        const answer = await service.ask(name, ours, bearer(ours.shareSecret))
+        const expected = opened.includes(name)
+          ? { status: 200 }
+          : access.to === 'session'
+            ? { status: 401, error: 'unauthenticated' }
+            : { status: 403, error: 'forbidden' }
+        expect(answer, answer.text).toMatchObject({ name, ...expected })
+      }
+      for (const { url, method, config } of service.app.guardedRoutes) {
+        if (config?.access?.to === 'anyone' || method !== 'HEAD') continue
+        const { statusCode } = await service.app.inject({
+          ...{ method: 'HEAD', url, headers: bearer(ours.shareSecret) },
+        })
+        expect([401, 403], `HEAD ${url}`).toContain(statusCode)
+      }
+      expect(await stateOfOurs()).toEqual(before)
+    })
+
+    test('it shows nothing of another project, pixel or link', async () => {
+      for (const name of opened) {
+        const answer = await service.ask(name, theirs, bearer(ours.shareSecret))
+        expect({ name, status: answer.status }).toEqual({ name, status: 404 })
+        const [, path] = name.split(' ')
+        for (const other of [
+          { project_id: ours.projects[1] },
+          { pixel_id: ours.pixels[1] },
+          { pixel_id: theirs.pixels[0] },
+        ]) {
+          if (path!.includes(':')) continue
+          const { statusCode } = await service.app.inject({
+            url: path!,
+            query: { dimensions: 'country', ...other } as Record<string, string>,
+            headers: bearer(ours.shareSecret),
+          })
+          expect({ name, other, statusCode }).not.toMatchObject({ statusCode: 200 })
+        }
+        if (path!.includes(':')) continue
+        const headers = { ...bearer(ours.shareSecret), 'x-project-id': ours.projects[1] }
+        expect((await service.app.inject({ url: path!, headers })).statusCode).not.toBe(200)
+      }
+    })
+
+    test('one that expired, was revoked, was altered or never was opens nothing', async () => {
+      const add = async (expires: string) => {
+        const secret = `${ours.shareSecret}${randomUUID()}`
+        await service.postgres.query(
+          `INSERT INTO share_links (project_id, name, secret_sha256, expires_at)
+           VALUES ($1, 'another', $2, now() + $3::interval)`,
+          [ours.projects[0], sha256(secret), expires],
+        )
+        return secret
+      }
+      const [expired, revoked] = [await add('-1 second'), await add('1 hour')]
+      const remove = (secret: string) =>
+        service.postgres.query('DELETE FROM share_links WHERE secret_sha256 = $1', [sha256(secret)])
+      await remove(revoked)
+      const altered = ours.shareSecret.slice(0, -1) + (ours.shareSecret.endsWith('A') ? 'B' : 'A')
+      for (const secret of [
+        expired,
+        revoked,
+        altered,
+        'ffs_',
+        ours.shareSecret.toUpperCase(),
+        ours.shares[0],
+      ]) {
+        for (const { name } of routes()) {
+          expect(await service.ask(name, ours, bearer(secret)), secret).toMatchObject({ name, status: 401 })
+        }
+        // Nor as a key, or as a session.
+        for (const headers of [
+          { 'x-api-key': ours.shareSecret },
+          { cookie: `${sessionCookie('http://127.0.0.1')}=${ours.shareSecret}` },
+        ]) {
+          expect((await service.ask(opened[0]!, ours, headers)).status).toBe(401)
+        }
+      }
+      await remove(expired)
+    })
   })
 
   test('a session serves no page of another site', async () => {

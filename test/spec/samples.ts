@@ -23,6 +23,7 @@ const byRun: Sample = {
   params: ({ sentExport, sentRun }) => ({ export_id: sentExport, run_id: sentRun }),
 }
 const byWebhook: Sample = { params: ({ webhooks }) => ({ webhook_id: webhooks[0] }) }
+const byShare: Sample = { params: ({ shares }) => ({ share_id: shares[0] }) }
 const byAudience: Sample = {
   params: ({ audiences }) => ({ audience_id: audiences[0] }),
   query: ({ projects }) => ({ project_id: projects[0] }),
@@ -211,6 +212,14 @@ export const samples: Record<string, Sample> = {
   'GET /api/v1/analytics/goals': byProject,
   'GET /api/v1/analytics/conversions': byProject,
   'GET /api/v1/analytics/journeys': byProject,
+  'GET /api/v1/analytics/shares': byProject,
+  'GET /api/v1/analytics/shares/:share_id': byShare,
+  'POST /api/v1/analytics/shares': {
+    body: ({ projects }) => ({
+      ...{ project_id: projects[0], name: 'For the agency' },
+      expires_at: new Date(Date.now() + 86_400_000).toISOString(),
+    }),
+  },
   'GET /api/v1/privacy/subject': { query: () => ({ cookie_id: randomUUID() }) },
   'GET /api/v1/privacy/erasures': {},
   'GET /api/v1/privacy/erasures/:erasure_id': { params: ({ erasure }) => ({ erasure_id: erasure }) },
@@ -260,6 +269,10 @@ export const samples: Record<string, Sample> = {
   'PUT /dashboard/password': {
     body: () => ({ current_password: 'not the password', new_password: 'a new long password' }),
   },
+  'GET /dashboard/email-summary': byProject,
+  'PUT /dashboard/email-summary': {
+    body: ({ projects }) => ({ project_id: projects[0], frequency: null }),
+  },
   'GET /dashboard/account': {},
   'PUT /dashboard/account': { body: () => ({ name: 'Somebody else' }) },
   'POST /dashboard/email-change': {
@@ -286,6 +299,7 @@ export const samples: Record<string, Sample> = {
   'DELETE /api/v1/exports/:export_id': byExport,
   'DELETE /api/v1/integrations/:integration_id': byIntegration,
   'DELETE /api/v1/webhooks/:webhook_id': byWebhook,
+  'DELETE /api/v1/analytics/shares/:share_id': byShare,
   'DELETE /api/v1/lists/:list_id/items': { ...byList, body: () => ({ items: ['cy@customers.example'] }) },
   'DELETE /api/v1/lists/:list_id': byList,
   'DELETE /api/v1/audiences/:audience_id': byAudience,

@@ -10,6 +10,7 @@ import { createRecordScopeOf } from '../../collector/access/recordScope.ts'
 import { createSampleView } from '../../collector/access/sampleView.ts'
 import { createScopeOf } from '../../collector/access/scope.ts'
 import { sessionCookie } from '../../collector/access/session.ts'
+import { shareSecretPrefix } from '../../collector/access/shareLinks.ts'
 import { createTokens } from '../../collector/access/tokens.ts'
 import { type ApiCredentials, newApiCredentials, storeApiKey } from '../../collector/admin/keys/apiKeys.ts'
 import { storeMember } from '../../collector/admin/members/newMember.ts'
@@ -45,6 +46,9 @@ export interface Tenant {
   webhooks: [string, string]
   /** A delivery of the first webhook. */
   delivery: string
+  /** Of all of a project; and what opens the first. */
+  shares: [string, string]
+  shareSecret: string
   integrations: [string, string]
   exports: [string, string]
   /** An export of the first project that was run, with a record that failed. */
@@ -223,6 +227,8 @@ async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
     campaigns: [randomUUID(), randomUUID()],
     webhooks: [randomUUID(), randomUUID()],
     delivery: randomUUID(),
+    shares: [randomUUID(), randomUUID()],
+    shareSecret: `${shareSecretPrefix}${randomBytes(32).toString('base64url')}`,
     integrations: [randomUUID(), randomUUID()],
     exports: [randomUUID(), randomUUID()],
     sentExport: randomUUID(),
@@ -267,6 +273,16 @@ async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
     )
     await storeBuild(postgres, audiences[n], builds[n])
     await storeWebhook(postgres, tenant, n)
+    await postgres.query(
+      `INSERT INTO share_links (share_id, project_id, name, secret_sha256, expires_at)
+       VALUES ($1, $2, $3, $4, now() + interval '1 day')`,
+      [
+        tenant.shares[n],
+        projects[n],
+        `${name} share ${n}`,
+        sha256(n === 0 ? tenant.shareSecret : tenant.shares[1]),
+      ],
+    )
     await createList(postgres, {
       ...{ listId: lists[n], projectId: projects[n], name: `${name} list ${n}`, kind: 'emails' },
     })

@@ -90,6 +90,7 @@ async function describeCaller(
   if (caller.kind === 'key') {
     return { kind: 'key', key_id: caller.keyId, scope: projectId === null ? 'organization' : 'project', mode }
   }
+  if (caller.kind === 'share') throw unauthorized.share()
   const { rows } = await postgres.query<{ email: string; name: string | null }>(
     'SELECT email, name FROM members WHERE member_id = $1',
     [caller.memberId],

@@ -8,6 +8,7 @@ import {
   type Session,
 } from '../../../client/index.ts'
 import { session } from './session.ts'
+import { shareSecret } from './shared.ts'
 
 export type {
   Account,
@@ -60,6 +61,7 @@ const clientFor = (organizationOf: () => string | undefined) =>
     // Longer is for the reader to wait, not for us.
     maxWaitMs: 3_000,
     headers() {
+      if (shareSecret.value !== null) return { authorization: `Bearer ${shareSecret.value}` }
       const organization = organizationOf()
       return { ...(organization && { 'x-organization-id': organization }) }
     },

@@ -21,6 +21,10 @@ const ForgotPassword = lazyPage(() =>
 const ConfirmEmailChange = lazyPage(() =>
   import('./pages/emailChange.tsx').then(({ ConfirmEmailChange }) => ConfirmEmailChange),
 )
+const SharedPage = lazyPage(() =>
+  import('./pages/sharing/sharedPage.tsx').then(({ SharedPage }) => SharedPage),
+)
+const Unsubscribe = lazyPage(() => import('./pages/unsubscribe.tsx').then(({ Unsubscribe }) => Unsubscribe))
 const ResetPassword = lazyPage(() =>
   import('./pages/password.tsx').then(({ ResetPassword }) => ResetPassword),
 )
@@ -42,6 +46,10 @@ function Outlet() {
   if (reset) return <ResetPassword token={reset.token!} />
   const emailChange = match('/email-change/:token', path)
   if (emailChange) return <ConfirmEmailChange token={emailChange.token!} />
+  const unsubscribe = match('/unsubscribe/:token', path)
+  if (unsubscribe) return <Unsubscribe token={unsubscribe.token!} />
+  const shared = match('/share/:share', path)
+  if (shared) return <SharedPage shareId={shared.share!} />
   return path === '/forgot-password' ? <ForgotPassword /> : <SignedIn path={path} />
 }
 

@@ -139,6 +139,12 @@ export const projectPlaces: readonly Place[] = [
     page: lazyPage(() => import('./pages/journeys/journeys.tsx').then(({ Journeys }) => Journeys)),
   },
   {
+    path: 'sharing',
+    name: 'Sharing',
+    key: 'n',
+    page: lazyPage(() => import('./pages/sharing/sharing.tsx').then(({ Sharing }) => Sharing)),
+  },
+  {
     path: 'events',
     name: 'Events',
     key: 'e',

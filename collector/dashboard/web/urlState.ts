@@ -7,7 +7,10 @@ export function useParams(): URLSearchParams {
   return useMemo(() => new URLSearchParams(search), [search])
 }
 
-/** Shows the same page with other parameters; the way back leads to these, unless the others `replace` them. */
+/**
+ * Shows the same page with other parameters; the way back leads to these, unless the others `replace` them. What stands
+ * behind # stays: of a shared page it is what opens it.
+ */
 export function changeParams(
   change: (params: URLSearchParams) => void,
   options: { replace?: boolean } = {},
@@ -15,7 +18,7 @@ export function changeParams(
   const params = new URLSearchParams(currentSearch.value)
   change(params)
   const search = params.size > 0 ? `?${params}` : ''
-  if (search !== currentSearch.value) go(currentPath.value + search, options)
+  if (search !== currentSearch.value) go(currentPath.value + search + location.hash, options)
 }
 
 /** A parameter of the page's address; '' where it has none. To be read while drawing. */

@@ -5,8 +5,11 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
 import { inject } from 'vitest'
+import { createAuthenticate } from '../../../collector/access/authenticate.ts'
+import { createTakeTokens } from '../../../collector/access/rateLimits.ts'
 import { createOpenReader, readLimitsOf } from '../../../collector/access/reader.ts'
 import { createRecordScopeOf } from '../../../collector/access/recordScope.ts'
+import { createScopeOf } from '../../../collector/access/scope.ts'
 import { createTokens } from '../../../collector/access/tokens.ts'
 import { createApp } from '../../../collector/app.ts'
 import { createBilling } from '../../../collector/billing/billing.ts'
@@ -18,6 +21,7 @@ import { createSealer } from '../../../collector/outbound/sealer.ts'
 import { reloadIdentity } from '../../../collector/people/identity/refresh.ts'
 import { type ClickHouse, openClickHouse } from '../../../collector/platform/clickhouse/client.ts'
 import { openLog } from '../../../collector/platform/log.ts'
+import type { SendMail } from '../../../collector/platform/mail.ts'
 import { openPostgres } from '../../../collector/platform/postgres/pool.ts'
 import type { Tier } from '../../../schemas/fields.ts'
 import { newClickHouseDatabase, newPostgresDatabase } from '../../harness/databases.ts'
@@ -73,6 +77,10 @@ interface EventsOptions {
   readsFrom?: ClickHouse
   /** With the routes of accounts, privacy, campaigns and webhooks. */
   isWhole?: boolean
+  /** Whether it is found out who asks, and what is theirs, as the service does it; with rate limits. */
+  isGuarded?: boolean
+  /** What mails are sent through; default: none are. */
+  sendMail?: SendMail
   /** What billing takes for the time; milliseconds since 1970. */
   now?: () => number
 }
@@ -85,6 +93,8 @@ export async function openEvents({
   env = {},
   readsFrom,
   isWhole = false,
+  isGuarded = false,
+  sendMail,
   now = Date.now,
 }: EventsOptions = {}) {
   const url = inject('clickhouseUrl')
@@ -104,25 +114,29 @@ export async function openEvents({
     notReady: () => null,
     metrics: async () => '',
     guard: {
-      authenticate: async ({ headers }) => ({
-        organizationId: headers['x-organization']?.toString() ?? organizationId,
-        projectId: headers['x-project-key']?.toString() ?? null,
-        mode: headers['x-test-mode'] === 'test' ? 'test' : 'live',
-        caller: { kind: 'key', keyId: randomUUID(), role: 'owner' },
-      }),
-      takeTokens: null,
+      authenticate: isGuarded
+        ? createAuthenticate(postgres, createTokens(postgres), config.publicUrl)
+        : async ({ headers }) => ({
+            organizationId: headers['x-organization']?.toString() ?? organizationId,
+            projectId: headers['x-project-key']?.toString() ?? null,
+            mode: headers['x-test-mode'] === 'test' ? 'test' : 'live',
+            caller: { kind: 'key', keyId: randomUUID(), role: 'owner' },
+          }),
+      takeTokens: isGuarded ? createTakeTokens(postgres) : null,
       noteKeyUse: () => {},
       wrongKeys: null,
       viewSample: async (_request, principal) => principal,
     },
     read: {
       openReader,
-      scopeOf: async (principal, asked) => ({
-        organizationId: principal.organizationId,
-        projectId: asked.projectId ?? null,
-        pixelId: asked.pixelId ?? null,
-        campaignId: asked.campaignId ?? null,
-      }),
+      scopeOf: isGuarded
+        ? createScopeOf(postgres)
+        : async (principal, asked) => ({
+            organizationId: principal.organizationId,
+            projectId: asked.projectId ?? null,
+            pixelId: asked.pixelId ?? null,
+            campaignId: asked.campaignId ?? null,
+          }),
       billing: createBilling({ postgres, log, now }),
       ...{ postgres, cursors },
       now: Date.now,
@@ -130,7 +144,7 @@ export async function openEvents({
     ...(isWhole && {
       accounts: {
         ...{ postgres, openReader, cursors, tokens: createTokens(postgres) },
-        ...{ publicUrl: config.publicUrl, sendMail: null, sealer: createSealer([]) },
+        ...{ publicUrl: config.publicUrl, sendMail: sendMail ?? null, sealer: createSealer([]) },
       },
       lists: {
         ...{ postgres, cursors, clickhouse },
@@ -155,6 +169,7 @@ export async function openEvents({
     app,
     clickhouse,
     postgres,
+    openReader,
     get,
     async page(
       query: Record<string, string> = {},

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { lazyPage } from '../lazyPage.tsx'
+import { isShared } from '../shared.ts'
 import { isSingleKey } from '../singleKeys.ts'
 import { FilterChips } from './filterChips.tsx'
 import { viewKeys } from './keys.ts'
@@ -57,9 +58,11 @@ export function ViewBar({
           Compare
         </label>
       )}
-      <button type="button" onClick={() => setOpen('filter')}>
-        Filter
-      </button>
+      {!isShared() && (
+        <button type="button" onClick={() => setOpen('filter')}>
+          Filter
+        </button>
+      )}
       {children}
       <FilterChips view={view} />
       {open === 'filter' && <FilterDialog close={close} />}

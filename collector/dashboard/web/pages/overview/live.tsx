@@ -2,8 +2,11 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Answer } from '../../../../../client/index.ts'
 import { api } from '../../api.ts'
 import { wholeNumber } from '../../format.ts'
+import { isShared } from '../../shared.ts'
 
 const pollMs = 2_000
+/** All who have a share link ask out of one limit. */
+const sharedPollMs = 10_000
 
 /** Who is there now, asked again and again while somebody looks; the last half hour, when it is opened. */
 export function Live({ projectId }: { projectId: string }) {
@@ -55,7 +58,7 @@ function useLive(projectId: string): LiveFigures | undefined {
         if (isOver) return
         if (found) setLive(found)
       }
-      timer = setTimeout(ask, pollMs)
+      timer = setTimeout(ask, isShared() ? sharedPollMs : pollMs)
     }
     void ask()
     return () => {

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { Page } from '../../parts/page.tsx'
+import { isShared } from '../../shared.ts'
 import { useQueryOf } from '../../useQuery.ts'
 import { useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
@@ -12,7 +13,15 @@ import { Panels } from './panels.tsx'
 import { type Metric, Tiles } from './tiles.tsx'
 
 /** What happens on a project's sites: figures, a chart of them, and what they are made of. */
-export function Overview({ projectId }: { projectId: string }) {
+export function Overview({
+  projectId,
+  title = 'Overview',
+  lead,
+}: {
+  projectId: string
+  title?: string
+  lead?: string
+}) {
   const { view, query } = useView(projectId)
   const [metric, setMetric] = useState<Metric>('visitors')
   const compare = view.isCompared ? ('previous' as const) : undefined
@@ -26,12 +35,14 @@ export function Overview({ projectId }: { projectId: string }) {
   })
   const isEmpty = figures.value?.overview.events === 0 && view.filters.length === 0 && !view.pixelId
   return (
-    <Page title="Overview" actions={<Live projectId={projectId} />}>
+    <Page title={title} lead={lead} actions={<Live projectId={projectId} />}>
       <div class="wide">
         <ViewBar view={view} />
         <AsyncView query={figures} lines={12}>
           {({ overview, previous, series }) =>
-            isEmpty ? (
+            isEmpty && isShared() ? (
+              <p class="empty">No events in this period.</p>
+            ) : isEmpty ? (
               <NoEvents projectId={projectId} />
             ) : (
               <div class={figures.isStale ? 'figures stale' : 'figures'} aria-busy={figures.isStale}>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
+import { isShared } from '../../shared.ts'
 import { useQueryOf } from '../../useQuery.ts'
 import type { ViewQuery } from '../../view/view.ts'
 import { type Dimension, dimensions, PanelRows } from './panelRows.tsx'
@@ -31,7 +32,7 @@ export function Panels({ query }: { query: ViewQuery }) {
             <Panel
               key={panel.title}
               title={panel.title}
-              choices={panel.dimensions}
+              choices={panel.dimensions.filter((dimension) => !isShared() || dimension !== 'resolved')}
               first={withoutOwnHosts(breakdowns, panel.dimensions[0]!)}
               query={query}
             />

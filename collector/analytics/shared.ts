@@ -1,0 +1,65 @@
+/**
+ * What of the figures whoever has a share link may see and ask for: counts by fields that tell of no person, narrowed by
+ * the very values that a panel shows.
+ */
+import type { Principal } from '../access/principal.ts'
+import { forbidden, invalidParameter } from '../http/errors.ts'
+import type { Filter, Operator } from '../query/filter.ts'
+
+const sharedFields = [
+  ...['event_type', 'page_path', 'page_host', 'entry_page', 'exit_page', 'is_entry'],
+  ...['referrer_host', 'utm_source', 'utm_medium', 'utm_campaign'],
+  ...['country', 'region', 'city', 'language', 'device_type', 'browser', 'os'],
+]
+/** Others find a text by its parts: an address, letter by letter. */
+const sharedOperators: readonly Operator[] = ['eq', 'ne', 'in']
+
+const isShare = ({ caller }: Principal): boolean => caller.kind === 'share'
+
+/** Throws 403 for filters and dimensions that whoever has a share link may not ask for. */
+export function requireShared(
+  principal: Principal,
+  { filters = [], dimensions = [] }: { filters?: readonly Filter[]; dimensions?: readonly string[] },
+): void {
+  if (!isShare(principal)) return
+  const unshared = dimensions.find((name) => !sharedFields.includes(name))
+  if (unshared !== undefined) throw notShared('dimensions', unshared)
+  for (const { field, op, value, others = [] } of filters) {
+    if (!field || !sharedFields.includes(field.name)) throw notShared('filter', field?.name ?? 'event_data')
+    if (!sharedOperators.includes(op))
+      throw invalidParameter('filter', `a share link takes only ${sharedOperators.join(', ')}`)
+    if ([value, ...others.map((other) => other.value)].some((each) => mayTellOfPerson(String(each))))
+      throw forbidden('filter: a share link does not ask for what may tell of a person.')
+  }
+}
+
+const notShared = (parameter: string, name: string) =>
+  forbidden(`${parameter}: ${name} is not shared. A share link takes ${sharedFields.join(', ')}.`)
+
+/** The values of a panel without those that may tell of a person, where whoever has a share link asks. */
+export const withoutPersons = <Row extends { value: string | null }>(
+  principal: Principal,
+  rows: Row[],
+): Row[] =>
+  isShare(principal) ? rows.filter(({ value }) => value === null || !mayTellOfPerson(value)) : rows
+
+/** An @, however often it is percent-encoded. */
+const at = /@|%(?:25){0,9}40/
+const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/i
+const tokenCharsMin = 20
+const numberDigitsMin = 9
+
+/**
+ * Whether a path or a parameter may tell of a person, or open something that is theirs: an e-mail address, an id, a
+ * telephone number, a token. Words, dates and short numbers do not.
+ */
+export function mayTellOfPerson(text: string): boolean {
+  if (at.test(text) || uuid.test(text)) return true
+  return text
+    .split(/[^\da-z]+/i)
+    .some((part) =>
+      /^\d+$/.test(part)
+        ? part.length >= numberDigitsMin
+        : part.length >= tokenCharsMin && /\d/.test(part) && /[a-z]/i.test(part),
+    )
+}

@@ -1,0 +1,184 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from 'typebox'
+import { projectFor } from '../../access/permissions.ts'
+import type { Principal } from '../../access/principal.ts'
+import { ApiError, forbidden, invalidParameter, notFound } from '../../http/errors.ts'
+import { rejectUnstorableText } from '../../http/rejectUnstorableText.ts'
+import { exactly, Id, Name, Nullable, Timestamp } from '../../http/schemas.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import type { ReadDeps } from '../../query/deps.ts'
+import { dayMs } from '../../query/window.ts'
+import { mayRead } from '../access.ts'
+import { tags } from '../schemas.ts'
+import { createShare, listShares, readShare, revokeShare, type Share } from './shares.ts'
+
+/** How long a share link may serve. */
+const daysMax = 366
+
+const ShareLink = Type.Object(
+  {
+    share_id: Id,
+    name: Type.String({ description: 'Whoever has the link sees it.' }),
+    project_id: Id,
+    project_name: Type.String(),
+    pixel_id: Nullable(Id, { description: 'Null: all pixels of the project.' }),
+    pixel_name: Nullable(Type.String()),
+    created_at: Timestamp,
+    created_by: Nullable(
+      Type.String({
+        description: 'The key’s name or the member’s e-mail address. Null to whoever has the link.',
+      }),
+    ),
+    expires_at: Timestamp,
+    last_used_at: Nullable(Timestamp, { description: 'To the minute. Null to whoever has the link.' }),
+  },
+  { title: 'ShareLink' },
+)
+
+const path = '/api/v1/analytics/shares'
+const ById = exactly({ share_id: Id })
+
+/** /api/v1/analytics/shares: links that show figures to whoever has them, until they end. */
+export const sharesRoutes =
+  (deps: ReadDeps, publicUrl: string): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres } = deps
+    const access = { ...mayRead, keyRole: 'admin' } as const
+    app.addHook('preValidation', rejectUnstorableText)
+
+    /** A share link that the caller administers. */
+    const shareFor = async (principal: Principal, shareId: string): Promise<Share> => {
+      const share = await readShare(postgres, principal.organizationId, shareId)
+      if (!share) throw notFound.shareLink()
+      await projectFor(postgres, principal, share.project_id, 'write').catch((error) => {
+        const isOther = error instanceof ApiError && [401, 404].includes(error.status)
+        throw isOther ? notFound.shareLink() : error
+      })
+      return share
+    }
+
+    app.get(
+      path,
+      {
+        config: { access },
+        schema: {
+          ...{ tags, operationId: 'listShareLinks', summary: 'List the share links of a project' },
+          description: 'Newest first, with those that have expired; for admins of the project.',
+          querystring: exactly({ project_id: Id }),
+          response: { 200: Type.Object({ share_links: Type.Array(ShareLink) }) },
+        },
+      },
+      async ({ principal, query }) => {
+        await deps.scopeOf(principal, { projectId: query.project_id.toLowerCase() })
+        const { projectId } = await projectFor(postgres, principal, query.project_id, 'write')
+        return { share_links: (await listShares(postgres, projectId)).map(publicShare) }
+      },
+    )
+
+    app.post(
+      path,
+      {
+        config: { access, refusals: { 409: '`conflict`: the project has too many share links.' } },
+        schema: {
+          ...{ tags, operationId: 'createShareLink', summary: 'Create a share link' },
+          description:
+            'Shows the overview of a project, or of one of its pixels, to whoever has the link, without signing in: ' +
+            'figures alone, never who somebody is. For admins of the project. The secret is in the part of the address ' +
+            'that browsers send to nobody; it is shown in this answer and never again.',
+          body: exactly({
+            project_id: Id,
+            pixel_id: Type.Optional(Nullable(Id)),
+            name: Name,
+            expires_at: Type.Unsafe<string>({
+              ...Timestamp,
+              description: `When it ends: in the future, at most ${daysMax} days ahead.`,
+            }),
+          }),
+          response: {
+            201: Type.Object({
+              share_link: ShareLink,
+              url: Type.String({ description: 'What to hand on.' }),
+              secret: Type.String({
+                description:
+                  '`Authorization: Bearer` with it reads overview, timeseries, breakdown and live.',
+              }),
+            }),
+          },
+        },
+      },
+      async ({ principal, body }, reply) => {
+        if (principal.mode === 'test') throw forbidden('A test key shares nothing.')
+        const expiresAt = readExpiry(body.expires_at, deps.now())
+        const pixelId = body.pixel_id?.toLowerCase() ?? null
+        await deps.scopeOf(principal, {
+          projectId: body.project_id.toLowerCase(),
+          ...(pixelId !== null && { pixelId }),
+        })
+        const { projectId } = await projectFor(postgres, principal, body.project_id, 'write')
+        const { share, secret } = await inTransaction(postgres, (client) =>
+          createShare(client, principal, { projectId, pixelId, name: body.name, expiresAt }),
+        )
+        const url = `${publicUrl}/share/${share.share_id}#${secret}`
+        return reply.code(201).send({ share_link: publicShare(share), url, secret })
+      },
+    )
+
+    app.get(
+      `${path}/:share_id`,
+      {
+        config: { access },
+        schema: {
+          ...{ tags, operationId: 'getShareLink', summary: 'Get a share link', params: ById },
+          description: 'For admins of the project, and for whoever has the link.',
+          response: { 200: Type.Object({ share_link: ShareLink }) },
+        },
+      },
+      async ({ principal, params }) => {
+        const { caller, organizationId } = principal
+        const shareId = params.share_id.toLowerCase()
+        if (caller.kind !== 'share') return { share_link: publicShare(await shareFor(principal, shareId)) }
+        const share = caller.shareId === shareId && (await readShare(postgres, organizationId, shareId))
+        if (!share) throw notFound.shareLink()
+        return { share_link: { ...publicShare(share), created_by: null, last_used_at: null } }
+      },
+    )
+
+    app.delete(
+      `${path}/:share_id`,
+      {
+        config: { access },
+        schema: {
+          ...{ tags, operationId: 'revokeShareLink', summary: 'Revoke a share link', params: ById },
+          description: 'It shows nothing any more within a second.',
+          response: { 204: Type.Null({ description: 'Revoked.' }) },
+        },
+      },
+      async ({ principal, params }, reply) => {
+        if (principal.mode === 'test') throw forbidden('A test key shares nothing.')
+        const share = await shareFor(principal, params.share_id)
+        await inTransaction(postgres, (client) => revokeShare(client, principal, share))
+        return reply.code(204).send(null)
+      },
+    )
+  }
+
+/** Throws 400 for a time that is over, or too far ahead. */
+function readExpiry(given: string, nowMs: number): Date {
+  const expiresAt = new Date(given)
+  const inMs = expiresAt.getTime() - nowMs
+  if (!(inMs > 0)) throw invalidParameter('expires_at', 'must be in the future')
+  if (inMs > daysMax * dayMs) throw invalidParameter('expires_at', `must be at most ${daysMax} days ahead`)
+  return expiresAt
+}
+
+const publicShare = ({
+  created_at,
+  expires_at,
+  last_used_at,
+  ...share
+}: Share): Static<typeof ShareLink> => ({
+  ...share,
+  created_at: created_at.toISOString(),
+  expires_at: expires_at.toISOString(),
+  last_used_at: last_used_at?.toISOString() ?? null,
+})

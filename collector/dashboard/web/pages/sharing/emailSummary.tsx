@@ -1,0 +1,46 @@
+import { api } from '../../api.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { Select } from '../../parts/fields.tsx'
+import { Form } from '../../parts/form.tsx'
+import { Section } from '../../parts/page.tsx'
+import { toast } from '../../parts/toast.tsx'
+import { useSession } from '../../session.ts'
+import { useQuery } from '../../useQuery.ts'
+
+const frequencies = { never: 'Never', weekly: 'Each Monday', monthly: 'On the first of each month' }
+
+/** How often one gets the project's figures by e-mail; nothing where this service sends no mail. */
+export function EmailSummary({ projectId }: { projectId: string }) {
+  const { member } = useSession()
+  const summary = useQuery(() => api.getEmailSummary({ project_id: projectId }))
+  return (
+    <AsyncView query={summary} lines={3}>
+      {({ frequency, by_mail }) =>
+        by_mail && (
+          <Section
+            title="E-mail summary"
+            lead={`Figures, top pages and sources, compared with the period before, to ${member.email}. It is your own setting.`}
+          >
+            <div class="card">
+              <Form
+                values={{ frequency: frequency ?? 'never' }}
+                submit={async ({ frequency }) => {
+                  summary.set(
+                    await api.setEmailSummary({
+                      project_id: projectId,
+                      frequency: frequency === 'weekly' || frequency === 'monthly' ? frequency : null,
+                    }),
+                  )
+                  toast('Saved')
+                }}
+                action="Save"
+              >
+                <Select name="frequency" label="Send it" options={frequencies} />
+              </Form>
+            </div>
+          </Section>
+        )
+      }
+    </AsyncView>
+  )
+}

@@ -1,0 +1,117 @@
+import { useState } from 'preact/hooks'
+import type { Answer } from '../../../../../client/index.ts'
+import { api } from '../../api.ts'
+import { ConfirmDialog } from '../../parts/confirmDialog.tsx'
+import { Copyable } from '../../parts/copyable.tsx'
+import { Section } from '../../parts/page.tsx'
+import { PagedTable } from '../../parts/pagedTable.tsx'
+import { RelativeTime } from '../../parts/relativeTime.tsx'
+import { exactTime } from '../../parts/time.ts'
+import { toast } from '../../parts/toast.tsx'
+import { useQuery } from '../../useQuery.ts'
+import { ShareDialog } from './shareDialog.tsx'
+
+type ShareLink = Answer<'getShareLink'>['share_link']
+
+const isOver = ({ expires_at }: ShareLink): boolean => Date.parse(expires_at) <= Date.now()
+
+/** The share links of a project, and the way to a new one. */
+export function ShareLinks({ projectId }: { projectId: string }) {
+  const links = useQuery(async () => (await api.listShareLinks({ project_id: projectId })).share_links)
+  const [isCreating, setCreating] = useState(false)
+  const [revoking, setRevoking] = useState<ShareLink | null>(null)
+  const [created, setCreated] = useState<Answer<'createShareLink'> | null>(null)
+  const create = (
+    <button type="button" class="primary" onClick={() => setCreating(true)}>
+      New share link
+    </button>
+  )
+  return (
+    <Section
+      title="Share links"
+      lead="Whoever has one sees the overview until it ends, without signing in: figures alone, never who somebody is."
+      actions={links.value?.length !== 0 && create}
+    >
+      {created && (
+        <section class="card secret" aria-label={`The link “${created.share_link.name}”`}>
+          <p>
+            <strong>Copy the link now.</strong> It is shown this once; a lost one means a new link.
+          </p>
+          <Copyable label="the link" text={created.url} />
+        </section>
+      )}
+      <PagedTable
+        caption="Share links"
+        query={links}
+        empty={
+          <>
+            <h3>Show the overview to somebody</h3>
+            <p>A client, an agency, a screen on the wall: they need no account, and you say when it ends.</p>
+            {create}
+          </>
+        }
+        columns={[
+          { name: 'name', label: 'Name', value: ({ name }: ShareLink) => name },
+          {
+            name: 'shows',
+            label: 'Shows',
+            value: ({ pixel_name }: ShareLink) => pixel_name ?? 'All pixels',
+          },
+          {
+            name: 'ends',
+            label: 'Ends',
+            value: ({ expires_at }: ShareLink) => expires_at,
+            show: (link: ShareLink) =>
+              isOver(link) ? <span class="badge quiet">Over</span> : exactTime(link.expires_at),
+          },
+          {
+            name: 'used',
+            label: 'Last opened',
+            value: ({ last_used_at }: ShareLink) => last_used_at,
+            show: ({ last_used_at }: ShareLink) =>
+              last_used_at ? <RelativeTime at={last_used_at} /> : 'Never',
+          },
+          { name: 'by', label: 'Made by', value: ({ created_by }: ShareLink) => created_by },
+          {
+            name: 'actions',
+            label: 'Actions',
+            value: () => null,
+            show: (link: ShareLink) => (
+              <button type="button" aria-label={`Revoke ${link.name}`} onClick={() => setRevoking(link)}>
+                Revoke
+              </button>
+            ),
+          },
+        ]}
+        keyOf={({ share_id }) => share_id}
+      />
+      {isCreating && (
+        <ShareDialog
+          projectId={projectId}
+          close={() => setCreating(false)}
+          created={(answer) => {
+            setCreating(false)
+            setCreated(answer)
+            void links.reload()
+          }}
+        />
+      )}
+      {revoking && (
+        <ConfirmDialog
+          title={`Revoke “${revoking.name}”?`}
+          action="Revoke"
+          close={() => setRevoking(null)}
+          confirm={async () => {
+            await api.revokeShareLink({ share_id: revoking.share_id })
+            setRevoking(null)
+            if (created?.share_link.share_id === revoking.share_id) setCreated(null)
+            toast('Share link revoked')
+            await links.reload()
+          }}
+        >
+          <p>Whoever has it sees nothing any more, at once. It cannot be undone.</p>
+        </ConfirmDialog>
+      )}
+    </Section>
+  )
+}

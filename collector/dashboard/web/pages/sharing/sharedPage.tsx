@@ -1,0 +1,57 @@
+import { useEffect, useState } from 'preact/hooks'
+import { ApiError, api } from '../../api.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { Logo } from '../../parts/logo.tsx'
+import { Page } from '../../parts/page.tsx'
+import { exactTime } from '../../parts/time.ts'
+import { shareSecret } from '../../shared.ts'
+import { useQuery } from '../../useQuery.ts'
+import { Overview } from '../overview/overview.tsx'
+
+/** What whoever has a share link sees: the overview, without signing in. */
+export function SharedPage({ shareId }: { shareId: string }) {
+  useState(() => {
+    shareSecret.value = location.hash.slice(1)
+  })
+  useEffect(
+    () => () => {
+      shareSecret.value = null
+    },
+    [],
+  )
+  const link = useQuery(async () => {
+    try {
+      return (await api.getShareLink({ share_id: shareId })).share_link
+    } catch (error) {
+      if (error instanceof ApiError && [400, 401, 404].includes(error.status)) return null
+      throw error
+    }
+  })
+  return (
+    <div class="shared">
+      <p class="brand">
+        <Logo />
+        Footfall
+      </p>
+      <main>
+        <AsyncView query={link} lines={12}>
+          {(found) =>
+            found ? (
+              <Overview
+                projectId={found.project_id}
+                title={found.name}
+                lead={`${found.pixel_name ?? found.project_name}, shared until ${exactTime(found.expires_at)}. Addresses that may tell of a person are left out.`}
+              />
+            ) : (
+              <Page title="This link shows nothing any more">
+                <p>
+                  It has expired, was revoked, or is not all there. Ask whoever gave it to you for a new one.
+                </p>
+              </Page>
+            )
+          }
+        </AsyncView>
+      </main>
+    </div>
+  )
+}

@@ -1,0 +1,29 @@
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { Page } from '../../parts/page.tsx'
+import { projectRole } from '../../projectRole.ts'
+import { useQuery } from '../../useQuery.ts'
+import { EmailSummary } from './emailSummary.tsx'
+import { ShareLinks } from './shareLinks.tsx'
+
+/** A project's figures for people who do not sign in, and by e-mail. */
+export function Sharing({ projectId }: { projectId: string }) {
+  const role = useQuery(() => projectRole(projectId))
+  return (
+    <Page title="Sharing" lead="The overview for people who do not sign in.">
+      <div class="wide">
+        <AsyncView query={role}>
+          {(found) =>
+            found === 'admin' ? (
+              <ShareLinks projectId={projectId} />
+            ) : (
+              <div class="empty">
+                <p>An admin of the project can share its overview.</p>
+              </div>
+            )
+          }
+        </AsyncView>
+        <EmailSummary projectId={projectId} />
+      </div>
+    </Page>
+  )
+}
