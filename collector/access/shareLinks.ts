@@ -22,7 +22,7 @@ export function requireSharedRoute({ method, routeOptions }: FastifyRequest): vo
 }
 
 /** A share link that is remembered; when it ends is looked at anew with every request. */
-export interface ShareLink {
+interface ShareLink {
   share_id: string
   organization_id: string
   project_id: string

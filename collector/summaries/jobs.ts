@@ -1,5 +1,6 @@
 import type { OpenReader } from '../access/reader.ts'
 import type { Queue } from '../platform/jobs/queue.ts'
+import type { WarnLog } from '../platform/log.ts'
 import { type SendMail, wasNotSent } from '../platform/mail.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { readSummary, type SummaryFigures } from './figures.ts'
@@ -8,14 +9,14 @@ import { claim, type DueSummary, listDue, release } from './subscriptions.ts'
 import { summaryMail } from './summaryMail.ts'
 import { openUnsubscribeTokens, type UnsubscribeTokens } from './unsubscribeTokens.ts'
 
-export interface SummaryJobsDeps {
+interface SummaryJobsDeps {
   postgres: Postgres
   openReader: OpenReader
   /** Null: no summary is sent. */
   sendMail: SendMail | null
   /** How browsers reach this service, without a slash at the end. */
   publicUrl: string
-  log: { warn(message: string): void }
+  log: WarnLog
 }
 
 /** The background work of summaries: each hour, those that are due. */
@@ -89,6 +90,9 @@ async function sendSummary(
       await release(postgres, due, period)
       throw error
     }
-    log.warn(`a summary may not have arrived, and is not sent again: ${(error as Error).message}`)
+    log.warn(
+      { subscription_id, error: (error as Error).message },
+      'a summary may not have arrived, and is not sent again',
+    )
   }
 }

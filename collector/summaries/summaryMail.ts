@@ -3,7 +3,7 @@ import type { Counted, SummaryFigures } from './figures.ts'
 import type { Frequency, Period } from './periods.ts'
 
 /** What a mail is made of. */
-export interface Summary {
+interface Summary {
   readonly projectName: string
   readonly frequency: Frequency
   readonly period: Period

@@ -53,7 +53,7 @@ export async function readShare(
 }
 
 /** What a share link is made of. */
-export interface NewShare {
+interface NewShare {
   projectId: string
   pixelId: string | null
   name: string

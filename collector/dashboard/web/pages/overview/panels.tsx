@@ -4,6 +4,7 @@ import { AsyncView } from '../../parts/asyncView.tsx'
 import { isShared } from '../../shared.ts'
 import { useQueryOf } from '../../useQuery.ts'
 import type { ViewQuery } from '../../view/view.ts'
+import { CountryMap } from './countryMap.tsx'
 import { type Dimension, dimensions, PanelRows } from './panelRows.tsx'
 
 /** What each panel can be by; the first is shown at first. */
@@ -94,6 +95,7 @@ function Panel({
           ))}
         </fieldset>
       </header>
+      {shown === 'country' && <CountryMap query={query} />}
       <AsyncView query={{ ...other, value: found }} lines={limit}>
         {(breakdown) => (
           <PanelRows

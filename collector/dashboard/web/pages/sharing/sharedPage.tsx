@@ -29,10 +29,10 @@ export function SharedPage({ shareId }: { shareId: string }) {
   })
   return (
     <div class="shared">
-      <p class="brand">
+      <header class="brand">
         <Logo />
         Footfall
-      </p>
+      </header>
       <main>
         <AsyncView query={link} lines={12}>
           {(found) =>

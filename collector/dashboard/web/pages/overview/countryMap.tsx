@@ -1,0 +1,65 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { countryName, wholeNumber } from '../../format.ts'
+import { useQueryOf } from '../../useQuery.ts'
+import { addFilter, type ViewQuery } from '../../view/view.ts'
+
+type World = typeof import('../../charts/drawWorld.ts')
+
+const levels = 5
+/** More than there are countries. */
+const countriesMax = 300
+
+/** Where visitors are, on a map; fetched when it comes into sight. The table below says the same, and is for keyboards. */
+export function CountryMap({ query }: { query: ViewQuery }) {
+  const place = useRef<HTMLDivElement>(null)
+  const [world, setWorld] = useState<World>()
+  useEffect(() => {
+    const observer = new IntersectionObserver(([entry]) => {
+      if (!entry!.isIntersecting) return
+      observer.disconnect()
+      // Without the map there is still the table.
+      import('../../charts/drawWorld.ts').then(setWorld, () => {})
+    })
+    observer.observe(place.current!)
+    return () => observer.disconnect()
+  }, [])
+  return (
+    <div ref={place} class="world">
+      {world && <Shapes world={world} query={query} />}
+    </div>
+  )
+}
+
+function Shapes({ world: { shapes, viewBox }, query }: { world: World; query: ViewQuery }) {
+  const { value } = useQueryOf(JSON.stringify(query), async () => {
+    const asked = { ...query, dimensions: 'country', limit: countriesMax }
+    const { values } = (await api.getAnalyticsBreakdown(asked)).breakdowns.country!
+    return new Map(values.map(({ value, visitors }) => [value, visitors]))
+  })
+  const most = Math.max(1, ...(value?.values() ?? []))
+  return (
+    <svg
+      viewBox={viewBox}
+      role="img"
+      aria-label="Visitors by country, on a map; the table below says the same."
+    >
+      {shapes.map(({ id, code, d }) => {
+        const visitors = (code !== null && value?.get(code)) || 0
+        // Of areas and of numbers alike, people tell the roots apart.
+        const level = visitors === 0 ? 0 : Math.max(1, Math.ceil(levels * Math.sqrt(visitors / most)))
+        return (
+          // biome-ignore lint/a11y/noStaticElementInteractions: the table below is what keyboards and screen readers use.
+          <path
+            key={id}
+            d={d}
+            class={`level-${level}`}
+            onClick={visitors > 0 ? () => addFilter(`country:eq:${code}`) : undefined}
+          >
+            <title>{`${code === null ? id : countryName(code)}: ${wholeNumber(visitors)} visitors`}</title>
+          </path>
+        )
+      })}
+    </svg>
+  )
+}
