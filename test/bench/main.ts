@@ -66,6 +66,7 @@ const { values: flags, positionals } = parseArgs({
     signals: { type: 'string', default: '20000000' },
     departures: { type: 'string', default: '200' },
     'busy-loops': { type: 'string', default: '0' },
+    beside: { type: 'string', multiple: true, default: [] },
     help: { type: 'boolean', default: false },
   },
 })
@@ -73,9 +74,10 @@ const { values: flags, positionals } = parseArgs({
 if (flags.help) {
   console.log(`Usage: npm run bench -- [--repeats 3] [--seconds 5] [--connections 64]
        [--events 1000000] [--cookies 100000] [--profiles 50000] [--departures 200]
-       [--busy-loops 0]
+       [--busy-loops 0] [--beside NAME=FILE …]
        [--signals 20000000]
        [--data DIR] [--identity-events 20000000] [row …]
+The row pixel is measured beside the scripts that --beside names, too: --beside umami=script.js
 With --busy-loops 4 the row delivery is measured beside four processes that do nothing but spin.
 The row identity keeps its data in DIR, and finds it there the next time.
 Rows: ${Object.keys(measurements).join(', ')}`)
@@ -96,6 +98,7 @@ async function main(): Promise<void> {
     signals: Number(flags.signals),
     departures: Number(flags.departures),
     busyLoops: Number(flags['busy-loops']),
+    beside: Object.fromEntries(flags.beside.map((given) => given.split('=', 2) as [string, string])),
     log: (line) => console.error(`+${((Date.now() - startedAt) / 1000).toFixed(0)} s ${line}`),
   }
   const unknown = positionals.find((name) => !(name in measurements))

@@ -15,6 +15,8 @@ export interface Bench {
   departures: number
   /** How many processes spin beside row delivery, so that its browsers wait for the cores. */
   busyLoops: number
+  /** Files of further scripts that row pixel is measured beside, by their names: those that npm does not have. */
+  beside: Record<string, string>
   log: (line: string) => void
 }
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -41,10 +42,10 @@ const setups = {
     posthog.init('phc_bench', { api_host: location.origin, defaults: '2025-11-30' })`,
 }
 
-type Tracker = 'footfall' | keyof typeof setups
-type Variant = 'none' | Tracker
-const trackers: readonly Tracker[] = ['footfall', ...(Object.keys(setups) as (keyof typeof setups)[])]
-const variants: readonly Variant[] = ['none', ...trackers]
+/** Scripts by the name of what tracks; `footfall` among them. */
+type Scripts = Record<string, string>
+/** A page without any. */
+const none = 'none'
 
 /** What one visit of a page cost; times in milliseconds of the main thread, at a CPU slowed four times. */
 interface Visit {
@@ -71,9 +72,14 @@ const scrolls = 20
 /** Fewer say nothing about milliseconds. */
 const loadsLeast = 20
 
-/** A page without a tracker, with Footfall, and with others from the npm registry, visited in turn and traced. */
-export async function trackersSideBySide({ repeats, log }: Bench): Promise<Row[]> {
-  const scripts = await buildScripts()
+/**
+ * A page without a tracker, with Footfall, with others from the npm registry and with those that are given as files,
+ * visited in turn and traced.
+ */
+export async function trackersSideBySide({ repeats, beside, log }: Bench): Promise<Row[]> {
+  const scripts = await buildScripts(beside)
+  const trackers = Object.keys(scripts)
+  const variants = [none, ...trackers]
   const server = await serve(scripts)
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
@@ -90,9 +96,9 @@ export async function trackersSideBySide({ repeats, log }: Bench): Promise<Row[]
     server.close()
   }
   /** Median over the page without a tracker, load by load. */
-  const over = (variant: Variant, measure: keyof Visit) =>
-    median(visits[variant]!.map((visit, load) => visit[measure] - visits.none![load]![measure]))
-  const row = (what: string, unit: string, target: string, of: (tracker: Tracker) => number): Row => ({
+  const over = (tracker: string, measure: keyof Visit) =>
+    median(visits[tracker]!.map((visit, load) => visit[measure] - visits[none]![load]![measure]))
+  const row = (what: string, unit: string, target: string, of: (tracker: string) => number): Row => ({
     what,
     value: `${round(of('footfall'))} ${unit}`.trim(),
     target,
@@ -112,16 +118,16 @@ export async function trackersSideBySide({ repeats, log }: Bench): Promise<Row[]
       over(tracker, 'scroll'),
     ),
     row('layouts forced by a scroll', '', '0', (tracker) => over(tracker, 'scrollLayouts')),
-    row('script, brotli-11', 'bytes', '', (tracker) => brotliCompressSync(scripts[tracker]).length),
+    row('script, brotli-11', 'bytes', '', (tracker) => brotliCompressSync(scripts[tracker]!).length),
     row('requests of a quiet page view', '', '≤ 2', (tracker) => over(tracker, 'requests')),
   ]
 }
 
 const round = (value: number) => Number(value.toPrecision(value < 100 ? 2 : 6))
 
-async function buildScripts(): Promise<Record<Tracker, string>> {
+async function buildScripts(beside: Bench['beside']): Promise<Scripts> {
   const scriptFor = readScripts(join(packageRoot, 'dist/pixel'))
-  const scripts: Partial<Record<Tracker, string>> = {
+  const scripts: Scripts = {
     footfall: scriptFor(pixelId, `/p/${pixelId}.js`, defaultPixelSettings),
   }
   for (const [tracker, contents] of Object.entries(setups)) {
@@ -136,21 +142,20 @@ async function buildScripts(): Promise<Record<Tracker, string>> {
       external: ['./replay-*'],
       logLevel: 'error',
     })
-    scripts[tracker as Tracker] = outputFiles[0]!.text
+    scripts[tracker] = outputFiles[0]!.text
   }
-  return scripts as Record<Tracker, string>
+  for (const [tracker, file] of Object.entries(beside)) scripts[tracker] = readFileSync(file, 'utf8')
+  return scripts
 }
 
 /** Serves a page for each variant and its script, and takes whatever is sent. */
-async function serve(scripts: Record<Tracker, string>) {
+async function serve(scripts: Scripts) {
   let requests = 0
   const server = createServer((request, response) => {
     const [, folder, name] = request.url!.split('?')[0]!.split('/')
-    if (folder === 'page')
-      return response.writeHead(200, { 'content-type': 'text/html' }).end(pageOf(name as Variant))
+    if (folder === 'page') return response.writeHead(200, { 'content-type': 'text/html' }).end(pageOf(name!))
     if (folder !== 'favicon.ico') requests++
-    const script =
-      folder === 'p' ? scripts.footfall : folder === 'scripts' ? scripts[name as Tracker] : undefined
+    const script = folder === 'p' ? scripts.footfall : folder === 'scripts' ? scripts[name!] : undefined
     response.setHeader('content-type', script ? 'text/javascript' : 'application/json').end(script ?? '{}')
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
@@ -163,11 +168,13 @@ async function serve(scripts: Record<Tracker, string>) {
 }
 
 /** Little: what a page does itself is noise here. Its button is what all of them may tell of: a link to elsewhere. */
-const pageOf = (variant: Variant): string => `<!doctype html><title>${variant}</title>
-  ${variant === 'none' ? '' : `<script async src="${scriptPath(variant)}"></script>`}
+const pageOf = (variant: string): string => `<!doctype html><title>${variant}</title>
+  ${variant === none ? '' : scriptTag(variant)}
   <main><section><a id="link" href="https://elsewhere.example/" onclick="return false"><b>A link</b></a></section></main>`
 
-const scriptPath = (tracker: Tracker) => (tracker === 'footfall' ? `/p/${pixelId}.js` : `/scripts/${tracker}`)
+/** Umami's reads its site's id from its tag. */
+const scriptTag = (tracker: string) =>
+  `<script async src="${tracker === 'footfall' ? `/p/${pixelId}.js` : `/scripts/${tracker}`}" data-website-id="bench"></script>`
 
 const addContent = `
   const rows = Array.from({ length: 300 }, (_, n) => '<tr><td>' + n + '<td><a href="/">a link</a><td>text')
@@ -185,7 +192,7 @@ const scrollDirty = `(async () => {
 async function visit(
   browser: Browser,
   server: Awaited<ReturnType<typeof serve>>,
-  variant: Variant,
+  variant: string,
 ): Promise<Visit> {
   const context = await browser.newContext({ userAgent: chrome })
   try {
