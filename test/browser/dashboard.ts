@@ -6,16 +6,26 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { leaveChromium, openChromium } from '../harness/chromium.ts'
 import { ownDatabases } from '../harness/databases.ts'
 import { type Service, startService } from '../harness/service.ts'
+import { openSharedService } from '../harness/sharedService.ts'
 
-/** `env` is what the service is told besides; with `hasSample` the demo has its sample visitors. */
-export function useDashboard({ env, ...options }: NonNullable<Parameters<typeof startService>[0]> = {}) {
+/**
+ * `env` is what the service is told besides; with `hasSample` the demo has its sample visitors. With `isShared` it is the
+ * service that the files of a process share (openSharedService).
+ */
+export function useDashboard({
+  env,
+  isShared = false,
+  ...options
+}: NonNullable<Parameters<typeof startService>[0]> & { isShared?: boolean } = {}) {
   let service: Service
   let browser: Browser
   /** What went wrong on any page: errors nobody caught, and what the content security policy blocked. */
   const troubles: string[] = []
 
   beforeAll(async () => {
-    service = await startService({ env: { ...(await ownDatabases()), ...env }, ...options })
+    service = isShared
+      ? (await openSharedService()).service
+      : await startService({ env: { ...(await ownDatabases()), ...env }, ...options })
     browser = await openChromium()
   })
 
@@ -71,11 +81,14 @@ export const focused = (page: Page): Promise<string | null> =>
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What axe-core finds against WCAG 2.2 AA and its best practices. */
-export async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
-  const found =
-    await page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+/** The rules of axe-core that look at colours. */
+const colorRules = ['color-contrast', 'link-in-text-block']
+
+/** What axe-core finds against WCAG 2.2 AA and its best practices; by some of its rules, where they are named. */
+export async function violations(page: Page, rules?: readonly string[]): Promise<string[]> {
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe)
+  const options = { resultTypes: ['violations'], ...(rules && { runOnly: { type: 'rule', values: rules } }) }
+  const found = await page.evaluate(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
     violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => id + ': ' + help + ': ' + html)))`)
   return found as string[]
 }
@@ -90,6 +103,26 @@ export const sticksOut = (page: Page): Promise<string[]> =>
       return element.getBoundingClientRect().right > around.getBoundingClientRect().right + 1
     })
     .map(({ outerHTML }) => outerHTML)`)
+
+/**
+ * Shows the page light and dark, on a wide screen and on a phone: axe-core finds nothing, nothing sticks out. Dark is
+ * light with other colours, and is not asked for the rest again.
+ */
+export async function expectAccessible(page: Page, name: string): Promise<void> {
+  const before = page.viewportSize()!
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    for (const width of [1280, 360]) {
+      await page.setViewportSize({ width, height: 800 })
+      const look = `${name}, ${colorScheme}, ${width} px wide`
+      // What draws by hand follows a moment after the screen.
+      await expect.poll(() => sticksOut(page), { message: look }).toEqual([])
+      expect(await violations(page, colorScheme === 'dark' ? colorRules : undefined), look).toEqual([])
+    }
+  }
+  await page.emulateMedia({ colorScheme: null })
+  await page.setViewportSize(before)
+}
 
 /** Where SCREENSHOTS names a directory, what a page looks like is kept there, light, dark and on a phone, to be looked at. */
 export async function keepScreenshots(page: Page, name: string): Promise<void> {

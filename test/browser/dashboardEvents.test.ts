@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { beaconOf, customEvent, postBeacon, readEvent } from '../harness/api.ts'
 import { button, copied, keepScreenshots, sticksOut, useDashboard, violations } from './dashboard.ts'
 
-const dashboard = useDashboard()
+const dashboard = useDashboard({ isShared: true })
 const { at, open, signIn } = dashboard
 let page: Page
 

@@ -4,7 +4,7 @@ import { codeOf, stepAt } from '../../collector/admin/account/totp.ts'
 import { fromBase32 } from '../harness/base32.ts'
 import { button, copied, heading, sticksOut, useDashboard, violations } from './dashboard.ts'
 
-const dashboard = useDashboard()
+const dashboard = useDashboard({ isShared: true })
 const { at, open, signIn } = dashboard
 
 describe('a pixel’s page', () => {

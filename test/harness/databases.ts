@@ -94,3 +94,12 @@ export const ownDatabases = async (): Promise<Record<string, string>> => ({
   CLICKHOUSE_DATABASE: await newClickHouseDatabase(),
   FOOTFALL_DEMO: 'true',
 })
+
+/** The same, for a service that outlives the file. */
+export async function keptDatabases(): Promise<Record<string, string>> {
+  const databases = await ownDatabases()
+  const { CLICKHOUSE_DATABASE: clickhouse, DATABASE_URL: postgres } = databases
+  made.clickhouse = made.clickhouse.filter((name) => !name.startsWith(clickhouse!))
+  made.postgres = made.postgres.filter((name) => !postgres!.endsWith(name))
+  return databases
+}

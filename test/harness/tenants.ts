@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { inject } from 'vitest'
 import { newApiCredentials, storeApiKey } from '../../collector/admin/keys/apiKeys.ts'
 import { type ClickHouse, openClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
 import type { Row } from './api.ts'
-import { newClickHouseDatabase, newPostgresDatabase } from './databases.ts'
+import { ownDatabases } from './databases.ts'
 import { type Service, startService } from './service.ts'
+import { openSharedService, type ServiceWithEnv } from './sharedService.ts'
 
 /** Whoever asks: a key's headers. */
 export type Headers = Record<string, string>
@@ -43,19 +43,11 @@ export interface Tenants {
   close(): Promise<void>
 }
 
-export async function openTenants({ hasSample = false } = {}): Promise<Tenants> {
-  const databaseUrl = await newPostgresDatabase()
-  const database = await newClickHouseDatabase()
-  const env = {
-    DATABASE_URL: databaseUrl,
-    CLICKHOUSE_URL: inject('clickhouseUrl'),
-    CLICKHOUSE_DATABASE: database,
-    FOOTFALL_DEMO: 'true',
-    FOOTFALL_WORKERS: '1',
-  }
-  const service = await startService({ env, hasSample })
-  const postgres = openPostgres(databaseUrl, () => {})
-  const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
+/** With `isShared` in the service that the files of a process share (openSharedService). */
+export async function openTenants({ hasSample = false, isShared = false } = {}): Promise<Tenants> {
+  const { service, env } = isShared ? await openSharedService() : await startOwn(hasSample)
+  const postgres = openPostgres(env.DATABASE_URL!, () => {})
+  const clickhouse = openClickHouse(env.CLICKHOUSE_URL!, env.CLICKHOUSE_DATABASE!)
   const { demo } = service
   const organizationId = demo.organization_id
   const first = { projectId: demo.project_id, pixelId: demo.pixel_id }
@@ -112,4 +104,9 @@ export async function openTenants({ hasSample = false } = {}): Promise<Tenants> 
       await clickhouse.close()
     },
   }
+}
+
+async function startOwn(hasSample: boolean): Promise<ServiceWithEnv> {
+  const env = await ownDatabases()
+  return { service: await startService({ env, hasSample }), env }
 }

@@ -72,15 +72,18 @@ export interface Tenant {
   revoked: ApiCredentials
 }
 
-/** The service's API on databases of its own, and two organizations in it. */
-export async function openTenants() {
+/**
+ * The service's API on databases of its own, and two organizations in it. Test keys find sample data of so many days; a
+ * month of it takes as long as all the rest.
+ */
+export async function openTenants({ sampleDays = 4 } = {}) {
   const config = readConfig({ LOG_LEVEL: 'silent' })
   const log = openLog(config)
   const postgres = openPostgres(await newPostgresDatabase(), () => {})
   const database = await newClickHouseDatabase()
   const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
   const stores = { live: clickhouse, test: openClickHouse(inject('clickhouseUrl'), `${database}_test`) }
-  await fillSampleDatabase(stores.test, new Date())
+  await fillSampleDatabase(stores.test, new Date(), sampleDays)
   await ensureSampleOrganization(postgres)
   await clickhouse.command({
     sql: 'INSERT INTO profiles (hem, first_name) VALUES ({hem:String}, {name:String})',

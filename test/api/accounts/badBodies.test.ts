@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Accounts, type Json, openAccounts } from './harness.ts'
+import { type Accounts, type Json, openSharedAccounts } from './harness.ts'
 
 let it: Accounts
 beforeAll(async () => {
-  it = await openAccounts()
+  it = await openSharedAccounts()
 })
 afterAll(() => it.close())
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { inject } from 'vitest'
 import type { KeyRole } from '../../../collector/access/principal.ts'
 import { type ApiCredentials, newApiCredentials, storeApiKey } from '../../../collector/admin/keys/apiKeys.ts'
-import { newClickHouseDatabase, newPostgresDatabase } from '../../harness/databases.ts'
-import { type Service, startService } from '../../harness/service.ts'
+import { ownDatabases } from '../../harness/databases.ts'
+import { startService } from '../../harness/service.ts'
+import { openSharedService, type ServiceWithEnv } from '../../harness/sharedService.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are read as a client without our types would.
 export type Json = any
@@ -28,19 +28,17 @@ const byKey = ({ apiKey, apiSecret }: ApiCredentials): Caller => ({
 export const password = 'a long enough password'
 
 /** The service with stores of its own, and without rate limits, so that a test may ask as often as it has to. */
-export async function openAccounts(env: Record<string, string> = {}) {
-  const databaseUrl = await newPostgresDatabase()
-  const clickhouseDatabase = await newClickHouseDatabase()
-  const service: Service = await startService({
-    env: {
-      DATABASE_URL: databaseUrl,
-      CLICKHOUSE_URL: inject('clickhouseUrl'),
-      CLICKHOUSE_DATABASE: clickhouseDatabase,
-      FOOTFALL_DEMO: 'true',
-      FOOTFALL_RATE_LIMITS: 'false',
-      ...env,
-    },
-  })
+export async function openAccounts(more: Record<string, string> = {}) {
+  const env = { ...(await ownDatabases()), ...more }
+  return accountsOf({ service: await startService({ env }), env })
+}
+
+/** The same in the service that the files of a process share. */
+export const openSharedAccounts = async () => accountsOf(await openSharedService())
+
+async function accountsOf({ service, env }: ServiceWithEnv) {
+  const databaseUrl = env.DATABASE_URL!
+  const clickhouseDatabase = env.CLICKHOUSE_DATABASE!
   const postgres = new pg.Pool({ connectionString: databaseUrl })
   const { demo, url } = service
 

@@ -24,7 +24,7 @@ let service: Awaited<ReturnType<typeof openTenants>>
 let ours: Tenant
 let theirs: Tenant
 beforeAll(async () => {
-  service = await openTenants()
+  service = await openTenants({ sampleDays: 30 })
   ;({ ours, theirs } = service)
 })
 afterAll(() => service.close())

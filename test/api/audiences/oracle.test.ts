@@ -26,7 +26,7 @@ import {
   type World,
 } from './naive.ts'
 
-const histories = Number(process.env.ORACLE_HISTORIES ?? 10)
+const histories = Number(process.env.ORACLE_HISTORIES ?? 5)
 const people = 12
 const cookies = Array.from(
   { length: 16 },

@@ -16,7 +16,7 @@ const stored: Record<keyof typeof campaigns, Row[]> = { first: [], again: [], se
 let page: Row
 
 beforeAll(async () => {
-  tenants = await openTenants()
+  tenants = await openTenants({ isShared: true })
   const { organizationId, first, second, foreign } = tenants
   const owners = {
     first: { organization_id: organizationId, project_id: first.projectId },
