@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** What takes longest, mostly by waiting: begun first, it does not come last and alone. */
+/** What takes longest, by waiting or for its few lines: begun first, it does not come last and alone. */
 const longest = [
   'test/pixel/engines/',
   'test/chaos/',
@@ -8,6 +8,12 @@ const longest = [
   'test/api/billing/slowReaders',
   'test/stores/jobs',
   'test/check/',
+  'test/browser/dashboardPages',
+  'test/browser/docs',
+  'test/api/audiences/oracle',
+  'test/api/webhooks/deliveries',
+  'test/unit/ingest/linear',
+  'test/pixel/leaks',
 ]
 
 /** Vitest's own order (what took longest the last time, else the largest file), after those. */

@@ -8,6 +8,8 @@ import { Sender, type SenderOptions } from './sender.ts'
 /** Real stores that a scenario's service uses; what is left out, it runs itself. */
 export interface Stores {
   clickhouseUrl?: string
+  /** Default: one that its service makes, and that stays. */
+  clickhouseDatabase?: string
   databaseUrl?: string
 }
 
@@ -22,13 +24,14 @@ export interface ScenarioOptions {
 export const withoutLimits = { FOOTFALL_BEACONS_PER_IP: '0', FOOTFALL_BEACONS_PER_PIXEL: '0' }
 
 /** What the service's environment says of the stores, with a ClickHouse database of its own. */
-export const environmentOf = ({ clickhouseUrl, databaseUrl }: Stores): Record<string, string> => ({
+export const environmentOf = ({
+  clickhouseUrl,
+  clickhouseDatabase = `chaos_${randomBytes(6).toString('hex')}`,
+  databaseUrl,
+}: Stores): Record<string, string> => ({
   ...withoutLimits,
   FOOTFALL_DEMO: 'true',
-  ...(clickhouseUrl && {
-    CLICKHOUSE_URL: clickhouseUrl,
-    CLICKHOUSE_DATABASE: `chaos_${randomBytes(6).toString('hex')}`,
-  }),
+  ...(clickhouseUrl && { CLICKHOUSE_URL: clickhouseUrl, CLICKHOUSE_DATABASE: clickhouseDatabase }),
   ...(databaseUrl && { DATABASE_URL: databaseUrl }),
 })
 

@@ -1,5 +1,5 @@
-import { expect, inject, test } from 'vitest'
-import { newPostgresDatabase } from '../harness/databases.ts'
+import { afterEach, expect, inject, test } from 'vitest'
+import { dropDatabases, newClickHouseDatabase, newPostgresDatabase } from '../harness/databases.ts'
 import { mountRefusal } from '../harness/smallDisk.ts'
 import { isChargedOnce, runBilling } from './billing.ts'
 import { isOnce, runCluster } from './cluster.ts'
@@ -15,9 +15,12 @@ const seed = 20_260_131
 const everythingOnce = { lost: 0, doubled: 0, altered: 0 }
 const ownStores = async () => ({
   clickhouseUrl: inject('clickhouseUrl'),
+  clickhouseDatabase: await newClickHouseDatabase(),
   databaseUrl: await newPostgresDatabase(),
 })
 const log = () => {}
+afterEach(dropDatabases)
+
 /** Each takes about fifteen seconds on a quiet machine; the last one starts the service four times. */
 const timeoutMs = 300_000
 
