@@ -64,7 +64,7 @@ test('every page, light and dark, 1280 and 360 px wide: axe-core finds nothing, 
   await page.getByRole('heading', { name: 'This invitation is no longer good' }).waitFor()
   await expectAccessible(page, 'invitation')
   await page.goto(at('/unsubscribe/no-such-token'))
-  await page.getByRole('heading', { name: 'Get no more e-mail summaries?' }).waitFor()
+  await page.getByRole('heading', { name: 'Get no more summaries?' }).waitFor()
   await expectAccessible(page, 'unsubscribe')
   await signIn(page)
   for (const [path, heading] of pages()) {

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sha256 } from '../../../collector/access/authenticate.ts'
 import { sessionCookie } from '../../../collector/access/session.ts'
@@ -89,6 +90,33 @@ const send = (nowMs = monday, smtpUrl = mailServer.env.SMTP_URL) =>
     nowMs,
     new AbortController().signal,
   )
+/** A mail server that takes a mail and then says this; null: it says nothing and hangs up. */
+async function openFaultyServer(says: string | null) {
+  const server = createServer((socket) => {
+    let mail: string | null = null
+    socket.on('error', () => {})
+    socket.write('220 ready\r\n')
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      if (mail === null) {
+        if (/^DATA/i.test(text)) mail = ''
+        socket.write(mail === null ? '250 yes\r\n' : '354 go on\r\n')
+        return
+      }
+      mail += text
+      if (mail.endsWith('\r\n.\r\n')) {
+        mail = null
+        if (says === null) socket.destroy()
+        else socket.write(`${says}\r\n`)
+      }
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => new Promise((resolve) => server.close(resolve)),
+  }
+}
+
 const receivers = () => mailServer.mails.map(({ to }) => to[0]).sort()
 /** What quoted-printable says. */
 const decoded = (text: string) =>
@@ -156,6 +184,19 @@ describe('a summary', () => {
     await expect(send(monday, wrong)).rejects.toThrow('Invalid login')
     await send()
     expect(receivers()).toEqual([emails.owner])
+  })
+
+  test('is sent again where the server says so, and not where it broke off with the mail in its hands', async () => {
+    await subscribe('owner')
+    const busy = await openFaultyServer('451 later')
+    await expect(send(monday, busy.url)).rejects.toThrow('451 later')
+    await expect(send(monday, busy.url)).rejects.toThrow('451 later')
+    await busy.close()
+    const broken = await openFaultyServer(null)
+    await send(monday, broken.url)
+    await broken.close()
+    await send()
+    expect(receivers()).toEqual([])
   })
 
   test('goes to nobody who is no member of the project any more, and tells nothing of an empty site', async () => {
