@@ -10,6 +10,8 @@ export interface Config {
   port: number
   /** HOST, default 127.0.0.1: what to listen on. */
   host: string
+  /** How this machine reaches it. */
+  localUrl: string
   /** FOOTFALL_PUBLIC_URL: how browsers reach this collector; default http://HOST:PORT. */
   publicUrl: string
   /** FOOTFALL_DATA_DIR, default .footfall: spool, local stores, demo.json. */
@@ -100,13 +102,12 @@ export function readConfig(env: Environment): Config {
   const clickhouseUrl = url(env, 'CLICKHOUSE_URL', ['http:', 'https:'])
   const databaseUrl = url(env, 'DATABASE_URL', ['postgres:', 'postgresql:'])
   const reachableHost = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  const publicUrl = (
-    url(env, 'FOOTFALL_PUBLIC_URL', ['http:', 'https:']) ??
-    `http://${reachableHost.includes(':') ? `[${reachableHost}]` : reachableHost}:${port}`
-  ).replace(/\/$/, '')
+  const localUrl = `http://${reachableHost.includes(':') ? `[${reachableHost}]` : reachableHost}:${port}`
+  const publicUrl = (url(env, 'FOOTFALL_PUBLIC_URL', ['http:', 'https:']) ?? localUrl).replace(/\/$/, '')
   return {
     port,
     host,
+    localUrl,
     publicUrl,
     dataDir: resolve(env.FOOTFALL_DATA_DIR || '.footfall'),
     clickhouseUrl,

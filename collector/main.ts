@@ -5,11 +5,13 @@ import { serviceSecret } from './access/serviceSecret.ts'
 import { readUnsentReports } from './billing/reports.ts'
 import { type Config, readConfig } from './config.ts'
 import { ensureDemo } from './demo/demo.ts'
+import { useSample } from './demo/sampleUse.ts'
 import { demoAudienceId, ensureSampleVisitors } from './demo/sampleVisitors.ts'
 import { welcome } from './demo/welcome.ts'
 import { createWaitingRoom } from './health/waitingRoom.ts'
 import { watchStores } from './health/watchStores.ts'
 import { openLocate } from './ingest/normalize/location.ts'
+import { recordDuplicates } from './ingest/shipper/duplicateEvents.ts'
 import { collectorIdOf } from './ingest/spool/collectors.ts'
 import { type SpooledTable, spoolParts, unknownFiles } from './ingest/spool/layout.ts'
 import { makeSpool, openShippers, recoverSpool } from './ingest/spool/spools.ts'
@@ -17,8 +19,10 @@ import { measureSpool, oldestWaitingAt } from './ingest/spool/waiting.ts'
 import { keepWatermark } from './ingest/spool/watermark.ts'
 import { keepUploadsClean } from './lists/upload/cleanUploads.ts'
 import { openUploads } from './lists/upload/uploads.ts'
+import { openSealer } from './outbound/sealer.ts'
 import { type IdentityRefresh, keepIdentityFresh } from './people/identity/refresh.ts'
 import { keepErasing } from './people/privacy/erasures.ts'
+import type { ClickHouse } from './platform/clickhouse/client.ts'
 import { type Jobs, startJobs } from './platform/jobs/jobs.ts'
 import { openKeptCopy } from './platform/keptCopy.ts'
 import { lockDirectory } from './platform/localStores/lock.ts'
@@ -88,7 +92,7 @@ async function main(): Promise<void> {
     live,
     { postgresUrl: stores.postgres.url, collectorId },
     deadLetterDirectory,
-    (table) => observerOf(table, identity, log),
+    (table) => observerOf(table, live, identity, log),
   )
   const spoolDirectory = join(config.dataDir, 'spool')
   const directoryOf = (index: number) => join(spoolDirectory, String(index))
@@ -123,9 +127,10 @@ async function main(): Promise<void> {
   const hasVisitors = demo !== null && hasSample
   // Beside the start of the workers, who need not wait for it.
   const seeding = hasVisitors
-    ? ensureSampleVisitors({ postgres: stores.postgres.pool, clickhouse: live, uploads }, demo).catch(
-        (error: Error) => log.warn({ error: error.message }, 'the demo could not be given visitors'),
-      )
+    ? ensureSampleVisitors(
+        { postgres: stores.postgres.pool, clickhouse: live, uploads, sealer: openSealer(config) },
+        demo,
+      ).catch((error: Error) => log.warn({ error: error.message }, 'the demo could not be given visitors'))
     : null
   const cursorKey =
     config.role === 'ingest' ? Buffer.alloc(0) : await serviceSecret(stores.postgres.pool, 'cursor_key')
@@ -226,6 +231,11 @@ async function main(): Promise<void> {
     })
   }
   await seeding
+  if (hasVisitors) {
+    await useSample(live, demo, config.localUrl).catch((error: Error) =>
+      log.warn({ error: error.message }, 'the demo could not be used'),
+    )
+  }
   const audienceId = hasVisitors ? demoAudienceId(demo) : null
   console.log(demo ? welcome(demo, config.dataDir, audienceId) : `Footfall listens on ${config.publicUrl}`)
 }
@@ -244,14 +254,20 @@ function noteStores(
   writeFileSync(join(dataDir, 'stores.json'), `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 })
 }
 
-function observerOf(table: SpooledTable, identity: IdentityRefresh, log: Log) {
+function observerOf(table: SpooledTable, clickhouse: ClickHouse, identity: IdentityRefresh, log: Log) {
   return {
     shipped(rows: number, ageMs: number) {
       shippedRows.inc({ table }, rows)
       shipLagSeconds.observe({ table }, ageMs / 1000)
       if (table === 'identity_links') identity.linksStored()
     },
-    duplicates: (rows: number) => duplicateEvents.inc(rows),
+    duplicates(lines: readonly Buffer[]) {
+      duplicateEvents.inc(lines.length)
+      // Traces tell of them; no event waits for it.
+      recordDuplicates(clickhouse, lines).catch((error: Error) =>
+        log.warn({ rows: lines.length, error: error.message }, 'duplicates are not written down'),
+      )
+    },
     deadLetter(reason: string) {
       deadLetters.inc({ table })
       log.error({ table, reason }, 'ClickHouse refused a row, see dead_letters in the data directory')

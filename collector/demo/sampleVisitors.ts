@@ -3,6 +3,7 @@ import { createAudience } from '../audiences/audiences.ts'
 import { uuidOf } from '../audiences/definition/canonical.ts'
 import { templates } from '../audiences/templates.ts'
 import type { Uploads } from '../lists/upload/uploads.ts'
+import type { Sealer } from '../outbound/sealer.ts'
 import type { Graph } from '../people/generate/index.ts'
 import { reloadIdentity } from '../people/identity/refresh.ts'
 import type { ClickHouse } from '../platform/clickhouse/client.ts'
@@ -20,6 +21,7 @@ import { ensureSampleLists } from '../sandbox/sampleLists.ts'
 import { sampleRules, sampleSignals, signalDays } from '../sandbox/sampleSignals.ts'
 import { readRules, replaceRules } from '../signals/rules.ts'
 import type { Demo } from './demo.ts'
+import { storeSampleDestinations } from './sampleDestinations.ts'
 
 /** Other people than those whom test keys see. */
 const graph: Graph = { seed: 20_260_102, companies: 40 }
@@ -38,25 +40,43 @@ const demoGoals = [
   { name: 'Search', filter: 'event_type:eq:search' },
 ]
 
+/** What the demo is filled through. */
+export interface SeedDeps {
+  postgres: Postgres
+  clickhouse: ClickHouse
+  uploads: Uploads
+  sealer: Sealer
+}
+
+/** The pixel that the sample visitors came by. */
+export const samplePixelId = ({ project_id }: Demo): string => uuidOf(`${project_id} sample visitors`)
+
+/** The rows of the last day that they came. */
+export const lastSampleRows = (demo: Demo, now: Date): string[] =>
+  sampleRows(new Date((Math.floor(now.getTime() / dayMs) - days.last) * dayMs), {
+    ...{ organizationId: demo.organization_id, projectId: demo.project_id },
+    pixelId: samplePixelId(demo),
+  })
+
 /** The audience that the welcome shows. */
 export const demoAudienceId = ({ project_id }: Demo): string => uuidOf(`${project_id} ${demoTemplates[0]}`)
 
 /**
  * Gives the demo's project a second pixel with a month of visits, by people of whom profiles tell, what they and
- * companies are interested in, a list of customers, two goals, and three audiences made from templates: once, when the
- * demo is new. Done again where it was broken off.
+ * companies are interested in, a list of customers, two goals, three audiences made from templates, and exports and a
+ * webhook that have a past: once, when the demo is new. Done again where it was broken off.
  */
 export async function ensureSampleVisitors(
-  { postgres, clickhouse, uploads }: { postgres: Postgres; clickhouse: ClickHouse; uploads: Uploads },
+  { postgres, clickhouse, uploads, sealer }: SeedDeps,
   demo: Demo,
   now = new Date(),
 ): Promise<void> {
   const { organization_id: organizationId, project_id: projectId } = demo
-  const pixelId = uuidOf(`${projectId} sample visitors`)
+  const [pixelId, listId] = [samplePixelId(demo), uuidOf(`${projectId} customers`)]
   const pixel = await postgres.query('SELECT FROM pixels WHERE pixel_id = $1', [pixelId])
   if (pixel.rowCount !== 0) return
   await fillVisits(clickhouse, { organizationId, projectId, pixelId }, now)
-  await ensureSampleLists(postgres, uploads, { listId: uuidOf(`${projectId} customers`), projectId, graph })
+  await ensureSampleLists(postgres, uploads, { listId, projectId, graph })
   await inTransaction(postgres, async (client) => {
     await client.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
       ...[pixelId, projectId, 'Sample visitors'],
@@ -72,6 +92,13 @@ export async function ensureSampleVisitors(
       if (known.rowCount === 0) await createAudience(client, projectId, { name, definition }, audienceId)
     }
   })
+  const { name } = templates.find(({ template_id }) => template_id === demoTemplates[0])!
+  const hems = sampleProfiles(graph).map((profile) => (JSON.parse(profile) as { hem: string }).hem)
+  const audience = { id: demoAudienceId(demo), name }
+  // Of its own: where the service cannot keep secrets, the demo does without.
+  await inTransaction(postgres, (client) =>
+    storeSampleDestinations(client, sealer, { organizationId, projectId, listId, hems, audience }, now),
+  )
 }
 
 async function fillVisits(

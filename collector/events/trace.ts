@@ -58,17 +58,39 @@ interface Rejection {
 export const readRejections = (reader: Reader, scope: Scope, eventId: string): Promise<Rejection[]> =>
   reader.rows<Rejection>(rejectionsQuery(scope, eventId))
 
+interface Duplicate {
+  received_at: string
+  project_id: string
+  pixel_id: string
+}
+
+/** Each time that the event of this id came again, the latest first. */
+export async function readDuplicates(reader: Reader, scope: Scope, eventId: string): Promise<Duplicate[]> {
+  return isUuid(eventId) ? reader.rows<Duplicate>(duplicatesQuery(scope, eventId)) : []
+}
+
+const inScope = `organization_id = {organization:UUID}
+      AND ({project:Nullable(UUID)} IS NULL OR project_id = {project:Nullable(UUID)})
+      AND ({pixel:Nullable(UUID)} IS NULL OR pixel_id = {pixel:Nullable(UUID)})`
+
+const scopeParams = ({ organizationId, projectId, pixelId }: Scope) => ({
+  ...{ organization: organizationId, project: projectId, pixel: pixelId },
+})
+
+const duplicatesQuery = (scope: Scope, eventId: string): Query => ({
+  sql: `
+    SELECT received_at, project_id, pixel_id FROM duplicate_events FINAL
+    WHERE ${inScope} AND event_id = {event:UUID}
+    ORDER BY received_at DESC LIMIT {rows:UInt32}`,
+  params: { ...scopeParams(scope), event: eventId, rows: tracedMax },
+})
+
 const rejectionsQuery = (scope: Scope, eventId: string): Query => ({
   sql: `
     SELECT received_at, project_id, pixel_id, event_type, path, message FROM rejected_events
-    WHERE organization_id = {organization:UUID} AND event_id = {event:String} AND refusal = ''
-      AND ({project:Nullable(UUID)} IS NULL OR project_id = {project:Nullable(UUID)})
-      AND ({pixel:Nullable(UUID)} IS NULL OR pixel_id = {pixel:Nullable(UUID)})
+    WHERE ${inScope} AND event_id = {event:String} AND refusal = ''
     ORDER BY received_at DESC LIMIT {rows:UInt32}`,
-  params: {
-    organization: scope.organizationId,
-    ...{ event: eventId, project: scope.projectId, pixel: scope.pixelId, rows: tracedMax },
-  },
+  params: { ...scopeParams(scope), event: eventId, rows: tracedMax },
 })
 
 /** Which of these browsers have opted out, of this organization or of all. */

@@ -5,7 +5,7 @@ import { untilClosed } from '../http/streaming.ts'
 import { createCompleteUntil } from '../query/completeUntil.ts'
 import type { ReadDeps } from '../query/deps.ts'
 import { placeQuery, readScope, ScopeHeaders } from '../query/scopeQuery.ts'
-import { dropsBots, readOptedOut, readRejections, readStored } from './trace.ts'
+import { dropsBots, readDuplicates, readOptedOut, readRejections, readStored } from './trace.ts'
 
 const StoredEvent = Type.Object({
   project_id: Id,
@@ -42,6 +42,11 @@ const EventTrace = Type.Object(
           'Each time that an event of this id was rejected in the last thirty days, the latest first.',
       },
     ),
+    duplicates: Type.Array(Type.Object({ received_at: Timestamp, project_id: Id, pixel_id: Id }), {
+      description:
+        'Each time in the last thirty days that the event came again, as pages send it when an answer was lost, and was ' +
+        'left out, the latest first.',
+    }),
     possible_reasons: Type.Array(Choice(reasons), {
       description:
         'Of what is not found, what may have become of it: it waits for storage; a pixel drops events of bots, and ' +
@@ -67,8 +72,8 @@ export const traceRoute =
           operationId: 'traceEvent',
           summary: 'Trace what happened to an event',
           description:
-            'Whether the event of this id was stored or rejected, and why; whether its visitor is a bot, has opted out, is ' +
-            'known. Never billed, so nothing of what the event says: read that from the events.',
+            'Whether the event of this id was stored or rejected, and why; whether it came again; whether its visitor is a ' +
+            'bot, has opted out, is known. Never billed, so nothing of what the event says: read that from the events.',
           params: exactly({ event_id: Type.String({ minLength: 1, maxLength: 100 }) }),
           headers: ScopeHeaders,
           querystring: exactly(placeQuery),
@@ -84,9 +89,10 @@ export const traceRoute =
         const scope = await deps.scopeOf(principal, readScope(request))
         const complete = await completeUntil(principal)
         const reader = deps.openReader(principal, { effort: 'scan', signal: untilClosed(reply) })
-        const [found, rejections] = await Promise.all([
+        const [found, rejections, duplicates] = await Promise.all([
           readStored(reader, scope, eventId),
           readRejections(reader, scope, eventId),
+          readDuplicates(reader, scope, eventId),
         ])
         const optedOut = await readOptedOut(
           deps.postgres,
@@ -99,7 +105,7 @@ export const traceRoute =
         }))
         const outcome = stored.length > 0 ? 'stored' : rejections.length > 0 ? 'rejected' : 'not_found'
         return {
-          ...({ event_id: eventId, outcome, stored, rejections } as const),
+          ...({ event_id: eventId, outcome, stored, rejections, duplicates } as const),
           possible_reasons: outcome === 'not_found' ? reasonsFor(await dropsBots(deps.postgres, scope)) : [],
           complete_until: complete === null ? null : new Date(complete).toISOString(),
           request_id: request.id,

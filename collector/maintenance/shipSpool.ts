@@ -34,8 +34,8 @@ export async function shipSpool(config: Config, given: string): Promise<void> {
       shipped(rows) {
         told.rows += rows
       },
-      duplicates(rows) {
-        told.duplicates += rows
+      duplicates(lines) {
+        told.duplicates += lines.length
       },
       deadLetter() {
         told.deadLetters++

@@ -7,6 +7,7 @@ import type { Postgres } from '../platform/postgres/pool.ts'
 export interface RequestFilters {
   scope: RecordScope
   callerId: string | null
+  callerKind: 'key' | 'member' | null
   requestId: string | null
   route: string | null
   /** From the first to the last status. */
@@ -49,6 +50,7 @@ export const loggedQuery = (filters: RequestFilters, after: Place | null, limit:
       AND at >= fromUnixTimestamp64Milli({start:Int64}) AND at < fromUnixTimestamp64Milli({end:Int64})
       AND ({anyProject:Bool} OR has({projects:Array(UUID)}, assumeNotNull(project_id)))
       AND ({caller:Nullable(UUID)} IS NULL OR caller_id = {caller:Nullable(UUID)})
+      AND ({callerKind:String} = '' OR caller_kind = {callerKind:String})
       AND ({request:Nullable(UUID)} IS NULL OR request_id = {request:Nullable(UUID)})
       AND ({route:String} = '' OR position(route, {route:String}) > 0)
       AND status BETWEEN {statusFrom:UInt16} AND {statusTo:UInt16}
@@ -59,7 +61,12 @@ export const loggedQuery = (filters: RequestFilters, after: Place | null, limit:
     organization: filters.scope.organizationId,
     ...{ start: filters.startMs, end: filters.endMs },
     ...{ anyProject: filters.scope.projectIds === null, projects: filters.scope.projectIds ?? [] },
-    ...{ caller: filters.callerId, request: filters.requestId, route: filters.route ?? '' },
+    ...{
+      caller: filters.callerId,
+      callerKind: filters.callerKind ?? '',
+      request: filters.requestId,
+      route: filters.route ?? '',
+    },
     ...{ statusFrom: filters.statuses?.[0] ?? 0, statusTo: filters.statuses?.[1] ?? 999 },
     ...{ isFirst: after === null, afterAt: after?.[0] ?? 0, afterId: after?.[1] ?? noId },
     rows: limit + 1,

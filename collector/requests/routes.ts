@@ -85,14 +85,15 @@ export const requestsRoutes =
 
 /** What is asked for, besides whose it is. Throws 400. */
 function readFilters(
-  { caller_id, request_id, route, status, start_date, end_date }: RequestsQuery,
+  { caller_id, caller_kind, request_id, route, status, start_date, end_date }: RequestsQuery,
   nowMs: number,
 ): Omit<RequestFilters, 'scope'> {
   const endMs = end_date === undefined ? nowMs + apartMs : Date.parse(end_date) + dayMs
   const startMs = start_date === undefined ? endMs - (retentionDays + 1) * dayMs : Date.parse(start_date)
   if (startMs >= endMs) throw invalidParameter('start_date', 'is after end_date')
   return {
-    ...{ callerId: caller_id ?? null, requestId: request_id ?? null, route: route ?? null },
+    ...{ callerId: caller_id ?? null, callerKind: caller_kind ?? null },
+    ...{ requestId: request_id ?? null, route: route ?? null },
     ...{ statuses: status === undefined ? null : statusesOf(status), startMs, endMs },
   }
 }

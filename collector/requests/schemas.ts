@@ -13,6 +13,11 @@ const RequestsQuery = exactly({
   caller_id: Type.Optional(
     Type.String({ format: 'uuid', description: 'Requests of this API key, or of this member.' }),
   ),
+  caller_kind: Type.Optional(
+    Choice(['key', 'member'], {
+      description: 'Requests of keys, or of members in the dashboard or by token.',
+    }),
+  ),
   request_id: Type.Optional(Id),
   route: Type.Optional(
     Type.String({ minLength: 1, maxLength: 200, description: 'Part of a route: `/audiences`.' }),
@@ -26,7 +31,7 @@ const RequestsQuery = exactly({
   charged: Type.Optional(
     Type.Boolean({
       description:
-        'true: only what was charged, jobs included, as far back as the ledger goes; `route` and `status` are not filtered by then.',
+        'true: only what was charged, jobs included, as far back as the ledger goes; `caller_kind`, `route` and `status` are not filtered by then.',
     }),
   ),
   meter: Type.Optional(

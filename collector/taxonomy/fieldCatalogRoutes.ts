@@ -1,6 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { fieldNamed, fields, groups, isReadableAt, publicField, tiers } from '../../schemas/fields.ts'
+import {
+  type Field,
+  fieldNamed,
+  fields,
+  groups,
+  isReadableAt,
+  publicField,
+  tiers,
+} from '../../schemas/fields.ts'
 import { notFound } from '../http/errors.ts'
 import { FieldDescription } from '../http/rowSchemas.ts'
 import { Choice, exactly } from '../http/schemas.ts'
@@ -9,6 +17,16 @@ const CatalogQuery = exactly({
   group: Type.Optional(Choice(groups, { description: 'Only the fields of this group.' })),
   tier: Type.Optional(Choice(tiers, { description: 'Only the fields that routes of this tier return.' })),
 })
+
+const CatalogField = Type.Object(
+  {
+    ...FieldDescription.properties,
+    groupable: Type.Boolean({ description: 'Whether counts are grouped by it, and breakdowns take it.' }),
+  },
+  { title: 'CatalogField' },
+)
+
+const catalogField = (field: Field) => ({ ...publicField(field), groupable: field.counts === 'groups' })
 
 const config = {
   access: { to: 'key', projectKeys: 'as organization', keyRole: 'read', limit: 'data', members: true },
@@ -26,13 +44,13 @@ export const fieldCatalogRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'List the fields of events and profiles',
         description: 'Every field that any tier returns, and what it means.',
         querystring: CatalogQuery,
-        response: { 200: Type.Object({ fields: Type.Array(FieldDescription) }) },
+        response: { 200: Type.Object({ fields: Type.Array(CatalogField) }) },
       },
     },
     async ({ query: { group, tier } }) => ({
       fields: fields
         .filter((field) => (!group || field.group === group) && (!tier || isReadableAt(field, tier)))
-        .map(publicField),
+        .map(catalogField),
     }),
   )
 
@@ -46,13 +64,13 @@ export const fieldCatalogRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Get a field',
         description: 'What it means, and the cheapest tier that returns it.',
         params: Type.Object({ name: Type.String() }),
-        response: { 200: Type.Object({ field: FieldDescription }) },
+        response: { 200: Type.Object({ field: CatalogField }) },
       },
     },
     async ({ params: { name } }) => {
       const field = fieldNamed(name)
       if (!field) throw notFound.field(name)
-      return { field: publicField(field) }
+      return { field: catalogField(field) }
     },
   )
 }

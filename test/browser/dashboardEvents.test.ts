@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
-import { beaconOf, customEvent, postBeacon, readEvent } from '../harness/api.ts'
+import { ask, beaconOf, customEvent, postBeacon, readEvent } from '../harness/api.ts'
+import { waitFor } from '../harness/service.ts'
 import { button, copied, keepScreenshots, sticksOut, useDashboard, violations } from './dashboard.ts'
 
 const dashboard = useDashboard({ isShared: true })
@@ -62,7 +63,14 @@ test('rows are sorted and searched, and the address says so', async () => {
 })
 
 test('a stored event tells what happened to it, its payload, and how to ask for it', async () => {
+  await send(stored)
+  await waitFor('the duplicate', async () => {
+    const answer = await ask(dashboard.service, `/api/v1/events/${stored.event_id}/trace`)
+    const { duplicates } = (await answer.json()) as { duplicates: unknown[] }
+    return duplicates.length === 1
+  })
   await find(stored.event_id)
+  await dialog().getByText('It came again').waitFor()
   expect(await steps()).toEqual([
     ...['Received', 'Accepted', 'Duplicate', 'Bot', 'Opted out', 'Stored', 'Identified'],
   ])

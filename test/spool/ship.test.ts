@@ -47,7 +47,7 @@ const openShipper = (through: ClickHouse = clickhouse, itsTurns = openTurns()) =
     keepShippedMs: 60_000,
     observe: {
       shipped: (rows) => (seen.shipped += rows),
-      duplicates: (rows) => (seen.duplicates += rows),
+      duplicates: (lines) => (seen.duplicates += lines.length),
       deadLetter: (reason) => seen.deadLetters.push(reason),
       retry: (error) => seen.retries.push(error.message),
     },

@@ -67,7 +67,7 @@ async function startCollector(through: ClickHouse = clickhouse): Promise<Collect
       keepShippedMs: 60_000,
       observe: {
         shipped: () => {},
-        duplicates: (rows) => (collector.duplicates += rows),
+        duplicates: (lines) => (collector.duplicates += lines.length),
         deadLetter: () => {},
         retry: (error) => collector.retries.push(error.message),
       },

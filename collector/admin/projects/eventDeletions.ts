@@ -67,6 +67,7 @@ export async function deleteRequestedEvents({ postgres, clickhouse }: DeletionDe
   const left = await Promise.all([
     deleteRows(clickhouse, 'events', eventsOf(deletions)),
     deleteRows(clickhouse, 'rejected_events', eventsOf(deletions)),
+    deleteRows(clickhouse, 'duplicate_events', eventsOf(deletions)),
     deleteLinks(clickhouse, linksOf(deletions)),
   ])
   if (left.includes(true)) return true
@@ -87,7 +88,7 @@ async function readUnfinished(client: Queryable): Promise<Deletion[]> {
   return rows
 }
 
-/** The rows of events and rejected_events that are to go. */
+/** The rows of events, rejected and duplicate ones that are to go. */
 const eventsOf = (deletions: readonly Deletion[]): Query => {
   const { organizations, projects, pixels } = sorted(deletions)
   return anyOf(

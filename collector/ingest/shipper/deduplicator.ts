@@ -96,27 +96,27 @@ export class Deduplicator {
   }
 
   /**
-   * The payloads without the lines whose event is stored already or stands earlier in them, and how many went. Every
+   * The payloads without the lines whose event is stored already or stands earlier in them, and those lines. Every
    * segment before must be stored by now.
    */
   async takeOut(
     payloads: Buffer[],
     suspects: ReadonlySet<string>,
-  ): Promise<{ payloads: Buffer[]; duplicates: number }> {
-    if (suspects.size === 0) return { payloads, duplicates: 0 }
+  ): Promise<{ payloads: Buffer[]; duplicates: Buffer[] }> {
+    if (suspects.size === 0) return { payloads, duplicates: [] }
     const taken = await this.#stored([...suspects])
-    let duplicates = 0
+    const duplicates: Buffer[] = []
     const kept = payloads.map((payload) => {
       const lines = splitLines(payload)
       const fresh = lines.filter((line) => {
         const id = eventIdOf(line)
         if (!suspects.has(id)) return true
         const key = `${id} ${projectIdOf(line)}`
-        if (taken.has(key)) return false
-        taken.add(key)
-        return true
+        const isDuplicate = taken.has(key)
+        if (isDuplicate) duplicates.push(line)
+        else taken.add(key)
+        return !isDuplicate
       })
-      duplicates += lines.length - fresh.length
       return fresh.length === lines.length ? payload : Buffer.concat(fresh)
     })
     return { payloads: kept.filter((payload) => payload.length > 0), duplicates }

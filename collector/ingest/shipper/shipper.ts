@@ -23,7 +23,8 @@ export interface ShipperOptions {
 /** What a shipper tells whoever watches it. */
 export interface ShipObserver {
   shipped(rows: number, ageMs: number): void
-  duplicates(rows: number): void
+  /** These lines are left out, as their events are stored already; told again when a segment is tried again. */
+  duplicates(lines: readonly Buffer[]): void
   deadLetter(reason: string): void
   retry(error: Error, segment: string): void
 }
@@ -192,7 +193,9 @@ export class Shipper {
     const { duplicates } = this.#options
     const name = basename(waiting.path)
     const { payloads, rows, look, oldestAt } = await this.#segments.read(waiting.path)
-    const batch: Batch = { name, payloads, token: name, rows, oldestAt, refused: new Set() }
+    // Whatever state its file is in: what was shipped before a restart is not inserted again.
+    const token = basename(inState(waiting.path, 'seg'))
+    const batch: Batch = { name, payloads, token, rows, oldestAt, refused: new Set() }
     if (!duplicates || !look) return { turn: null, batch }
 
     const { turn, suspects } = await duplicates.begin(payloads, look)
@@ -223,8 +226,8 @@ export class Shipper {
   ): Promise<void> {
     const checked = await duplicates.takeOut(batch.payloads, suspects)
     batch.payloads = checked.payloads
-    batch.rows -= checked.duplicates
-    if (checked.duplicates > 0) this.#options.observe.duplicates(checked.duplicates)
+    batch.rows -= checked.duplicates.length
+    if (checked.duplicates.length > 0) this.#options.observe.duplicates(checked.duplicates)
   }
 
   /** Waits until no insert of such an id is under way, and none can be that ClickHouse does not know of yet. */

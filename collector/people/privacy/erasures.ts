@@ -17,11 +17,13 @@ import type { Subject } from './subject.ts'
 export interface Erasure {
   erasure_id: string
   requested_at: Date
+  /** When nothing that is stored was left; null before. */
+  emptied_at: Date | null
   /** Null while something may be left. */
   finished_at: Date | null
 }
 
-const columns = 'erasure_id, requested_at, finished_at'
+const columns = 'erasure_id, requested_at, emptied_at, finished_at'
 
 /** Selects an organization's erasures ($1), for a page of them. */
 export const selectErasures = `SELECT ${columns}, requested_at AS created_at FROM erasures
@@ -72,8 +74,8 @@ interface Unfinished {
   requested_at: Date
 }
 
-/** How long rows that another machine had accepted before may be on their way. */
-const arrivingMs = 10 * 60_000
+/** How long rows that another machine had accepted before may be on their way: an erasure takes as long at least. */
+export const arrivingMs = 10 * 60_000
 /** So many are carried out at a time. */
 const erasuresMax = 1_000
 
@@ -107,6 +109,10 @@ export async function carryOutErasures({ postgres, clickhouse }: ErasureDeps): P
     await reloadIdentity(clickhouse)
     return true
   }
+  await postgres.query(
+    'UPDATE erasures SET emptied_at = now() WHERE erasure_id = ANY($1) AND emptied_at IS NULL',
+    [erasures.map(({ erasure_id }) => erasure_id)],
+  )
   const { rowCount } = await postgres.query(
     `UPDATE erasures SET finished_at = now(), hem = NULL, cookie_ids = '{}'
      WHERE erasure_id = ANY($1) AND requested_at < $2 AND requested_at < $3`,

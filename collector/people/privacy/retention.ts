@@ -13,7 +13,7 @@ interface Group {
 }
 
 /**
- * Deletes what pixels with the setting `retention_days` do not keep any longer: events, rejected events and links.
+ * Deletes what pixels with the setting `retention_days` do not keep any longer: events, rejected and duplicate ones, links.
  * The limit moves at midnight, UTC, so that each table is gone over once a day at most.
  */
 export async function deleteExpired(
@@ -32,6 +32,7 @@ export async function deleteExpired(
   const inProjects = (column: string) => expired(groups, column, todayMs, true)
   await deleteRows(clickhouse, 'events', inProjects('fromUnixTimestamp64Milli(ts_millis)'))
   await deleteRows(clickhouse, 'rejected_events', inProjects('received_at'))
+  await deleteRows(clickhouse, 'duplicate_events', inProjects('received_at'))
   const links = expired(groups, 'observed_at', todayMs, false)
   if (await deleteRows(clickhouse, 'identity_links', links, 'SETTINGS mutations_sync = 1')) {
     await reloadIdentity(clickhouse)

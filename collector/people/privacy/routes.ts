@@ -8,12 +8,12 @@ import type { OpenReader } from '../../access/reader.ts'
 import type { Cursors } from '../../http/cursors.ts'
 import { forbidden, notFound } from '../../http/errors.ts'
 import { NextCursor, pageQuery, readPage } from '../../http/pagination.ts'
-import { exactly, Id, Nullable, Timestamp } from '../../http/schemas.ts'
+import { Choice, exactly, Id, Nullable, Timestamp } from '../../http/schemas.ts'
 import { startingWith, untilClosed } from '../../http/streaming.ts'
 import { streamOf } from '../../http/streamOf.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import { type Erasure, readErasure, requestErasure, selectErasures } from './erasures.ts'
+import { arrivingMs, type Erasure, readErasure, requestErasure, selectErasures } from './erasures.ts'
 import { exportSubject } from './export.ts'
 import { exportsPerDay, noteExport } from './exportLimit.ts'
 import { addOptOut, type OptOut, removeOptOut, selectOptOuts } from './optOuts.ts'
@@ -43,7 +43,18 @@ const PublicErasure = Type.Object(
   {
     erasure_id: Id,
     status: Type.Union([Type.Literal('pending'), Type.Literal('complete')]),
+    step: Choice(['deleting', 'waiting', 'complete'], {
+      description:
+        'deleting: what is stored is being deleted; waiting: nothing is stored any longer, and what was on its way when ' +
+        'it was asked for may still arrive, and goes too; complete.',
+    }),
     requested_at: Timestamp,
+    emptied_at: Nullable(Timestamp, { description: 'When nothing was stored any longer.' }),
+    complete_from: {
+      ...Timestamp,
+      description:
+        'It is complete then at the earliest; later where a collector still has something of before.',
+    },
     completed_at: Nullable(Timestamp),
   },
   { title: 'Erasure' },
@@ -268,10 +279,18 @@ function requireAdmin(principal: Principal): void {
   if (principal.mode === 'test') throw forbidden('A test key reads sample data, which is about nobody.')
 }
 
-const publicErasure = ({ erasure_id, requested_at, finished_at }: Erasure): Static<typeof PublicErasure> => ({
+const publicErasure = ({
+  erasure_id,
+  requested_at,
+  emptied_at,
+  finished_at,
+}: Erasure): Static<typeof PublicErasure> => ({
   erasure_id,
   status: finished_at ? 'complete' : 'pending',
+  step: finished_at ? 'complete' : emptied_at ? 'waiting' : 'deleting',
   requested_at: requested_at.toISOString(),
+  emptied_at: emptied_at?.toISOString() ?? null,
+  complete_from: new Date(requested_at.getTime() + arrivingMs).toISOString(),
   completed_at: finished_at?.toISOString() ?? null,
 })
 

@@ -89,6 +89,7 @@ test('requests are found by status, route, caller and id, and their pages have e
     [{ status: '404' }, ({ status }: Json) => status === 404],
     [{ route: '/lookup' }, ({ route }: Json) => route.includes('/lookup')],
     [{ caller_id: one.caller.id }, ({ caller }: Json) => caller.id === one.caller.id],
+    [{ caller_kind: 'key' }, ({ caller }: Json) => caller.kind === 'key'],
   ] as const) {
     const { requests } = await list(it.key, query)
     expect(requests.length).toBeGreaterThan(0)

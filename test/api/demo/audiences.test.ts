@@ -64,6 +64,53 @@ test('two goals of the demo are met by some of its visitors', async () => {
   }
 })
 
+// biome-ignore lint/suspicious/noExplicitAny: as above.
+const list = async (path: string): Promise<any> => (await ask(service, `/api/v1${path}`)).json()
+const inProject = () => `project_id=${service.demo.project_id}`
+
+test('exports and a webhook have a past, with every failed record; nothing of it was sent, or is', async () => {
+  const { exports } = await list(`/exports?${inProject()}`)
+  expect(exports.map(({ integration_type }: { integration_type: string }) => integration_type)).toEqual([
+    'webhook',
+    's3',
+  ])
+  const { runs } = await list(`/exports/${exports[0].id}/runs`)
+  expect(runs.map(({ status }: { status: string }) => status)).toEqual(['failed', 'completed'])
+  for (const { run_id, records_failed, records_duplicated, records_exported, records_expected } of runs) {
+    expect(records_exported + records_failed + records_duplicated).toBe(records_expected)
+    const { failures } = await list(`/exports/${exports[0].id}/runs/${run_id}/failures?limit=200`)
+    expect(failures.length).toBe(records_failed)
+    expect(failures[0]).toMatchObject({ record: expect.stringMatching(/^[0-9a-f]{64}$/) })
+  }
+  const { integrations } = await list(`/integrations?${inProject()}`)
+  const { webhooks } = await list(`/webhooks?${inProject()}`)
+  const addresses = [...integrations.map(({ settings }: { settings: object }) => settings), ...webhooks].map(
+    ({ url, endpoint }) => new URL(url ?? endpoint).hostname,
+  )
+  expect(addresses.every((host) => host.endsWith('.kiln-lane.example'))).toBe(true)
+  expect(webhooks).toMatchObject([{ enabled: false }])
+  const { deliveries } = await list(`/webhooks/${webhooks[0].id}/deliveries`)
+  expect(new Set(deliveries.map(({ status }: { status: string }) => status))).toEqual(
+    new Set(['delivered', 'failed']),
+  )
+})
+
+test('what was asked, rejected and came again on the first start is told as it was', async () => {
+  await waitFor('the welcome', () => service.output().includes('Footfall is up'), 30_000)
+  const { requests } = await waitFor('the log', async () => {
+    const found = await list('/requests?charged=true')
+    return found.requests.length >= 2 ? found : null
+  })
+  const meters = requests.map(({ meter }: { meter: string }) => meter)
+  expect(meters).toEqual(expect.arrayContaining(['events', 'resolution_hem']))
+  expect((await list('/privacy/opt-outs')).opt_outs.length).toBe(1)
+  const rejected = await waitFor('the rejected events', async () => {
+    const { rejected_events } = await list(`/rejected_events?${inProject()}`)
+    return rejected_events.length === 3 ? rejected_events : null
+  })
+  expect(rejected.every(({ message }: { message: string }) => message !== '')).toBe(true)
+})
+
 test('what happens in the shop is read without them, and another start adds nothing', async () => {
   expect(await readRows(service, {})).toEqual([])
   const before = await built()
@@ -72,4 +119,6 @@ test('what happens in the shop is read without them, and another start adds noth
   service = await startService({ env, dataDir, hasSample: true })
   await waitFor('the welcome', () => service.output().includes('Footfall is up'), 30_000)
   expect(await built()).toEqual(before)
+  expect((await list(`/rejected_events?${inProject()}`)).rejected_events.length).toBe(3)
+  expect((await list(`/webhooks?${inProject()}`)).webhooks.length).toBe(1)
 })

@@ -142,7 +142,8 @@ test('a test key reads the sample, and is never charged', async () => {
 test('only the events route charges', async () => {
   const recordsCharged = async () => {
     const { rows } = await events.postgres.query<{ records: string }>(
-      'SELECT coalesce(sum(records), 0) AS records FROM ledger',
+      'SELECT coalesce(sum(records), 0) AS records FROM ledger WHERE organization_id = $1',
+      [events.organizationId],
     )
     return Number(rows[0]!.records)
   }

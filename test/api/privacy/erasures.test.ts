@@ -94,10 +94,14 @@ describe('erasing a person', () => {
     const { email, cookie } = await it.meet()
     const { erasure } = await it.done(it.key, `DELETE ${path}`, { email })
     await gone(it.demo.organization_id, cookie)
-    const pending = await it.done(it.key, `GET /api/v1/privacy/erasures/${erasure.erasure_id}`)
-    expect(pending.erasure.status).toBe('pending')
+    const read = async () =>
+      (await it.done(it.key, `GET /api/v1/privacy/erasures/${erasure.erasure_id}`)).erasure
+    expect(erasure).toMatchObject({ step: 'deleting', emptied_at: null })
+    await waitFor('nothing to be left', async () => (await read()).step === 'waiting')
+    expect(await read()).toMatchObject({ status: 'pending', emptied_at: expect.any(String) })
     await age(erasure.erasure_id)
     await complete(erasure.erasure_id)
+    expect((await read()).step).toBe('complete')
     const { rows } = await it.postgres.query('SELECT hem, cookie_ids FROM erasures WHERE erasure_id = $1', [
       erasure.erasure_id,
     ])

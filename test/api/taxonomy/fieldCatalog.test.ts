@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { fields, groups, publicField, selectableAt, tiers } from '../../../schemas/fields.ts'
+import {
+  type Field,
+  fields,
+  groupableFields,
+  groups,
+  publicField,
+  selectableAt,
+  tiers,
+} from '../../../schemas/fields.ts'
 import { openEvents } from '../events/harness.ts'
 
 let events: Awaited<ReturnType<typeof openEvents>>
@@ -10,18 +18,20 @@ afterAll(() => events.close())
 
 const get = (path: string) => events.app.inject(`/api/v1/field-catalog${path}`)
 
+const catalogField = (field: Field) => ({ ...publicField(field), groupable: groupableFields.includes(field) })
+
 test('the catalog is every field', async () => {
-  expect((await get('')).json()).toEqual({ fields: fields.map(publicField) })
+  expect((await get('')).json()).toEqual({ fields: fields.map(catalogField) })
 })
 
 test.each(groups)('of the group %s it is that group’s', async (group) => {
   const { fields: shown } = (await get(`?group=${group}`)).json()
-  expect(shown).toEqual(fields.filter((field) => field.group === group).map(publicField))
+  expect(shown).toEqual(fields.filter((field) => field.group === group).map(catalogField))
   expect(shown.length).toBeGreaterThan(0)
 })
 
 test.each(tiers)('of the tier %s it is what its routes return', async (tier) => {
-  expect((await get(`?tier=${tier}`)).json()).toEqual({ fields: selectableAt(tier).map(publicField) })
+  expect((await get(`?tier=${tier}`)).json()).toEqual({ fields: selectableAt(tier).map(catalogField) })
 })
 
 test('one field is found by its name, with the values it may hold', async () => {
@@ -33,6 +43,7 @@ test('one field is found by its name, with the values it may hold', async () => 
       tier: 'resolution_full_profile',
       group: 'contact',
       description: 'How high the position is.',
+      groupable: false,
       values: expect.arrayContaining(['owner', 'director']),
     },
   })

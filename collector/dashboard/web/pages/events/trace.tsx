@@ -32,7 +32,7 @@ interface Step {
   text: ComponentChildren
 }
 
-function stepsOf({ outcome, stored, rejections, possible_reasons }: EventTrace): Step[] {
+function stepsOf({ outcome, stored, rejections, duplicates, possible_reasons }: EventTrace): Step[] {
   const [event] = stored
   const rejected = rejections.map(({ received_at, path, message }) => ({
     name: 'Rejected',
@@ -74,7 +74,10 @@ function stepsOf({ outcome, stored, rejections, possible_reasons }: EventTrace):
     {
       name: 'Duplicate',
       state: 'yes',
-      text: 'Stored once: whatever else came with this id, then or later, was the same event and left out.',
+      text:
+        duplicates.length === 0
+          ? 'It came once. Whatever else comes with this id is the same event, and left out.'
+          : `It came again ${duplicates.map(({ received_at }) => exactTime(received_at)).join(', ')}: left out each time, for it is stored.`,
     },
     {
       name: 'Bot',

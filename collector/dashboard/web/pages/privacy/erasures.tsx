@@ -8,6 +8,7 @@ import { Form } from '../../parts/form.tsx'
 import { byText } from '../../parts/listTools.tsx'
 import { Section } from '../../parts/page.tsx'
 import { RelativeTime } from '../../parts/relativeTime.tsx'
+import { exactTime } from '../../parts/time.ts'
 import { toast } from '../../parts/toast.tsx'
 import { useListQuery } from '../../useQuery.ts'
 import { useRepeat } from '../../useRepeat.ts'
@@ -48,25 +49,18 @@ export function Erasures() {
         }}
         empty={<p>Nobody has asked to be forgotten.</p>}
       >
-        {({ erasure_id, status, requested_at, completed_at }) => (
-          <li key={erasure_id}>
+        {(erasure) => (
+          <li key={erasure.erasure_id}>
             <div>
-              <span class={status === 'complete' ? 'badge' : 'badge quiet'}>
-                {status === 'complete' ? 'Complete' : 'Under way'}
+              <span class={erasure.status === 'complete' ? 'badge' : 'badge quiet'}>
+                {erasure.status === 'complete' ? 'Complete' : 'Under way'}
               </span>
-              <code>{erasure_id}</code>
+              <code>{erasure.erasure_id}</code>
               <p class="meta">
-                Asked for <RelativeTime at={requested_at} />
-                {completed_at ? (
-                  <>
-                    , complete <RelativeTime at={completed_at} />
-                  </>
-                ) : (
-                  '. It takes at least ten minutes: events may still be on their way.'
-                )}
+                Asked for <RelativeTime at={erasure.requested_at} />
               </p>
+              <Steps of={erasure} />
             </div>
-            {status === 'pending' && <progress aria-label={`Erasure ${erasure_id}`} />}
           </li>
         )}
       </AsyncList>
@@ -95,6 +89,54 @@ export function Erasures() {
         </Dialog>
       )}
     </Section>
+  )
+}
+
+/** How far an erasure is: what is done, what it is at, and what comes then. */
+function Steps({ of: { step, emptied_at, complete_from, completed_at } }: { of: Erasure }) {
+  const steps = [
+    {
+      name: 'Delete',
+      isDone: step !== 'deleting',
+      text: emptied_at ? (
+        <>
+          nothing was stored any longer <RelativeTime at={emptied_at} />
+        </>
+      ) : (
+        'what is stored of them'
+      ),
+    },
+    {
+      name: 'Wait',
+      isDone: step === 'complete',
+      text: completed_at
+        ? 'what was on its way has arrived, and gone'
+        : `for what was on its way, until ${exactTime(complete_from)} at least`,
+    },
+    {
+      name: 'Forget',
+      isDone: step === 'complete',
+      text: completed_at ? (
+        <>
+          whom it was about, <RelativeTime at={completed_at} />
+        </>
+      ) : (
+        'whom it was about'
+      ),
+    },
+  ]
+  const current = steps.find(({ isDone }) => !isDone)
+  return (
+    <ol class="trace" aria-label="Steps">
+      {steps.map(({ name, isDone, text }) => (
+        <li key={name} class={isDone ? 'yes' : 'unknown'} aria-current={current?.name === name && 'step'}>
+          <span class="step">
+            {name} {isDone && '✓'}
+          </span>
+          <div>{text}</div>
+        </li>
+      ))}
+    </ol>
   )
 }
 
