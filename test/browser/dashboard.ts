@@ -124,6 +124,42 @@ export async function expectAccessible(page: Page, name: string): Promise<void> 
   await page.setViewportSize(before)
 }
 
+/** What Tab does not reach, from the top of a page to its end, and what has the focus without being seen to have it. */
+export async function tabTrouble(page: Page): Promise<string[]> {
+  await page.evaluate(`{
+    const all = 'a[href], button, input, select, textarea, summary, [tabindex="0"]'
+    window.wanted = [...document.querySelectorAll(all)].filter((element) =>
+      element.tabIndex >= 0 && !element.disabled && !element.closest('fieldset:disabled') &&
+      element.checkVisibility({ visibilityProperty: true }))
+    window.reached = new Set()
+    window.unseen = []
+    document.activeElement.blur()
+  }`)
+  // A field of a date is several stops.
+  const presses = (await page.evaluate('window.wanted.length + 20')) as number
+  for (let pressed = 0; pressed < presses; pressed++) {
+    await page.keyboard.press('Tab')
+    const isThrough = await page.evaluate(`(() => {
+      const element = document.activeElement
+      if (element === document.body) return true
+      if (window.reached.has(element)) return false
+      const { outlineStyle, outlineWidth } = getComputedStyle(element)
+      const { width, height, top, bottom } = element.getBoundingClientRect()
+      const isSeen = outlineStyle !== 'none' && parseFloat(outlineWidth) > 0 &&
+        width > 0 && height > 0 && bottom > 0 && top < innerHeight
+      if (!isSeen) window.unseen.push('not seen: ' + element.outerHTML.slice(0, 200))
+      window.reached.add(element)
+      return window.wanted.every((wanted) => window.reached.has(wanted))
+    })()`)
+    if (isThrough) break
+  }
+  return page.evaluate(`[
+    ...window.wanted.filter((element) => element.isConnected && !window.reached.has(element))
+      .map(({ outerHTML }) => 'not reached: ' + outerHTML.slice(0, 200)),
+    ...window.unseen,
+  ]`)
+}
+
 /** Where SCREENSHOTS names a directory, what a page looks like is kept there, light, dark and on a phone, to be looked at. */
 export async function keepScreenshots(page: Page, name: string): Promise<void> {
   const directory = process.env.SCREENSHOTS

@@ -111,7 +111,10 @@ describe('the overview', () => {
 
   test('a filter is put together in a dialog', async () => {
     await button(page, 'Filter').click()
+    const offers = (value: string) => page.locator(`datalist option[value="${value}"]`).count()
+    await eventually(() => offers('/checkout')).toBe(1)
     await page.getByLabel('Field').selectOption('event_type')
+    await eventually(() => offers('search')).toBe(1)
     await page.getByLabel('Value').fill('search')
     await button(page, 'Add filter').click()
     await eventually(() => new URL(page.url()).searchParams.getAll('filter')).toEqual([

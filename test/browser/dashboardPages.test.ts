@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { expectAccessible, focused, sticksOut, useDashboard, violations } from './dashboard.ts'
+import { expectAccessible, focused, sticksOut, tabTrouble, useDashboard, violations } from './dashboard.ts'
 
 const scriptBytesMax = 40 * 1024
 
@@ -34,6 +34,7 @@ const pages = (): [path: string, heading: string][] => {
     [`/${organization_id}/projects/${project_id}/integrations`, 'Integrations'],
     [`/${organization_id}/projects/${project_id}/webhooks`, 'Webhooks'],
     [`/${organization_id}/developers/requests`, 'Requests'],
+    [`/${organization_id}/developers/explorer`, 'API explorer'],
     [`/${organization_id}/developers/samples`, 'Code samples'],
     [`/${organization_id}/members`, 'Members'],
     [`/${organization_id}/usage`, 'Usage'],
@@ -121,6 +122,26 @@ test('the keyboard alone: the first Tab offers to skip to the content', async ()
   await page.getByRole('heading', { name: 'By keyboard', level: 1 }).waitFor()
   await page.context().close()
 })
+
+test('the keyboard alone: Tab reaches all there is to do on a page, and is seen wherever it is', async () => {
+  const page = await open()
+  await signIn(page)
+  const walked = [
+    'Overview',
+    'Events',
+    'New audience',
+    'Requests',
+    'API explorer',
+    'Usage',
+    'Privacy',
+    'Your account',
+  ]
+  for (const [path, heading] of pages().filter(([, heading]) => walked.includes(heading))) {
+    await show(page, path, heading)
+    expect(await tabTrouble(page), path).toEqual([])
+  }
+  await page.context().close()
+}, 60_000)
 
 describe('what is served', () => {
   test('every page is the same shell, under a policy that lets nothing inline or foreign run', async () => {

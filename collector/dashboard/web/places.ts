@@ -50,6 +50,11 @@ const organizationPlaces: readonly Place[] = [
     page: lazyPage(() => import('./pages/developers/requests.tsx').then(({ Requests }) => Requests)),
   },
   {
+    path: 'developers/explorer',
+    name: 'API explorer',
+    page: lazyPage(() => import('./pages/developers/explorer.tsx').then(({ Explorer }) => Explorer)),
+  },
+  {
     path: 'developers/samples',
     name: 'Code samples',
     page: lazyPage(() => import('./pages/developers/samples.tsx').then(({ Samples }) => Samples)),

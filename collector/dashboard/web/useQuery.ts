@@ -56,6 +56,21 @@ export function useListQuery<Page extends { next_cursor?: string }, T>(
   }
 }
 
+/** So many items are fetched by themselves, at most. */
+const fetchedMax = 1_000
+
+/**
+ * Has all pages of a list come while they are wanted, as for searching and sorting: one alone would show but a part.
+ * Whether they are still to come without the reader asking. A hook.
+ */
+export function useAllPages<T>({ value, more }: ListQuery<T>, areWanted: boolean): boolean {
+  const isComing = areWanted && (value?.length ?? 0) < fetchedMax
+  useEffect(() => {
+    if (isComing) void more?.()
+  }, [isComing, value])
+  return isComing
+}
+
 /**
  * Asks when the component appears and whenever `key`, which says what is asked, is another. Until the new answer comes
  * the old one stays, and is stale. A hook.

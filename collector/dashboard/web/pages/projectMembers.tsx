@@ -5,6 +5,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { Select, TextField } from '../parts/fields.tsx'
 import { Form } from '../parts/form.tsx'
 import { useKeysQuestion } from '../parts/keysQuestion.tsx'
+import { byText } from '../parts/listTools.tsx'
 import { Section } from '../parts/page.tsx'
 import { toast } from '../parts/toast.tsx'
 import { useListQuery } from '../useQuery.ts'
@@ -44,6 +45,16 @@ export function ProjectMembers({ project, mayEdit }: { project: Project; mayEdit
     >
       <AsyncList
         query={members}
+        of="people"
+        prefix="people_"
+        arrangement={{
+          text: ({ name, email, role }) => `${name ?? ''} ${email} ${role}`,
+          sorts: {
+            added: { label: 'Oldest first' },
+            name: { label: 'By name', compare: byText(({ name, email }) => name ?? email) },
+            role: { label: 'By role', compare: byText(({ role }) => role) },
+          },
+        }}
         empty={
           <>
             <p>Nobody is listed yet.</p>

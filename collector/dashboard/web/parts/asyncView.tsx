@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
 import { ApiError, messageOf } from '../api.ts'
-import type { ListQuery, QueryState } from '../useQuery.ts'
+import { type ListQuery, type QueryState, useAllPages } from '../useQuery.ts'
 import { type Arrangement, arranged, isArranged, ListTools } from './listTools.tsx'
 import { NotFound } from './notFound.tsx'
 import { Skeleton } from './skeleton.tsx'
@@ -31,8 +30,8 @@ export function AsyncView<T>({
   )
 }
 
-/** A list may be searched and sorted from so many items on, and at most so many are fetched for it by themselves. */
-const [arrangedFrom, fetchedMax] = [4, 1_000]
+/** A list may be searched and sorted from so many items on. */
+const arrangedFrom = 4
 
 /**
  * The items of a list in rows, a button for the next page, and `empty` when there are none. With an `arrangement` the
@@ -56,10 +55,7 @@ export function AsyncList<T>({
   children: (item: T) => ComponentChildren
 }) {
   const isWhole = !query.more
-  const wantsAll = arrangement !== undefined && isArranged(prefix) && (query.value?.length ?? 0) < fetchedMax
-  useEffect(() => {
-    if (wantsAll) void query.more?.()
-  }, [wantsAll, query.value])
+  const wantsAll = useAllPages(query, arrangement !== undefined && isArranged(prefix))
   return (
     <AsyncView query={query}>
       {(items) =>

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { type OperationId, requestFor } from '../../../../client/index.ts'
+import { collectorUrl } from '../collectorUrl.ts'
 import { Copyable } from './copyable.tsx'
 import { TabPanel, Tabs } from './tabs.tsx'
 
@@ -36,26 +37,26 @@ export function CodeSamples({ set, call }: { set: string; call: Call }) {
 /** What a call sends: its URL and its body, if it has one. */
 function requestOf({ operation, params }: Call) {
   const { method, path, body } = requestFor(operation, params)
-  return { method, url: collectorUrl() + path, body: body === undefined ? null : JSON.stringify(body) }
+  return { method, url: collectorUrl + path, body: body === undefined ? null : JSON.stringify(body) }
 }
 type Request = ReturnType<typeof requestOf>
 
-const collectorUrl = (): string =>
-  document.querySelector<HTMLMetaElement>('meta[name=collector-url]')?.content ?? location.origin
+/** A request as a command, with places for the key. */
+export const curlText = ({ method, url, body }: Request): string =>
+  [
+    `curl ${method === 'GET' ? '' : `-X ${method} `}${shellText(url)}`,
+    "-H 'X-Api-Key: YOUR_API_KEY'",
+    "-H 'X-Api-Secret: YOUR_API_SECRET'",
+    ...(body ? ["-H 'Content-Type: application/json'", `-d ${shellText(body)}`] : []),
+  ].join(' \\\n  ')
 
 const writers: Record<Language, (request: Request, call: Call) => string> = {
-  curl: ({ method, url, body }) =>
-    [
-      `curl ${method === 'GET' ? '' : `-X ${method} `}${shellText(url)}`,
-      "-H 'X-Api-Key: YOUR_API_KEY'",
-      "-H 'X-Api-Secret: YOUR_API_SECRET'",
-      ...(body ? ["-H 'Content-Type: application/json'", `-d ${shellText(body)}`] : []),
-    ].join(' \\\n  '),
+  curl: curlText,
   typescript: (_, { operation, params }) =>
     `import { createClient } from 'footfall/client'
 
 const footfall = createClient({
-  baseUrl: '${collectorUrl()}',
+  baseUrl: '${collectorUrl}',
   key: process.env.FOOTFALL_KEY,
   secret: process.env.FOOTFALL_SECRET,
 })

@@ -75,14 +75,38 @@ interface TextInput {
   step?: number
 }
 
-export function TextField({ name, label, hint, type = 'text', ...input }: FieldProps & TextInput) {
+export function TextField({
+  name,
+  label,
+  hint,
+  type = 'text',
+  suggestions,
+  ...input
+}: FieldProps &
+  TextInput & { /** Values to choose from; others may be typed. */ suggestions?: readonly string[] }) {
+  const list = useId()
   return (
-    <Field name={name} label={label} hint={hint} format={orEmpty}>
-      {(control, value) => (
-        // Preact's types want each type of input apart; these take the same attributes.
-        <input type={type as 'text'} {...input} {...control} defaultValue={value} />
+    <>
+      <Field name={name} label={label} hint={hint} format={orEmpty}>
+        {(control, value) => (
+          // Preact's types want each type of input apart; these take the same attributes.
+          <input
+            type={type as 'text'}
+            list={suggestions && list}
+            {...input}
+            {...control}
+            defaultValue={value}
+          />
+        )}
+      </Field>
+      {suggestions && (
+        <datalist id={list}>
+          {suggestions.map((suggestion) => (
+            <option key={suggestion} value={suggestion} />
+          ))}
+        </datalist>
       )}
-    </Field>
+    </>
   )
 }
 

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import type { ListQuery } from '../useQuery.ts'
+import { type ListQuery, useAllPages } from '../useQuery.ts'
 import { AsyncView } from './asyncView.tsx'
 import { type Column, DataTable } from './dataTable.tsx'
+import { isArranged } from './listTools.tsx'
 
 /** A list of the API as a table, with a button for its next page, and `empty` when there is nothing. */
 export function PagedTable<Row>({
@@ -17,6 +18,7 @@ export function PagedTable<Row>({
   keyOf(row: Row): string
   open?(row: Row): void
 }) {
+  const isComing = useAllPages(query, isArranged(table.prefix ?? ''))
   return (
     <AsyncView query={query}>
       {(rows) =>
@@ -25,7 +27,7 @@ export function PagedTable<Row>({
         ) : (
           <>
             <DataTable {...table} rows={rows} />
-            {query.more && (
+            {query.more && !isComing && (
               <p>
                 <button type="button" onClick={query.more}>
                   Show more

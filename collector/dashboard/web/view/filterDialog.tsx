@@ -1,10 +1,13 @@
+import { useState } from 'preact/hooks'
 import { api } from '../api.ts'
 import { AsyncView } from '../parts/asyncView.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Select, TextField } from '../parts/fields.tsx'
 import { Form } from '../parts/form.tsx'
-import { useQuery } from '../useQuery.ts'
-import { addFilter } from './view.ts'
+import { projectOfPath } from '../places.ts'
+import { currentPath } from '../router.tsx'
+import { useQuery, useQueryOf } from '../useQuery.ts'
+import { addFilter, useView } from './view.ts'
 
 const operators = {
   eq: 'is',
@@ -16,6 +19,12 @@ const operators = {
   lt: 'is less than',
   lte: 'is at most',
 }
+
+type CatalogField = Awaited<ReturnType<typeof api.listFields>>['fields'][number]
+
+const fieldDefault = 'page_path'
+/** Values that are offered: those of the most visitors. */
+const valuesMax = 100
 
 /** Asks for a filter on a field of events, field:op:value. */
 export function FilterDialog({
@@ -35,7 +44,7 @@ export function FilterDialog({
       <AsyncView query={catalog}>
         {({ fields }) => (
           <Form
-            values={{ field: 'page_path', op: 'eq' }}
+            values={{ field: fieldDefault, op: 'eq' }}
             submit={async ({ field, op, value }) => {
               close()
               add(`${field}:${op}:${value}`)
@@ -43,16 +52,42 @@ export function FilterDialog({
             action={action}
             cancel={close}
           >
-            <Select
-              name="field"
-              label="Field"
-              options={Object.fromEntries(fields.map(({ name }) => [name, name]))}
-            />
-            <Select name="op" label="Operator" options={operators} />
-            <TextField name="value" label="Value" maxLength={2_000} autocomplete="off" required />
+            <FilterFields fields={fields} />
           </Form>
         )}
       </AsyncView>
     </Dialog>
+  )
+}
+
+/** A field, an operator and a value; what the field has held in the days that the page shows is offered. */
+function FilterFields({ fields }: { fields: readonly CatalogField[] }) {
+  const { query } = useView(projectOfPath(currentPath.value)!)
+  const [field, setField] = useState(fieldDefault)
+  const values = useQueryOf(field, async () => {
+    const { values, groupable } = fields.find(({ name }) => name === field)!
+    if (values) return values
+    if (!groupable) return []
+    const { breakdowns } = await api.getAnalyticsBreakdown({ ...query, dimensions: field, limit: valuesMax })
+    return breakdowns[field]!.values.flatMap(({ value }) => value ?? [])
+  })
+  return (
+    <>
+      <Select
+        name="field"
+        label="Field"
+        options={Object.fromEntries(fields.map(({ name }) => [name, name]))}
+        onChange={setField}
+      />
+      <Select name="op" label="Operator" options={operators} />
+      <TextField
+        name="value"
+        label="Value"
+        maxLength={2_000}
+        autocomplete="off"
+        required
+        suggestions={values.isStale ? [] : (values.value ?? [])}
+      />
+    </>
   )
 }

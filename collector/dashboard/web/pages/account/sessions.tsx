@@ -1,9 +1,15 @@
 import { api } from '../../api.ts'
-import { AsyncView } from '../../parts/asyncView.tsx'
+import { AsyncList } from '../../parts/asyncView.tsx'
+import { byLargest, byText } from '../../parts/listTools.tsx'
 import { Section } from '../../parts/page.tsx'
 import { RelativeTime } from '../../parts/relativeTime.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { useQuery } from '../../useQuery.ts'
+
+type OwnSession = Awaited<ReturnType<typeof api.listSessions>>['sessions'][number]
+
+const deviceOf = ({ browser, os }: OwnSession): string =>
+  [browser, os].filter(Boolean).join(' on ') || 'Unknown browser'
 
 /** Where one is signed in. */
 export function Sessions() {
@@ -30,38 +36,44 @@ export function Sessions() {
         )
       }
     >
-      <AsyncView query={sessions}>
-        {(found) => (
-          <ul class="rows">
-            {found.map(({ session_id, is_current, browser, os, address, created_at, last_used_at }) => {
-              const device = [browser, os].filter(Boolean).join(' on ') || 'Unknown browser'
-              return (
-                <li key={session_id}>
-                  <div>
-                    <span class="name">{device}</span>
-                    {is_current && <span class="badge">This one</span>}
-                    <p class="meta">
-                      {address && `${address} · `}signed in <RelativeTime at={created_at} /> · used{' '}
-                      <RelativeTime at={last_used_at} />
-                    </p>
-                  </div>
-                  {!is_current && (
-                    <div class="actions">
-                      <button
-                        type="button"
-                        aria-label={`End the session of ${device}`}
-                        onClick={() => end(session_id)}
-                      >
-                        End
-                      </button>
-                    </div>
-                  )}
-                </li>
-              )
-            })}
-          </ul>
+      <AsyncList
+        query={sessions}
+        of="sessions"
+        prefix="sessions_"
+        arrangement={{
+          text: (session) => `${deviceOf(session)} ${session.address ?? ''}`,
+          sorts: {
+            first: { label: 'In their order' },
+            used: { label: 'Used last', compare: byLargest(({ last_used_at }) => last_used_at) },
+            device: { label: 'By device', compare: byText(deviceOf) },
+          },
+        }}
+        empty={<p>You are signed in nowhere.</p>}
+      >
+        {(session) => (
+          <li key={session.session_id}>
+            <div>
+              <span class="name">{deviceOf(session)}</span>
+              {session.is_current && <span class="badge">This one</span>}
+              <p class="meta">
+                {session.address && `${session.address} · `}signed in <RelativeTime at={session.created_at} />{' '}
+                · used <RelativeTime at={session.last_used_at} />
+              </p>
+            </div>
+            {!session.is_current && (
+              <div class="actions">
+                <button
+                  type="button"
+                  aria-label={`End the session of ${deviceOf(session)}`}
+                  onClick={() => end(session.session_id)}
+                >
+                  End
+                </button>
+              </div>
+            )}
+          </li>
         )}
-      </AsyncView>
+      </AsyncList>
     </Section>
   )
 }

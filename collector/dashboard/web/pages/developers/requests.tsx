@@ -1,31 +1,29 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { Copyable } from '../../parts/copyable.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
-import { Facts } from '../../parts/facts.tsx'
 import { Page } from '../../parts/page.tsx'
 import { PagedTable } from '../../parts/pagedTable.tsx'
 import { exactTime } from '../../parts/time.ts'
 import { currentSearch } from '../../router.tsx'
 import { setUrl, urlValue } from '../../urlState.ts'
 import { useListQuery } from '../../useQuery.ts'
-import { meterNames, money, nameOfMeter, records } from '../usage/amounts.ts'
+import { meterNames, money, records } from '../usage/amounts.ts'
+import { RequestDialog } from './requestDialog.tsx'
 
 type Asked = Parameters<typeof api.listRequests>[0]
-type ApiRequest = Awaited<ReturnType<typeof api.listRequests>>['requests'][number]
+export type ApiRequest = Awaited<ReturnType<typeof api.listRequests>>['requests'][number]
 
 /** What was asked of the API, how it ended, and what it was charged. */
 export function Requests() {
   return (
     <Page
       title="Requests"
-      lead="Every request to the API of the last 30 days, by whichever key or member, with its charge. Secrets, and values that may tell of people, are not kept."
+      lead="Every request to the API of the last 30 days, with its charge: those of keys, or of members in this dashboard. Secrets, and values that may tell of people, are not kept."
     >
       <div class="wide">
         <Filters />
         {/* Another question, another list. */}
         <Found
-          key={['status', 'route', 'meter', 'charged', 'day', 'caller', 'request'].map(urlValue).join()}
+          key={['by', 'status', 'route', 'meter', 'charged', 'day', 'caller', 'request'].map(urlValue).join()}
         />
       </div>
     </Page>
@@ -58,6 +56,7 @@ function Filters() {
   const isFiltered = currentSearch.value !== ''
   return (
     <div class="toolbar">
+      {choice('by', 'By', { '': 'keys', member: 'members', anyone: 'anyone' })}
       {choice('status', 'Status', {
         '': 'any',
         '2xx': '2xx',
@@ -76,6 +75,7 @@ function Filters() {
           type="button"
           onClick={() =>
             setUrl({
+              by: '',
               status: '',
               route: '',
               charged: '',
@@ -95,6 +95,8 @@ function Filters() {
   )
 }
 
+const kindOf = (by: string) => (by === 'anyone' ? {} : { caller_kind: by === 'member' ? by : 'key' })
+
 const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 
 /** What the address asks for, as the API takes it; what it would refuse is left out. */
@@ -109,6 +111,8 @@ function askedOf(): Asked {
     ...(Object.hasOwn(meterNames, meter) && { meter: meter as NonNullable<Asked>['meter'] & string }),
     ...(urlValue('charged') === 'true' && { charged: true }),
     ...(/^\d{4}-\d\d-\d\d$/.test(day) && { start_date: day, end_date: day }),
+    // Whoever asks for one caller or request is given it, whoever made it.
+    ...(!isUuid(caller) && !isUuid(request) && kindOf(urlValue('by'))),
     ...(isUuid(caller) && { caller_id: caller }),
     ...(isUuid(request) && { request_id: request }),
   } as Asked
@@ -130,7 +134,7 @@ function Found() {
             <h2>No request</h2>
             <p>
               None of the last 30 days is like that. Requests appear a second after their answer; code samples
-              to begin with are on the page Code samples.
+              to begin with are on the page Code samples. What this dashboard asks for is listed by members.
             </p>
           </>
         }
@@ -191,40 +195,3 @@ const columns = [
     show: ({ latency_ms }: ApiRequest) => (latency_ms === null ? '–' : `${records(latency_ms)} ms`),
   },
 ]
-
-/** Everything that is kept of one request. */
-function RequestDialog({ request, close }: { request: ApiRequest; close(): void }) {
-  const facts = {
-    Time: exactTime(request.at),
-    By: `${request.caller.name ?? 'gone'} (${request.caller.kind}, ${request.mode})`,
-    Asked: request.target
-      ? `${request.method} ${request.target}`
-      : 'by a background job, or longer ago than the log',
-    Status: request.status === null ? null : `${request.status}${request.error ? ` ${request.error}` : ''}`,
-    Latency: request.latency_ms === null ? null : `${request.latency_ms} ms`,
-    Meter: request.meter && nameOfMeter(request.meter),
-    Charged:
-      request.meter &&
-      `${records(request.records)} records, ${money(request.amount_micros)} (refunds taken off)`,
-  }
-  return (
-    <Dialog title="Request" close={close} class="side-dialog">
-      <Copyable label="the request id" text={request.request_id} />
-      <Facts of={facts} />
-      <div class="actions">
-        <button
-          type="button"
-          onClick={() => {
-            close()
-            setUrl({ caller: request.caller.id })
-          }}
-        >
-          Only requests of {request.caller.name ?? 'this caller'}
-        </button>
-        <button type="button" onClick={close}>
-          Close
-        </button>
-      </div>
-    </Dialog>
-  )
-}

@@ -72,7 +72,7 @@ export function Webhooks({ projectId }: { projectId: string }) {
               label: 'State',
               value: stateOf,
               show: (webhook: Webhook) => (
-                <span class={`badge ${stateOf(webhook) === 'on' ? '' : 'bad'}`}>{stateOf(webhook)}</span>
+                <span class={`badge ${toneOf[stateOf(webhook)] ?? 'bad'}`}>{stateOf(webhook)}</span>
               ),
             },
             {
@@ -139,6 +139,8 @@ export function Webhooks({ projectId }: { projectId: string }) {
     </Page>
   )
 }
+
+const toneOf: Record<string, string> = { on: '', off: 'quiet' }
 
 const stateOf = ({ enabled, disabled_reason, failing_since }: Webhook): string => {
   if (!enabled) return disabled_reason ? `off: ${disabled_reason}` : 'off'

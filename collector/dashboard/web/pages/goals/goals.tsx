@@ -3,6 +3,14 @@ import { api } from '../../api.ts'
 import { downloadCsv } from '../../csv.ts'
 import { percent, wholeNumber } from '../../format.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
+import {
+  type Arrangement,
+  arranged,
+  byLargest,
+  byText,
+  isArranged,
+  ListTools,
+} from '../../parts/listTools.tsx'
 import { Page } from '../../parts/page.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { projectRole } from '../../projectRole.ts'
@@ -11,6 +19,20 @@ import { textOf } from '../../view/filterText.ts'
 import { addFilter, useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { GoalDialog } from './goalDialog.tsx'
+
+type Goal = Awaited<ReturnType<typeof api.getAnalyticsConversions>>['conversions'][number]
+
+/** So few goals are seen at a glance. */
+const goalsUnarranged = 3
+const arrangement: Arrangement<Goal> = {
+  text: ({ name, filter }) => `${name} ${filter}`,
+  sorts: {
+    added: { label: 'Oldest first' },
+    name: { label: 'By name', compare: byText(({ name }) => name) },
+    visitors: { label: 'Most visitors', compare: byLargest(({ visitors }) => visitors) },
+    rate: { label: 'Highest rate', compare: byLargest(({ rate }) => rate) },
+  },
+}
 
 /** What visitors are to do, and how many do. */
 export function Goals({ projectId }: { projectId: string }) {
@@ -50,6 +72,9 @@ export function Goals({ projectId }: { projectId: string }) {
                 class={conversions.isStale ? 'card headline stale' : 'card headline'}
                 aria-label="Goals"
               >
+                {(goals.length > goalsUnarranged || isArranged('')) && (
+                  <ListTools of="goals" prefix="" sorts={arrangement.sorts} />
+                )}
                 <table class="panel-rows funnel goals">
                   <thead>
                     <tr>
@@ -65,7 +90,7 @@ export function Goals({ projectId }: { projectId: string }) {
                     </tr>
                   </thead>
                   <tbody>
-                    {goals.map(({ name, filter, visitors, rate, events }) => (
+                    {arranged(goals, arrangement, '').map(({ name, filter, visitors, rate, events }) => (
                       <tr key={name}>
                         <th scope="row">
                           <button

@@ -1,5 +1,6 @@
 import { api } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
+import { DataTable } from '../../parts/dataTable.tsx'
 import { Section } from '../../parts/page.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { useQuery } from '../../useQuery.ts'
@@ -37,20 +38,27 @@ export function DeadLetters() {
                 {count(total)} in all
                 {total > dead_letters.length && `, the first ${dead_letters.length} here`}.
               </p>
-              <ul class="rows">
-                {dead_letters.map(({ table, reason, row }) => (
-                  <li key={row}>
-                    <div>
-                      <span class="badge quiet">{table}</span>
-                      <p>{reason}</p>
+              <DataTable
+                caption="Dead letters"
+                prefix="letters_"
+                columns={[
+                  { name: 'table', label: 'Table', value: ({ table }) => table },
+                  { name: 'reason', label: 'Reason', value: ({ reason }) => reason },
+                  {
+                    name: 'row',
+                    label: 'Row',
+                    value: ({ row }) => row,
+                    show: ({ row }) => (
                       <details>
                         <summary>Row</summary>
                         <code>{row}</code>
                       </details>
-                    </div>
-                  </li>
-                ))}
-              </ul>
+                    ),
+                  },
+                ]}
+                rows={dead_letters}
+                keyOf={({ row }) => row}
+              />
             </>
           )
         }

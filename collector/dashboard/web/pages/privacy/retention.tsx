@@ -1,5 +1,6 @@
 import { api, ownProjects, type Pixel } from '../../api.ts'
-import { AsyncView } from '../../parts/asyncView.tsx'
+import { AsyncList } from '../../parts/asyncView.tsx'
+import { byLargest, byText } from '../../parts/listTools.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Link } from '../../router.tsx'
 import { useSession } from '../../session.ts'
@@ -9,6 +10,8 @@ interface Kept {
   pixel: Pixel
   project: string
 }
+
+const daysOf = ({ settings }: Pixel): number => settings.retention_days ?? Number.POSITIVE_INFINITY
 
 /** How long each pixel's events are kept; set on the pixel's page. */
 export function Retention() {
@@ -26,36 +29,36 @@ export function Retention() {
   })
   return (
     <Section title="Retention" lead="Events older than a pixel keeps them are deleted every night (UTC).">
-      <AsyncView query={kept}>
-        {(found) =>
-          found.length === 0 ? (
-            <div class="empty">
-              <p>No pixel yet.</p>
+      <AsyncList
+        query={kept}
+        of="pixels"
+        prefix="pixels_"
+        arrangement={{
+          text: ({ pixel, project }) => `${pixel.name} ${project}`,
+          sorts: {
+            project: { label: 'By project' },
+            name: { label: 'By name', compare: byText(({ pixel }) => pixel.name) },
+            longest: { label: 'Kept longest first', compare: byLargest(({ pixel }) => daysOf(pixel)) },
+          },
+        }}
+        empty={<p>No pixel yet.</p>}
+      >
+        {({ pixel, project }) => (
+          <li key={pixel.pixel_id}>
+            <div>
+              <span class="name">{pixel.name}</span>
+              <p class="meta">{project}</p>
             </div>
-          ) : (
-            <ul class="rows">
-              {found.map(({ pixel, project }) => {
-                const days = pixel.settings.retention_days
-                return (
-                  <li key={pixel.pixel_id}>
-                    <div>
-                      <span class="name">{pixel.name}</span>
-                      <p class="meta">{project}</p>
-                    </div>
-                    <p>{days === null ? 'Kept for good' : `Kept for ${days} days`}</p>
-                    <Link
-                      href={`/${organization.organization_id}/projects/${pixel.project_id}/pixels/${pixel.pixel_id}?tab=privacy`}
-                      aria-label={`Change how long events of ${pixel.name} are kept`}
-                    >
-                      Change
-                    </Link>
-                  </li>
-                )
-              })}
-            </ul>
-          )
-        }
-      </AsyncView>
+            <p>{Number.isFinite(daysOf(pixel)) ? `Kept for ${daysOf(pixel)} days` : 'Kept for good'}</p>
+            <Link
+              href={`/${organization.organization_id}/projects/${pixel.project_id}/pixels/${pixel.pixel_id}?tab=privacy`}
+              aria-label={`Change how long events of ${pixel.name} are kept`}
+            >
+              Change
+            </Link>
+          </li>
+        )}
+      </AsyncList>
     </Section>
   )
 }

@@ -1,0 +1,49 @@
+import { JsonTree, parsedJson } from '../../parts/jsonTree.tsx'
+import { records } from '../usage/amounts.ts'
+
+/** What came of a request that a reader made from here. */
+export interface Answered {
+  status: number
+  latencyMs: number
+  charged: number
+  text: string
+}
+
+/** Of an answer so much is shown. */
+const charactersMax = 20_000
+
+/** Asks for a path of the API in the reader's name. `projectId`: what of the path does not say it is read of that alone. */
+export async function askAgain(
+  path: string,
+  { organization_id }: { organization_id: string },
+  projectId: string | null = null,
+): Promise<Answered> {
+  const startedAt = performance.now()
+  const answer = await fetch(path, {
+    headers: { 'x-organization-id': organization_id, ...(projectId && { 'x-project-id': projectId }) },
+  })
+  const text = await answer.text()
+  return {
+    ...{ status: answer.status, text, latencyMs: Math.round(performance.now() - startedAt) },
+    charged: Number(answer.headers.get('x-footfall-charged') ?? 0),
+  }
+}
+
+/** How it was answered, and with what. */
+export function AnswerShown({ answered: { status, latencyMs, charged, text } }: { answered: Answered }) {
+  return (
+    <div class="answer">
+      <p role="status">
+        <span class={`badge ${status < 400 ? '' : 'bad'}`}>{status}</span> in {records(latencyMs)} ms,{' '}
+        {records(charged)} records charged.
+      </p>
+      {text.length > charactersMax ? (
+        <pre>
+          <code>{text.slice(0, charactersMax)}…</code>
+        </pre>
+      ) : (
+        <JsonTree value={parsedJson(text)} />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,62 @@
+/** A read of the API, as its own description has it. */
+export interface Operation {
+  id: string
+  tag: string
+  summary: string
+  description: string
+  path: string
+  /** Whether the records that it returns are charged. */
+  isCharged: boolean
+  parameters: Parameter[]
+}
+
+interface Parameter {
+  name: string
+  isRequired: boolean
+  description: string
+  /** All values that it takes, where that is a fixed list. */
+  choices: string[] | null
+}
+
+/** What is read of /openapi.json. */
+interface Document {
+  paths: Record<
+    string,
+    {
+      get?: {
+        operationId: string
+        summary: string
+        description?: string
+        tags: string[]
+        parameters?: {
+          name: string
+          in: string
+          required?: boolean
+          description?: string
+          schema: { enum?: unknown[] }
+        }[]
+      }
+    }
+  >
+}
+
+/** Asks the service which reads it has, by their tags. */
+export async function readOperations(): Promise<Operation[]> {
+  const { paths } = (await (await fetch('/openapi.json')).json()) as Document
+  return Object.entries(paths)
+    .filter(([path]) => path.startsWith('/api/'))
+    .flatMap(([path, { get }]) => {
+      if (!get) return []
+      const { operationId: id, summary, description = '', tags, parameters = [] } = get
+      return {
+        ...{ id, tag: tags[0]!, summary, description, path },
+        isCharged: parameters.some(({ name }) => name === 'Idempotency-Key'),
+        parameters: parameters
+          .filter((parameter) => parameter.in !== 'header')
+          .map(({ name, required = false, description = '', schema }) => ({
+            ...{ name, isRequired: required, description },
+            choices: schema.enum?.map(String) ?? null,
+          })),
+      }
+    })
+}

@@ -1,0 +1,69 @@
+import { useState } from 'preact/hooks'
+import { useSession } from '../../session.ts'
+import { money, nameOfMeter, records } from '../usage/amounts.ts'
+import { type Answered, AnswerShown, askAgain } from './answer.tsx'
+import type { ApiRequest } from './requests.tsx'
+
+/** Asks for the same again in the reader's name, after saying what that costs; or says why it cannot be. */
+export function Replay({ request }: { request: ApiRequest }) {
+  const { organization } = useSession()
+  const [isAsked, setAsked] = useState(false)
+  const [isBusy, setBusy] = useState(false)
+  const [answered, setAnswered] = useState<Answered | null>(null)
+  const [fault, setFault] = useState('')
+  const hindrance = hindranceOf(request)
+  if (hindrance) return <p class="hint">{hindrance}</p>
+  const { target, project_id } = request
+  const run = async () => {
+    setBusy(true)
+    setFault('')
+    try {
+      // A key of a project reads that alone, and so does who asks again.
+      setAnswered(await askAgain(target!, organization, /[?&]project_id=/.test(target!) ? null : project_id))
+    } catch {
+      setFault('It was not answered.')
+    }
+    setBusy(false)
+    setAsked(false)
+  }
+  return (
+    <>
+      {isAsked ? (
+        <div class="notice" role="alert">
+          <p>It is asked for again as you, with what you may see. {costOf(request)}</p>
+          <div class="actions">
+            <button type="button" class="primary" aria-disabled={isBusy} onClick={() => isBusy || run()}>
+              {isBusy ? 'One moment…' : 'Replay it'}
+            </button>
+            <button type="button" onClick={() => setAsked(false)}>
+              Leave it
+            </button>
+          </div>
+        </div>
+      ) : (
+        <button type="button" onClick={() => setAsked(true)}>
+          Replay…
+        </button>
+      )}
+      {fault && (
+        <p class="fault" role="alert">
+          {fault}
+        </p>
+      )}
+      {answered && <AnswerShown answered={answered} />}
+    </>
+  )
+}
+
+function hindranceOf({ method, target, mode }: ApiRequest): string | null {
+  if (method !== 'GET') return 'It cannot be replayed from here: what was sent is not kept.'
+  if (target!.includes('…') || /\/:/.test(target!))
+    return 'It cannot be replayed from here: not all that was given is kept.'
+  if (mode === 'test') return 'It was made with a test key, which reads sample data: replay it with one.'
+  return null
+}
+
+const costOf = ({ meter, records: charged, amount_micros }: ApiRequest): string =>
+  meter === null
+    ? 'It was not charged; an answer that it did not get then may be.'
+    : `It is charged again: it was ${records(charged)} records on the meter ${nameOfMeter(meter)}, ${money(amount_micros)}.`

@@ -1,0 +1,65 @@
+import { collectorUrl } from '../../collectorUrl.ts'
+import { curlText } from '../../parts/codeSamples.tsx'
+import { Copyable } from '../../parts/copyable.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Facts } from '../../parts/facts.tsx'
+import { exactTime } from '../../parts/time.ts'
+import { setUrl } from '../../urlState.ts'
+import { money, nameOfMeter, records } from '../usage/amounts.ts'
+import { Replay } from './replay.tsx'
+import type { ApiRequest } from './requests.tsx'
+
+/** Everything that is kept of one request, and the ways to make it again. */
+export function RequestDialog({ request, close }: { request: ApiRequest; close(): void }) {
+  const facts = {
+    Time: exactTime(request.at),
+    By: `${request.caller.name ?? 'gone'} (${request.caller.kind}, ${request.mode})`,
+    Asked: request.target
+      ? `${request.method} ${request.target}`
+      : 'by a background job, or longer ago than the log',
+    Status: request.status === null ? null : `${request.status}${request.error ? ` ${request.error}` : ''}`,
+    Latency: request.latency_ms === null ? null : `${request.latency_ms} ms`,
+    Meter: request.meter && nameOfMeter(request.meter),
+    Charged:
+      request.meter &&
+      `${records(request.records)} records, ${money(request.amount_micros)} (refunds taken off)`,
+  }
+  return (
+    <Dialog title="Request" close={close} class="side-dialog">
+      <Copyable label="the request id" text={request.request_id} />
+      <Facts of={facts} />
+      {request.method && request.target && (
+        <>
+          <h3>Make it again</h3>
+          <Copyable label="the request as curl" text={curlOf(request.method, request.target)} />
+          {request.target.includes('…') && (
+            <p class="hint">Where … stands a value was given that the log does not keep: put it in.</p>
+          )}
+          <Replay request={request} />
+        </>
+      )}
+      <div class="actions">
+        <button
+          type="button"
+          onClick={() => {
+            close()
+            setUrl({ caller: request.caller.id })
+          }}
+        >
+          Only requests of {request.caller.name ?? 'this caller'}
+        </button>
+        <button type="button" onClick={close}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  )
+}
+
+const methodsWithBody = ['POST', 'PUT', 'PATCH', 'DELETE']
+
+const curlOf = (method: string, target: string): string =>
+  curlText({
+    ...{ method, url: collectorUrl + target },
+    body: methodsWithBody.includes(method) ? 'YOUR_BODY' : null,
+  })
