@@ -51,7 +51,7 @@ export const isChargedOnce = (result: BillingResult): boolean =>
 
 const rowsStored = 1_000
 const rowsPerBeacon = 50
-const spoilChance = 0.03
+const spoilChance = 0.06
 const examplesMax = 10
 
 /**

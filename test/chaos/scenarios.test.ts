@@ -99,7 +99,7 @@ test(
   async () => {
     const result = await runBilling({
       ...{ stores: await ownStores(), seed, log },
-      ...{ requests: 600, connections: 20, kills: 2 },
+      ...{ requests: 300, connections: 20, kills: 2 },
     })
     expect(isChargedOnce(result), JSON.stringify(result)).toBe(true)
     expect(result.spoiled).toBeGreaterThan(5)
