@@ -23,6 +23,8 @@ export interface Build {
   readonly intentWindowDays: number
   /** Events count up to then, epoch milliseconds. */
   readonly asOfMs: number
+  /** Whether nobody has begun it before, so that nothing of it is stored. */
+  readonly isFirstTry: boolean
 }
 
 /**
@@ -65,12 +67,15 @@ export async function beginBuild(
     definition: unknown
     intent_window_days: number
     as_of: Date
+    is_first: boolean
   }>(
-    `UPDATE audience_builds AS build
+    `WITH before AS (SELECT status FROM audience_builds WHERE build_id = $1 FOR UPDATE)
+     UPDATE audience_builds AS build
      SET status = 'unloading', as_of = coalesce(as_of, $2), updated_at = now()
-     FROM audiences JOIN projects USING (project_id)
-     WHERE build_id = $1 AND build.status IN ('pending', 'unloading') AND audiences.audience_id = build.audience_id
-     RETURNING build.audience_id, organization_id, project_id, build.definition, build.intent_window_days, as_of`,
+     FROM before, audiences JOIN projects USING (project_id)
+     WHERE build_id = $1 AND before.status IN ('pending', 'unloading') AND audiences.audience_id = build.audience_id
+     RETURNING build.audience_id, organization_id, project_id, build.definition, build.intent_window_days, as_of,
+       before.status = 'pending' AS is_first`,
     [buildId, new Date(nowMs)],
   )
   const row = rows[0]
@@ -83,6 +88,7 @@ export async function beginBuild(
       definition: row.definition,
       intentWindowDays: row.intent_window_days,
       asOfMs: row.as_of.getTime(),
+      isFirstTry: row.is_first,
     }
   )
 }

@@ -47,12 +47,14 @@ export async function insertMembers(
   const [column, otherColumn] =
     parsed.entity === 'people' ? ['hem_number', 'company_domain'] : ['company_domain', 'hem_number']
   const nothing = parsed.entity === 'people' ? "''" : '0'
-  // A job that was taken for dead may still be inserting: what came after the count would be there twice.
-  await clickhouse.command({
-    sql: "KILL QUERY WHERE Settings['log_comment'] = {buildId:String} SYNC FORMAT Null",
-    params: { buildId },
-  })
-  await dropMembers(clickhouse, buildId)
+  if (!build.isFirstTry) {
+    // A job that was taken for dead may still be inserting: what came after the count would be there twice.
+    await clickhouse.command({
+      sql: "KILL QUERY WHERE Settings['log_comment'] = {buildId:String} SYNC FORMAT Null",
+      params: { buildId },
+    })
+    await dropMembers(clickhouse, buildId)
+  }
   await clickhouse.command({
     sql: `INSERT INTO audience_members (build_id, organization_id, key, ${column}, ${otherColumn})
 SELECT ${bind('UUID', buildId)}, ${bind('UUID', organizationId)}, toInt64(rowNumberInAllBlocks() + 1), member, ${nothing}
