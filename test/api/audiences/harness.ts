@@ -26,8 +26,12 @@ export async function openAudiences(options: Parameters<typeof openEvents>[0] = 
     ...events,
     build,
     /** Makes an audience of the definition, not built yet. */
-    create: (definition: Record<string, unknown>, name = 'Audience'): Promise<string> =>
-      inTransaction(postgres, (client) => createAudience(client, projectId, { name, definition })),
+    create: (
+      definition: Record<string, unknown>,
+      name = 'Audience',
+      ofProject = projectId,
+    ): Promise<string> =>
+      inTransaction(postgres, (client) => createAudience(client, ofProject, { name, definition })),
     /** Hems or domains of a build, in the order of their keys. */
     async membersOf(buildId: string): Promise<string[]> {
       const rows = await clickhouse.live.rows<{ member: string }>({
