@@ -2,16 +2,17 @@ import { ApiError } from '../http/errors.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import { readExport } from './exports.ts'
-import { requestRun } from './runs.ts'
+import { requestRun, unfinished } from './runs.ts'
 
-/** Asks for a run of each export whose schedule says so; one that has no build, or is being sent, waits for the next time. */
+/** Asks for a run of each export whose schedule says so; one that has no build, or is being sent, waits. */
 export async function requestDueRuns({ postgres }: { postgres: Postgres }): Promise<void> {
   const { rows } = await postgres.query<{ export_id: string; project_id: string; organization_id: string }>(
     `SELECT export_id, exports.project_id, organization_id
      FROM exports JOIN projects USING (project_id) LEFT JOIN audiences USING (audience_id)
      WHERE schedule <> 'manual' AND (current_build_id IS NOT NULL OR exports.list_id IS NOT NULL) AND NOT EXISTS (
-       SELECT FROM export_runs WHERE export_runs.export_id = exports.export_id AND retry_of IS NULL
-         AND requested_at > now() - CASE schedule WHEN 'hourly' THEN interval '1 hour' ELSE interval '1 day' END)
+       SELECT FROM export_runs WHERE export_runs.export_id = exports.export_id
+         AND (status IN ${unfinished} OR retry_of IS NULL AND requested_at >
+           now() - CASE schedule WHEN 'hourly' THEN interval '1 hour' ELSE interval '1 day' END))
      ORDER BY export_id LIMIT 1000`,
   )
   for (const { export_id, project_id, organization_id } of rows) {
