@@ -98,6 +98,16 @@ test('a rejected event tells where and why, and one that nobody knows what may b
   await close()
 })
 
+/** Has the page think that its tab is seen, or not, and counts what it asks for from then on. */
+const setHidden = (isHidden: boolean) =>
+  page.evaluate(`(() => {
+    window.asked = 0
+    window.realFetch ??= window.fetch
+    window.fetch = (...args) => (window.asked++, window.realFetch(...args))
+    Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${isHidden} })
+    document.dispatchEvent(new Event('visibilitychange'))
+  })()`)
+
 test('the stream shows what is stored and what is rejected, as it comes in', async () => {
   await page.goto(eventsPage('?tab=live'))
   await button(page, 'Start').click()
@@ -107,6 +117,15 @@ test('the stream shows what is stored and what is rejected, as it comes in', asy
   await expect
     .poll(async () => new Set(await outcomes.allTextContents()), { timeout: 30_000 })
     .toEqual(new Set(['stored', 'rejected']))
+  // In a tab that nobody sees it asks for nothing, which would be charged, and goes on where it was.
+  await setHidden(true)
+  const shown = await outcomes.count()
+  const unseen = customEvent({ url: 'unseen' })
+  await send(unseen)
+  await readEvent(dashboard.service, unseen.event_id)
+  expect(await page.evaluate('window.asked')).toBe(0)
+  await setHidden(false)
+  await expect.poll(() => outcomes.count(), { timeout: 30_000 }).toBeGreaterThan(shown)
   await button(page, 'Pause').click()
   expect(await violations(page)).toEqual([])
   await page.setViewportSize({ width: 360, height: 800 })

@@ -87,6 +87,28 @@ test('what was charged stands in the tables and is drawn in the chart', async ()
   expect(await violations(page)).toEqual([])
 })
 
+test('each charge leads to the requests that it is made of', async () => {
+  const hem = page
+    .getByRole('table', { name: 'Usage by key and meter' })
+    .getByRole('link', { name: '5', exact: true })
+  await hem.click()
+  await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor()
+  const rows = page.locator('table.data tbody tr')
+  await expect.poll(() => rows.count()).toBe(1)
+  expect(await rows.first().textContent()).toContain('/api/v3/events/resolution_hem')
+  await page.goBack()
+  await page.getByText('By day', { exact: true }).click()
+  await page
+    .getByRole('table', { name: 'By day and meter' })
+    .getByRole('link', { name: '7', exact: true })
+    .click()
+  await expect
+    .poll(() => rows.allTextContents())
+    .toEqual([expect.stringContaining('/api/v3/events/web_event')])
+  await page.goBack()
+  await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor()
+})
+
 test('days before anything was charged show nothing, and a project its own', async () => {
   await page.getByLabel('Period').selectOption('Last month')
   await page.getByText('Nothing was charged in these days').waitFor()

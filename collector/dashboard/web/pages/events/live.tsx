@@ -44,6 +44,9 @@ export function Live({ projectId }: { projectId: string }) {
     startedAt.current ||= Date.now() - backMs
     const poll = async () => {
       while (!signal.aborted) {
+        // What nobody sees is neither read nor charged.
+        await untilSeen(signal)
+        if (signal.aborted) return
         const [stored, rejected] = await Promise.all([
           readStored(projectId, startedAt.current, cursor.current, signal),
           readRejected(projectId, startedAt.current, signal),
@@ -123,6 +126,19 @@ export function Live({ projectId }: { projectId: string }) {
     </>
   )
 }
+
+/** Waits while the page is in a tab that is not seen. */
+const untilSeen = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const look = () => {
+      if (document.hidden && !signal.aborted) return
+      document.removeEventListener('visibilitychange', look)
+      resolve()
+    }
+    document.addEventListener('visibilitychange', look)
+    signal.addEventListener('abort', look, { once: true })
+    look()
+  })
 
 /** The rows that were not there before join the others. */
 function merge(before: Stream, stored: Line[], rejected: Line[], charged: number): Stream {

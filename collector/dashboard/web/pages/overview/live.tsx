@@ -3,8 +3,10 @@ import type { Answer } from '../../../../../client/index.ts'
 import { api } from '../../api.ts'
 import { wholeNumber } from '../../format.ts'
 import { isShared } from '../../shared.ts'
+import { useRepeat } from '../../useRepeat.ts'
 
-const pollMs = 2_000
+/** With the second after which an event is there, it is shown within two. */
+const pollMs = 1_000
 /** All who have a share link ask out of one limit. */
 const sharedPollMs = 10_000
 
@@ -49,22 +51,8 @@ type LiveFigures = Answer<'getAnalyticsLive'>
 
 function useLive(projectId: string): LiveFigures | undefined {
   const [live, setLive] = useState<LiveFigures>()
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout>
-    let isOver = false
-    const ask = async () => {
-      if (!document.hidden) {
-        const found = await api.getAnalyticsLive({ project_id: projectId }).catch(() => undefined)
-        if (isOver) return
-        if (found) setLive(found)
-      }
-      timer = setTimeout(ask, isShared() ? sharedPollMs : pollMs)
-    }
-    void ask()
-    return () => {
-      isOver = true
-      clearTimeout(timer)
-    }
-  }, [projectId])
+  const look = async () => setLive(await api.getAnalyticsLive({ project_id: projectId }))
+  useEffect(() => void look().catch(() => {}), [projectId])
+  useRepeat(look, isShared() ? sharedPollMs : pollMs)
   return live
 }

@@ -5,6 +5,7 @@ import { DataTable } from '../../parts/dataTable.tsx'
 import { Section } from '../../parts/page.tsx'
 import { useQuery } from '../../useQuery.ts'
 import { money, nameOfMeter, records } from './amounts.ts'
+import { ChargedRequests } from './chargedRequests.tsx'
 
 type CallerUsage = Answer<'getUsageByKey'>['callers'][number]
 
@@ -12,7 +13,10 @@ type CallerUsage = Answer<'getUsageByKey'>['callers'][number]
 export function ByKey({ query }: { query: UsageQuery }) {
   const usage = useQuery(() => api.getUsageByKey(query))
   return (
-    <Section title="By key" lead="Who read, and what it cost.">
+    <Section
+      title="By key"
+      lead="Who read, and what it cost; the records lead to the requests of the last 30 days."
+    >
       <AsyncView query={usage}>
         {({ callers }) => (callers.length === 0 ? <Nothing /> : <Table callers={callers} />)}
       </AsyncView>
@@ -50,7 +54,13 @@ const columns = [
   {
     ...{ name: 'records', label: 'Records', isNumber: true },
     value: (usage: CallerUsage) => usage.records,
-    show: (usage: CallerUsage) => records(usage.records),
+    // What an export delivers is charged to its runs, not to a request.
+    show: ({ records: count, kind, caller_id, meter }: CallerUsage) =>
+      kind === 'export' ? (
+        records(count)
+      ) : (
+        <ChargedRequests of={{ caller: caller_id, meter }}>{records(count)}</ChargedRequests>
+      ),
   },
   {
     ...{ name: 'cost', label: 'Cost', isNumber: true },

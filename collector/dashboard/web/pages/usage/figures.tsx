@@ -3,6 +3,7 @@ import { AsyncView } from '../../parts/asyncView.tsx'
 import { Section } from '../../parts/page.tsx'
 import { useQuery } from '../../useQuery.ts'
 import { meterNames, money, nameOfMeter, records } from './amounts.ts'
+import { ChargedRequests } from './chargedRequests.tsx'
 import { Chart } from './chart.tsx'
 import { eachDay } from './periods.ts'
 
@@ -58,6 +59,7 @@ function Found({ daily, days }: { daily: DailyUsage[]; days: string[] }) {
         rows={used.map((meter) => [
           nameOfMeter(meter),
           sumOf(daily.filter((usage) => usage.meter === meter)),
+          { meter },
         ])}
       />
       <details>
@@ -65,7 +67,13 @@ function Found({ daily, days }: { daily: DailyUsage[]; days: string[] }) {
         <Table
           caption="By day and meter"
           head="Day"
-          rows={daily.toReversed().map((usage) => [`${usage.date} · ${nameOfMeter(usage.meter)}`, usage])}
+          rows={daily
+            .toReversed()
+            .map((usage) => [
+              `${usage.date} · ${nameOfMeter(usage.meter)}`,
+              usage,
+              { day: usage.date, meter: usage.meter },
+            ])}
         />
       </details>
     </div>
@@ -79,7 +87,7 @@ function Table({
 }: {
   caption: string
   head: string
-  rows: [name: string, counts: UsageCounts][]
+  rows: [name: string, counts: UsageCounts, of: { day?: string; meter: string }][]
 }) {
   return (
     <table>
@@ -93,10 +101,12 @@ function Table({
         </tr>
       </thead>
       <tbody>
-        {rows.map(([name, counts]) => (
+        {rows.map(([name, counts, of]) => (
           <tr key={name}>
             <th scope="row">{name}</th>
-            <td>{records(counts.records)}</td>
+            <td>
+              <ChargedRequests of={of}>{records(counts.records)}</ChargedRequests>
+            </td>
             <td>{records(counts.free_records)}</td>
             <td>{money(counts.amount_micros)}</td>
           </tr>
