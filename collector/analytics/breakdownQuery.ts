@@ -2,7 +2,7 @@ import type { Query } from '../platform/clickhouse/client.ts'
 import { eventsSource } from '../query/eventsSource.ts'
 import { bindings, conditions } from '../query/where.ts'
 import type { AnalyticsPlan } from './plan.ts'
-import { rolledFigures, rolledTotalColumns } from './rollup/eventFigures.ts'
+import { rolledFigures, rolledSettings, rolledTotalColumns } from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
 import { type Totals, totalColumns } from './totalsQuery.ts'
 
@@ -49,7 +49,7 @@ WHERE ${where}${sets}`
     sql: `${select()}
 ORDER BY dimension, visitors DESC, events DESC, value
 LIMIT ${bind('UInt32', limit + 1)} BY dimension
-SETTINGS force_grouping_standard_compatibility = 1`,
+${rolled ? `${rolledSettings},` : 'SETTINGS'} force_grouping_standard_compatibility = 1`,
     params,
   }
 }

@@ -5,7 +5,7 @@ import { type Bind, bindings, conditions } from '../query/where.ts'
 import { dimensionColumns, groupingSets } from './breakdownQuery.ts'
 import { metBy, namesOf } from './met.ts'
 import type { AnalyticsPlan } from './plan.ts'
-import { rolledFields, rolledFigures, wholeDay } from './rollup/eventFigures.ts'
+import { rolledFields, rolledFigures, rolledSettings, wholeDay } from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
 import { mergedVisitorsIf } from './rollup/visitorNumbers.ts'
 
@@ -72,5 +72,5 @@ function rolledConversions(
   return `SELECT ${mergedVisitorsIf(`dimension = '${wholeDay}'`)} AS visitors,
   ${[...columns, `${mergedVisitorsIf(anyOf(goals))} AS converted`].join(',\n  ')}
 FROM ${rolledFigures(plan, rolled, by, bind)}
-SETTINGS force_grouping_standard_compatibility = 1`
+${rolledSettings}, force_grouping_standard_compatibility = 1`
 }

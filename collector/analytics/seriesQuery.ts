@@ -3,7 +3,7 @@ import { eventsSource } from '../query/eventsSource.ts'
 import { bindings, conditions } from '../query/where.ts'
 import { dayMs } from '../query/window.ts'
 import type { AnalyticsPlan } from './plan.ts'
-import { rolledFigures, rolledTotalColumns, wholeDay } from './rollup/eventFigures.ts'
+import { rolledFigures, rolledSettings, rolledTotalColumns, wholeDay } from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
 import { type Totals, totalColumns } from './totalsQuery.ts'
 
@@ -35,7 +35,8 @@ export function seriesQuery(
     }
     const sql = `SELECT start_ms, ${rolledTotalColumns}
 FROM ${rolledFigures(plan, rolled, by, bind)}
-GROUP BY start_ms`
+GROUP BY start_ms
+${rolledSettings}`
     return { sql, params }
   }
   const where = conditions(plan, bind).join('\n  AND ')

@@ -3,7 +3,7 @@ import { restMs, visitorsOf } from '../query/sessions.ts'
 import { type Bind, bindings } from '../query/where.ts'
 import { dayMs } from '../query/window.ts'
 import type { AnalyticsPlan } from './plan.ts'
-import { wholeDay } from './rollup/eventFigures.ts'
+import { rolledSettings, wholeDay } from './rollup/eventFigures.ts'
 import { inSpans, type RolledDays, rolledRows, type Span } from './rollup/rolledDays.ts'
 import { joinNumbers, mergedVisitors, rolledVisitors, scannedVisitors } from './rollup/visitorNumbers.ts'
 import { pathOf, type Sessions, sessionsSql } from './sessionsSql.ts'
@@ -35,7 +35,10 @@ ${sessions.sql}
   const counted = `SELECT sessions, viewing_sessions, bounced_sessions, page_ms
 FROM analytics_session_days
 WHERE ${rolledSessions(rolled, wholeDay, bind)}`
-  return { sql: `SELECT ${totalColumns}\nFROM (\n${counted}\nUNION ALL\n${scanned}\n)`, params }
+  return {
+    sql: `SELECT ${totalColumns}\nFROM (\n${counted}\nUNION ALL\n${scanned}\n)\n${rolledSettings}`,
+    params,
+  }
 }
 
 /** SQL: of each page view of a session that meets the plan the milliseconds until the next, of the last until the last event. */
@@ -88,7 +91,10 @@ ${grouped}
 )
 GROUP BY value`
   }
-  return { sql: `${select()}\nORDER BY sessions DESC, value\nLIMIT ${bind('UInt32', limit + 1)}`, params }
+  return {
+    sql: `${select()}\nORDER BY sessions DESC, value\nLIMIT ${bind('UInt32', limit + 1)}${rolled ? `\n${rolledSettings}` : ''}`,
+    params,
+  }
 }
 
 /** SQL of the events without which no session closes on these days. */

@@ -2,7 +2,7 @@ import type { Query } from '../platform/clickhouse/client.ts'
 import { eventsSource } from '../query/eventsSource.ts'
 import { bindings, conditions } from '../query/where.ts'
 import type { AnalyticsPlan } from './plan.ts'
-import { rolledFigures, rolledTotalColumns, wholeDay } from './rollup/eventFigures.ts'
+import { rolledFigures, rolledSettings, rolledTotalColumns, wholeDay } from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
 
 /** What counts of events say; visitors are distinct cookies. */
@@ -21,7 +21,10 @@ export function totalsQuery(plan: AnalyticsPlan, rolled: RolledDays | null = nul
   const { bind, params } = bindings()
   if (rolled) {
     const by = { dimensions: [wholeDay], rolled: [], scanned: [], groupBy: '' }
-    return { sql: `SELECT ${rolledTotalColumns}\nFROM ${rolledFigures(plan, rolled, by, bind)}`, params }
+    return {
+      sql: `SELECT ${rolledTotalColumns}\nFROM ${rolledFigures(plan, rolled, by, bind)}\n${rolledSettings}`,
+      params,
+    }
   }
   const where = conditions(plan, bind).join('\n  AND ')
   const { declared, from } = eventsSource(plan, [], bind)

@@ -13,8 +13,8 @@ import { percentile } from './stats.ts'
 const dayMs = 86_400_000
 /** Of the thirty days all but today. */
 const daysOver = 29
-const times = 40
-const scannedTimes = 6
+const times = 20
+const scannedTimes = 3
 const lagTimes = 100
 const dimensions = 'page_path,referrer_host,country,device_type,event_type,page_host'
 
