@@ -27,10 +27,11 @@ export function Account() {
             <Email account={found} />
             <Password />
             <TwoFactor account={found} changed={account.reload} />
+            {/* With what stands above it, which would push it down. */}
+            <Sessions />
           </>
         )}
       </AsyncView>
-      <Sessions />
     </Page>
   )
 }
