@@ -7,13 +7,14 @@ import { join } from 'node:path'
 import { Command, CommanderError } from 'commander'
 import { readConfig } from './config.ts'
 import type { ClickHouse } from './platform/clickhouse/client.ts'
+import type { ClickHouseAddress } from './platform/clickhouse/cluster.ts'
 import { packageVersion } from './platform/paths.ts'
 import type { Postgres } from './platform/postgres/pool.ts'
 import { StartError } from './platform/startError.ts'
 
 /** Where the service's stores are. */
 interface StoreNotes {
-  clickhouse_url: string
+  clickhouse_url: ClickHouseAddress
   clickhouse_database: string
   postgres_url: string
   public_url: string
@@ -52,9 +53,9 @@ async function withAccounts(run: (postgres: Postgres, publicUrl: string) => Prom
 }
 
 async function openStore(): Promise<ClickHouse> {
-  const { openClickHouse } = await import('./platform/clickhouse/client.ts')
+  const { openDatabase } = await import('./platform/clickhouse/cluster.ts')
   const { clickhouse_url, clickhouse_database } = readStores()
-  return openClickHouse(clickhouse_url, clickhouse_database)
+  return openDatabase(clickhouse_url, clickhouse_database)
 }
 
 const deadLetterDirectory = () => join(readConfig(process.env).dataDir, 'dead_letters')

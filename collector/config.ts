@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
+import type { ClickHouseAddress } from './platform/clickhouse/cluster.ts'
 import { StartError } from './platform/startError.ts'
 
 /** Everything the environment can set. Only this file reads it; the README's table lists the same variables. */
@@ -16,8 +17,8 @@ export interface Config {
   publicUrl: string
   /** FOOTFALL_DATA_DIR, default .footfall: spool, local stores, demo.json. */
   dataDir: string
-  /** CLICKHOUSE_URL, default none: run a local server in the data directory. */
-  clickhouseUrl: string | null
+  /** CLICKHOUSE_URL; or CLICKHOUSE_SHARDS and CLICKHOUSE_CLUSTER; default none: run a local server in the data directory. */
+  clickhouse: ClickHouseAddress | null
   /** CLICKHOUSE_DATABASE, default footfall; sample data stands beside it in <name>_test. */
   clickhouseDatabase: string
   /** DATABASE_URL, default none: run a local PostgreSQL in the data directory. */
@@ -99,7 +100,7 @@ const roles = ['all', 'ingest', 'api'] as const
 export function readConfig(env: Environment): Config {
   const port = integer(env, 'PORT', 8787, 1, 65_535)
   const host = env.HOST || '127.0.0.1'
-  const clickhouseUrl = url(env, 'CLICKHOUSE_URL', ['http:', 'https:'])
+  const clickhouse = clickhouseAddress(env)
   const databaseUrl = url(env, 'DATABASE_URL', ['postgres:', 'postgresql:'])
   const reachableHost = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   const localUrl = `http://${reachableHost.includes(':') ? `[${reachableHost}]` : reachableHost}:${port}`
@@ -110,14 +111,14 @@ export function readConfig(env: Environment): Config {
     localUrl,
     publicUrl,
     dataDir: resolve(env.FOOTFALL_DATA_DIR || '.footfall'),
-    clickhouseUrl,
+    clickhouse,
     clickhouseDatabase: identifier(env, 'CLICKHOUSE_DATABASE', 'footfall'),
     databaseUrl,
     postgresConnectionsMax: env.FOOTFALL_POSTGRES_CONNECTIONS_MAX
       ? integer(env, 'FOOTFALL_POSTGRES_CONNECTIONS_MAX', 0, 14, 100_000)
       : null,
     role: oneOf(env, 'FOOTFALL_ROLE', roles, 'all'),
-    demo: flag(env, 'FOOTFALL_DEMO', clickhouseUrl === null && databaseUrl === null),
+    demo: flag(env, 'FOOTFALL_DEMO', clickhouse === null && databaseUrl === null),
     sampleDays: integer(env, 'FOOTFALL_SAMPLE_DAYS', 30, 0, 30),
     trustedProxies: list(env, 'FOOTFALL_TRUSTED_PROXIES'),
     ipDatabase: env.FOOTFALL_IP_DATABASE ? resolve(env.FOOTFALL_IP_DATABASE) : null,
@@ -145,6 +146,38 @@ export function readConfig(env: Environment): Config {
     logLevel: oneOf(env, 'LOG_LEVEL', logLevels, 'warn'),
   }
 }
+
+/**
+ * CLICKHOUSE_URL, or the servers of CLICKHOUSE_SHARDS: commas between shards, | between the replicas of one, as
+ * ClickHouse itself writes them. None of their errors repeats an address, which may hold a password.
+ */
+function clickhouseAddress(env: Environment): ClickHouseAddress | null {
+  const single = url(env, 'CLICKHOUSE_URL', httpProtocols)
+  const shards = list(env, 'CLICKHOUSE_SHARDS').map((shard) => shard.split('|').map((part) => part.trim()))
+  const name = env.CLICKHOUSE_CLUSTER
+  if (shards.length === 0) {
+    if (name) throw new StartError('CLICKHOUSE_SHARDS is missing beside CLICKHOUSE_CLUSTER')
+    return single
+  }
+  if (single) throw new StartError('CLICKHOUSE_URL and CLICKHOUSE_SHARDS are both set: leave one out')
+  const servers = shards.flat()
+  if (!servers.every((server) => isUrl(server, httpProtocols))) {
+    throw new StartError(
+      'CLICKHOUSE_SHARDS must be addresses that start with http:// or https://, with commas between shards and | between the replicas of a shard',
+    )
+  }
+  if (new Set(servers.map((server) => new URL(server).host)).size < servers.length)
+    throw new StartError('CLICKHOUSE_SHARDS names a server twice')
+  if (!name) {
+    if (servers.length === 1) return servers[0]!
+    throw new StartError(
+      'CLICKHOUSE_CLUSTER is missing beside CLICKHOUSE_SHARDS: what the servers call it in remote_servers',
+    )
+  }
+  return { name: identifier(env, 'CLICKHOUSE_CLUSTER', ''), shards }
+}
+
+const httpProtocols = ['http:', 'https:'] as const
 
 /** All of FOOTFALL_S3_*, or none; without an endpoint it is Amazon's. */
 function s3(env: Environment): S3Settings | null {
@@ -241,8 +274,11 @@ function secret(env: Environment, name: string, charsMin: number): string | null
 function url(env: Environment, name: string, protocols: readonly string[]): string | null {
   const given = env[name]
   if (!given) return null
-  if (!URL.canParse(given) || !protocols.includes(new URL(given).protocol)) {
+  if (!isUrl(given, protocols)) {
     throw new StartError(`${name} must be an address that starts with ${protocols.join('// or ')}//`)
   }
   return given
 }
+
+const isUrl = (given: string, protocols: readonly string[]): boolean =>
+  URL.canParse(given) && protocols.includes(new URL(given).protocol)

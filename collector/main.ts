@@ -85,11 +85,11 @@ async function main(): Promise<void> {
   const started = known && Promise.race([postgresPrepared.done, postgresPrepared.away.then(() => known)])
   const prepared = await (started ?? ready('PostgreSQL', postgresPrepared))
 
-  const { live, test } = stores.clickhouse
+  const { live, shipping, test } = stores.clickhouse
   const identity = keepIdentityFresh(live, log)
   const deadLetterDirectory = join(config.dataDir, 'dead_letters')
   const shippers = openShippers(
-    live,
+    shipping,
     { postgresUrl: stores.postgres.url, collectorId },
     deadLetterDirectory,
     (table) => observerOf(table, live, identity, log),
@@ -150,7 +150,7 @@ async function main(): Promise<void> {
     count: config.workers,
     setupOf: (index) => ({
       config,
-      clickhouseUrl: stores.clickhouse.url,
+      clickhouse: stores.clickhouse.address,
       postgresUrl: stores.postgres.url,
       postgresConnectionsMax: prepared.connections,
       spoolDirectory: directoryOf(index),
@@ -246,7 +246,7 @@ function noteStores(
   { clickhouse, postgres }: Stores,
 ): void {
   const facts = {
-    clickhouse_url: clickhouse.url,
+    clickhouse_url: clickhouse.address,
     clickhouse_database: clickhouseDatabase,
     postgres_url: postgres.url,
     public_url: publicUrl,

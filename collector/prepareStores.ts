@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Config } from './config.ts'
 import { registerCollector } from './ingest/spool/collectors.ts'
-import { migrateClickHouse } from './platform/clickhouse/migrate.ts'
+import { migrateDatabases } from './platform/clickhouse/migrateDatabases.ts'
 import { isUnavailable } from './platform/isUnavailable.ts'
 import type { Stores } from './platform/localStores/open.ts'
 import type { Log } from './platform/log.ts'
@@ -45,17 +45,17 @@ export const preparePostgres = (
 /** Brings both databases of ClickHouse to their newest form, as soon as it is there. */
 export const prepareClickHouse = (
   { clickhouseDatabase }: Config,
-  { clickhouse }: Stores,
+  { clickhouse: { address }, postgres: { pool } }: Stores,
   log: Log,
 ): Preparation<void> =>
   untilDone(
     'ClickHouse',
     log,
     (error) => !(error instanceof StartError),
-    async () => {
-      const databases = [clickhouseDatabase, `${clickhouseDatabase}_test`]
-      await Promise.all(databases.map((database) => migrateClickHouse(clickhouse.url, database)))
-    },
+    () =>
+      migrateDatabases(address, clickhouseDatabase, pool, (servers) =>
+        log.warn({ servers }, 'servers of ClickHouse cannot be reached'),
+      ),
   )
 
 function untilDone<T>(

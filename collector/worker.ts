@@ -27,7 +27,7 @@ import { openSpools } from './ingest/spool/spools.ts'
 import { openUploads } from './lists/upload/uploads.ts'
 import { openOutbound } from './outbound/outbound.ts'
 import { openSealer } from './outbound/sealer.ts'
-import { openClickHouse } from './platform/clickhouse/client.ts'
+import { openDatabases } from './platform/clickhouse/cluster.ts'
 import { lockDirectory } from './platform/localStores/lock.ts'
 import { openLog } from './platform/log.ts'
 import { openMail } from './platform/mail.ts'
@@ -51,10 +51,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
     (error) => log.warn({ error: error.message }, 'a connection to PostgreSQL broke'),
     setup.postgresConnectionsMax,
   )
-  const clickhouse = {
-    live: openClickHouse(setup.clickhouseUrl, config.clickhouseDatabase),
-    test: openClickHouse(setup.clickhouseUrl, `${config.clickhouseDatabase}_test`),
-  }
+  const clickhouse = openDatabases(setup.clickhouse, config.clickhouseDatabase)
   const openReader = createOpenReader(clickhouse, readLimitsOf(config))
   const billing = createBilling({ postgres: pool, log, now: Date.now })
   const ingest = config.role === 'api' ? null : await openIngest(setup, pool)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Config } from './config.ts'
 import type { Demo } from './demo/demo.ts'
 import type { SpooledTable } from './ingest/spool/layout.ts'
+import type { ClickHouseAddress } from './platform/clickhouse/cluster.ts'
 import type { WarnLog } from './platform/log.ts'
 import { type Metrics, registry } from './platform/metrics.ts'
 import { buildRoot } from './platform/paths.ts'
@@ -13,7 +14,7 @@ import { StartError } from './platform/startError.ts'
 /** What a worker is told when it starts. */
 export interface WorkerSetup {
   config: Config
-  clickhouseUrl: string
+  clickhouse: ClickHouseAddress
   postgresUrl: string
   /** How many its pool may open. */
   postgresConnectionsMax: number

@@ -10,7 +10,7 @@ import { StartError } from '../platform/startError.ts'
  * settings name, or local ones, which are started for as long as it takes.
  */
 export async function withServers<T>(config: Config, run: (servers: Servers) => Promise<T>): Promise<T> {
-  if (config.clickhouseUrl && config.databaseUrl) return run(await openServers(config, console))
+  if (config.clickhouse && config.databaseUrl) return run(await openServers(config, console))
   if (!existsSync(config.dataDir))
     throw new StartError(`${config.dataDir} is not there: set FOOTFALL_DATA_DIR, or start the service first`)
   let lock: DirectoryLock
@@ -34,5 +34,5 @@ function serversOfService(dataDir: string): Servers {
   const file = join(dataDir, 'stores.json')
   if (!existsSync(file)) throw new StartError(`${file} is not there yet: the service is still starting`)
   const { clickhouse_url, postgres_url } = JSON.parse(readFileSync(file, 'utf8'))
-  return { clickhouseUrl: clickhouse_url, postgresUrl: postgres_url, stop: async () => {} }
+  return { clickhouse: clickhouse_url, postgresUrl: postgres_url, stop: async () => {} }
 }

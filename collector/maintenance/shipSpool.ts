@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import { spoolParts, tableDirectories } from '../ingest/spool/layout.ts'
 import { openShippers, recoverSpool } from '../ingest/spool/spools.ts'
-import { openClickHouse } from '../platform/clickhouse/client.ts'
+import { openForShipping } from '../platform/clickhouse/cluster.ts'
 import { lockDirectory } from '../platform/localStores/lock.ts'
 import { StartError } from '../platform/startError.ts'
 import { withServers } from './servers.ts'
@@ -25,8 +25,8 @@ export async function shipSpool(config: Config, given: string): Promise<void> {
   const parts = spoolParts(spool).filter((part) => tableDirectories(part).length > 0)
   if (parts.length === 0) throw new StartError(`${directory} holds no spool`)
   const lock = await lockDirectory(directory, 0)
-  await withServers(config, async ({ clickhouseUrl, postgresUrl }) => {
-    const clickhouse = openClickHouse(clickhouseUrl, config.clickhouseDatabase)
+  await withServers(config, async ({ clickhouse: address, postgresUrl }) => {
+    const clickhouse = openForShipping(address, config.clickhouseDatabase)
     const told = { rows: 0, duplicates: 0, deadLetters: 0, troubleAt: 0 }
     // With the collectors that run meanwhile it takes turns as another of them.
     const turns = { postgresUrl, collectorId: randomUUID() }

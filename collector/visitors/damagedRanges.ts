@@ -1,5 +1,7 @@
 import type { Reader } from '../access/reader.ts'
 import { ClickHouseRefused } from '../platform/clickhouse/client.ts'
+import { ofEachShard, partsOf } from '../platform/clickhouse/cluster.ts'
+import { isLostShard } from '../platform/isUnavailable.ts'
 import type { Window } from '../query/window.ts'
 
 /** ClickHouse's codes for rows that are there and cannot be read: a file is cut off, overwritten or gone. */
@@ -21,18 +23,10 @@ const damaged = new Set([
   740, // POTENTIALLY_BROKEN_DATA_PART
 ])
 
-/** The same for a shard of a cluster that does not answer. */
-const lostShard = new Set([
-  209, // SOCKET_TIMEOUT
-  210, // NETWORK_ERROR
-  279, // ALL_CONNECTION_TRIES_FAILED
-  519, // NO_REMOTE_SHARD_AVAILABLE
-])
-
 /** Why a read failed that may succeed without a part of its rows; null for all other errors. */
 export function lossOf(error: unknown): 'damaged' | 'lost shard' | null {
   if (!(error instanceof ClickHouseRefused)) return null
-  return damaged.has(error.code) ? 'damaged' : lostShard.has(error.code) ? 'lost shard' : null
+  return damaged.has(error.code) ? 'damaged' : isLostShard(error) ? 'lost shard' : null
 }
 
 /** Windows are split at full hours, down to one. */
@@ -95,13 +89,17 @@ function joined(windows: readonly Window[]): Window[] {
  * in them is missing without an error. A part whose month nobody can tell counts for every window.
  */
 export async function hasBrokenParts(reader: Reader, { startMs, endMs }: Window): Promise<boolean> {
+  const { clickhouse } = reader
   const [found] = await reader.rows<{ parts: number }>({
-    sql: `SELECT count() AS parts FROM system.detached_parts
-          WHERE database = currentDatabase() AND table = 'events' AND startsWith(ifNull(reason, ''), 'broken')
+    sql: `SELECT count() AS parts FROM ${ofEachShard(clickhouse, 'system.detached_parts')}
+          WHERE database = {database:String} AND table = {table:String} AND startsWith(ifNull(reason, ''), 'broken')
             AND (partition_id IS NULL OR toUInt32OrZero(partition_id) BETWEEN
               toYYYYMM(fromUnixTimestamp64Milli({startMs:Int64}, 'UTC')) AND
               toYYYYMM(fromUnixTimestamp64Milli({lastMs:Int64}, 'UTC')))`,
-    params: { startMs, lastMs: endMs - 1 },
+    params: {
+      ...{ startMs, lastMs: endMs - 1 },
+      ...{ database: clickhouse.database, table: partsOf(clickhouse, 'events')[0]!.table },
+    },
   })
   return found!.parts > 0
 }

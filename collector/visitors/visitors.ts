@@ -21,7 +21,7 @@ export interface Visitors extends Pick<Page, 'records' | 'rows'> {
  * is thrown as it came.
  */
 export async function readVisitors(reader: Reader, unnamed: VisitorsPlan, format: Format): Promise<Visitors> {
-  const plan = await nameProjects(reader, unnamed)
+  const plan = await withProjects(reader, unnamed)
   // By its first column a row of CSV is told from a line of a value.
   const form = rowForm(plan, format, format === 'csv')
   const read = async (readable: VisitorsPlan) => {
@@ -45,6 +45,16 @@ export async function readVisitors(reader: Reader, unnamed: VisitorsPlan, format
       isReadable(reader, visitorsQuery({ ...plan, window }, { leadsWithNext: false, hasMembers: true })),
     )
     return { ...(await read({ ...plan, gaps })), hasPartialData: true }
+  }
+}
+
+/** Without their names where a shard does not answer, whose projects nobody can tell. */
+async function withProjects(reader: Reader, plan: VisitorsPlan): Promise<VisitorsPlan> {
+  try {
+    return await nameProjects(reader, plan)
+  } catch (error) {
+    if (lossOf(error) !== 'lost shard') throw error
+    return plan
   }
 }
 

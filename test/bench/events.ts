@@ -14,6 +14,8 @@ export interface MadeEvents {
   spanMs: number
   /** SQL: the number of the event's cookie, from the event's `number`. */
   cookie: string
+  /** Default: events. */
+  table?: string
 }
 
 /** The id of the cookie of that number. */
@@ -34,15 +36,15 @@ export async function optimize(
 
 /** Makes events of the demo project. */
 export async function makeEvents(
-  { url, database }: Store,
-  demo: Demo,
-  { rows, newestMs, spanMs, cookie }: MadeEvents,
+  { url, database }: Pick<Store, 'url' | 'database'>,
+  demo: Pick<Demo, 'organization_id' | 'project_id' | 'pixel_id'>,
+  { rows, newestMs, spanMs, cookie, table = 'events' }: MadeEvents,
 ): Promise<void> {
   const clickhouse = openClickHouse(url, database)
   for (let from = 0; from < rows; from += rowsPerInsert) {
     await clickhouse.command({
       sql: `
-      INSERT INTO events (organization_id, project_id, pixel_id, event_id, event_type, ts_millis, event_data,
+      INSERT INTO ${table} (organization_id, project_id, pixel_id, event_id, event_type, ts_millis, event_data,
         cookie_id, user_agent, referrer_url, client_ip, page_url, page_host, page_path, browser, browser_version, os,
         os_version, device_type, is_bot, received_at, spool_id, seq)
       SELECT {organization:UUID}, {project:UUID}, {pixel:UUID}, generateUUIDv4(number),
@@ -69,5 +71,5 @@ export async function makeEvents(
     })
   }
   await clickhouse.close()
-  await optimize({ url, database }, 'events')
+  await optimize({ url, database }, table)
 }

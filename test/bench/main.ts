@@ -18,6 +18,7 @@ import { read } from './read.ts'
 import { readable } from './readable.ts'
 import type { Bench, Row } from './rows.ts'
 import { scale } from './scale.ts'
+import { shards } from './shards.ts'
 import { ship } from './ship.ts'
 import { tiers } from './tiers.ts'
 import { trackersSideBySide } from './trackers.ts'
@@ -50,6 +51,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   intent,
   dashboard,
   scale,
+  shards,
 }
 
 const { values: flags, positionals } = parseArgs({

@@ -14,6 +14,7 @@ import { type PostgresProxy, startPostgresProxy } from '../harness/postgresProxy
 import { waitFor } from '../harness/service.ts'
 import { measureReadable } from './readable.ts'
 import type { Bench, Row } from './rows.ts'
+import { shards } from './shards.ts'
 import { percentile } from './stats.ts'
 
 const rate = 200
@@ -23,7 +24,8 @@ const killWatchMs = 15_000
 const pollMs = 100
 
 /** Two collectors and one api on the same stores: what happens to events and reads while one of them is away. */
-export async function scale({ log, seconds }: Bench): Promise<Row[]> {
+export async function scale(bench: Bench): Promise<Row[]> {
+  const { log, seconds } = bench
   const directory = mkdtempSync(join(tmpdir(), 'footfall-bench-scale-'))
   const [clickhouse, postgres] = await Promise.all([
     startLocalClickHouse(join(directory, 'clickhouse'), log),
@@ -39,6 +41,7 @@ export async function scale({ log, seconds }: Bench): Promise<Row[]> {
       await measureTakeover(cluster, random, log),
       await measureRestarts(cluster, random, log),
       await measureOutage(cluster, proxy, random, { seconds: seconds * 12, log }),
+      await shards(bench),
       ...notMeasured(),
     ]
   } finally {
@@ -178,11 +181,5 @@ const notMeasured = (): Row[] => [
     value: 'not measured',
     target: '≥ 1.8',
     detail: `this machine has ${availableParallelism()} cores; two collectors, both stores and the load need six`,
-  },
-  {
-    what: 'a page of one pixel on two shards ÷ on one',
-    value: 'not measured',
-    target: '≤ 1.2',
-    detail: 'events have one shard',
   },
 ]

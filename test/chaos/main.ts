@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
 import { startLocalPostgres } from '../../collector/platform/postgres/local.ts'
+import { startShards } from '../harness/shards.ts'
 import { isChargedOnce, runBilling } from './billing.ts'
 import { isOnce, type Mishap, mishaps, runCluster } from './cluster.ts'
 import { runDiskFull } from './diskFull.ts'
@@ -31,7 +32,7 @@ const help = `Usage: npm run chaos -- [scenario] [options]
   --scenario soak    steady load: --minutes 60 --rate 1000
   --scenario billing what is charged against what is delivered: --requests 10000 --connections 20 --kills 12
   --scenario pages   records of an audience's builds against what is charged: --requests 10000 --connections 20 --kills 12
-  --scenario cluster several collectors and one api: --kills 200 --collectors 3 --rate 300
+  --scenario cluster several collectors and one api: --kills 200 --collectors 3 --shards 1 --rate 300
       --mishaps ${mishaps.join(',')}
   --scenario upgrade collectors replaced by this version, one after the other:
       --from DIR (a checkout of the version before, built) --collectors 3 --rate 300
@@ -48,6 +49,7 @@ const optionTypes = {
   kinds: { type: 'string', default: killKinds.join(',') },
   mishaps: { type: 'string', default: mishaps.join(',') },
   collectors: { type: 'string', default: '3' },
+  shards: { type: 'string', default: '1' },
   connections: { type: 'string' },
   from: { type: 'string' },
   requests: { type: 'string', default: '10000' },
@@ -126,12 +128,14 @@ async function runScenario(scenario: string, seed: number) {
         }),
       )
     case 'cluster':
-      return withStores((stores, killStore) =>
-        runCluster({
-          ...{ ...own, stores, killStore, rate: rate(300), kills: Number(flags.kills ?? 200) },
-          ...{ collectors: Number(flags.collectors), connections: Number(flags.connections ?? 12) },
-          ...{ mishaps: flags.mishaps.split(',').map(mishapOf), pauseMsMax: 20_000 },
-        }),
+      return withStores(
+        (stores, killStore) =>
+          runCluster({
+            ...{ ...own, stores, killStore, rate: rate(300), kills: Number(flags.kills ?? 200) },
+            ...{ collectors: Number(flags.collectors), connections: Number(flags.connections ?? 12) },
+            ...{ mishaps: flags.mishaps.split(',').map(mishapOf), pauseMsMax: 20_000 },
+          }),
+        Number(flags.shards),
       )
     case 'upgrade':
       if (!flags.from) throw new Error('--from DIR is missing: a built checkout of the version before')
@@ -169,33 +173,42 @@ function mishapOf(name: string): Mishap {
 }
 
 /** A ClickHouse of the scenario's own, so that something can stand between it and the service. */
-async function withClickHouse<T>(
-  scenario: (clickhouseUrl: string, kill: () => void) => Promise<T>,
-): Promise<T> {
+async function withClickHouse<T>(scenario: (clickhouseUrl: string) => Promise<T>): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), 'footfall-chaos-clickhouse-'))
   const clickhouse = await startLocalClickHouse(directory, log)
   try {
-    return await scenario(clickhouse.url, () => killNow(clickhouse.pid()!))
+    return await scenario(clickhouse.url)
   } finally {
     await clickhouse.stop()
     rmSync(directory, { recursive: true, force: true })
   }
 }
 
-/** The same with a PostgreSQL, both of which outlive the service. */
-function withStores<T>(
-  scenario: (stores: Stores, kill: (store: 'clickhouse' | 'postgres') => void) => Promise<T>,
+type KillStore = (store: 'clickhouse' | 'postgres') => void
+
+/** Both stores, which outlive the service: a PostgreSQL, and a ClickHouse of so many shards, of which any is killed. */
+async function withStores<T>(
+  scenario: (stores: Stores, kill: KillStore) => Promise<T>,
+  shardCount = 1,
 ): Promise<T> {
-  return withClickHouse(async (clickhouseUrl, killClickHouse) => {
-    const directory = mkdtempSync(join(tmpdir(), 'footfall-chaos-postgres-'))
-    const postgres = await startLocalPostgres(directory, log)
-    try {
-      return await scenario({ clickhouseUrl, databaseUrl: postgres.url }, (store) =>
-        store === 'clickhouse' ? killClickHouse() : killNow(postgres.pid()!),
-      )
-    } finally {
-      await postgres.stop()
-      rmSync(directory, { recursive: true, force: true })
-    }
-  })
+  const directory = mkdtempSync(join(tmpdir(), 'footfall-chaos-stores-'))
+  const [{ servers, env, stop }, postgres] = await Promise.all([
+    startShards(join(directory, 'clickhouse'), shardCount, log),
+    startLocalPostgres(join(directory, 'postgres'), log),
+  ])
+  const stores = {
+    databaseUrl: postgres.url,
+    ...(shardCount === 1 ? { clickhouseUrl: servers[0]!.url } : { shards: env }),
+  }
+  let kills = 0
+  const kill: KillStore = (store) => {
+    const killed = store === 'postgres' ? postgres : servers[kills++ % shardCount]!
+    killNow(killed.pid()!)
+  }
+  try {
+    return await scenario(stores, kill)
+  } finally {
+    await Promise.all([stop(), postgres.stop()])
+    rmSync(directory, { recursive: true, force: true })
+  }
 }

@@ -10,6 +10,8 @@ export interface Stores {
   clickhouseUrl?: string
   /** Default: one that its service makes, and that stays. */
   clickhouseDatabase?: string
+  /** Instead: what names the servers of a cluster. */
+  shards?: Record<string, string>
   databaseUrl?: string
 }
 
@@ -27,11 +29,13 @@ export const withoutLimits = { FOOTFALL_BEACONS_PER_IP: '0', FOOTFALL_BEACONS_PE
 export const environmentOf = ({
   clickhouseUrl,
   clickhouseDatabase = `chaos_${randomBytes(6).toString('hex')}`,
+  shards,
   databaseUrl,
 }: Stores): Record<string, string> => ({
   ...withoutLimits,
   FOOTFALL_DEMO: 'true',
   ...(clickhouseUrl && { CLICKHOUSE_URL: clickhouseUrl, CLICKHOUSE_DATABASE: clickhouseDatabase }),
+  ...shards,
   ...(databaseUrl && { DATABASE_URL: databaseUrl }),
 })
 

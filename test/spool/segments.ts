@@ -19,7 +19,12 @@ const context = {
 }
 
 /** A row of `events`, as ingest hands it to the spool. */
-export const row = (eventId: string = randomUUID(), tsMillis = Date.now(), projectId = context.projectId) =>
+export const row = (
+  eventId: string = randomUUID(),
+  tsMillis = Date.now(),
+  projectId = context.projectId,
+  pixelId = context.pixelId,
+) =>
   eventRow(
     {
       event_id: eventId,
@@ -27,7 +32,7 @@ export const row = (eventId: string = randomUUID(), tsMillis = Date.now(), proje
       event_data: { url: '/', timestamp: '' },
       sentMillis: 0,
     } as ValidEvent,
-    sharedMembers({ ...context, projectId }),
+    sharedMembers({ ...context, projectId, pixelId }),
     tsMillis,
   )
 

@@ -138,7 +138,7 @@ const anyOf = (conditions: readonly (string | false)[], params: Record<string, s
 
 /** Deletes links, and has the dictionaries that reads ask forget them. */
 async function deleteLinks(clickhouse: ClickHouse, condition: Query): Promise<boolean> {
-  const isLeft = await deleteRows(clickhouse, 'identity_links', condition, 'SETTINGS mutations_sync = 1')
+  const isLeft = await deleteRows(clickhouse, 'identity_links', condition, 'SETTINGS mutations_sync = 2')
   if (isLeft) await reloadIdentity(clickhouse)
   return isLeft
 }

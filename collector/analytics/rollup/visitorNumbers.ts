@@ -7,7 +7,11 @@ import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
 import type { Window } from '../../query/window.ts'
 
 /** SQL: a join that brings `number` to rows; 0 where the visitor has none. `cookies` selects the ids that may occur. */
-export const joinNumbers = (cookie: string, project: string, cookies: string): string => `ANY LEFT JOIN (
+export const joinNumbers = (
+  cookie: string,
+  project: string,
+  cookies: string,
+): string => `GLOBAL ANY LEFT JOIN (
 SELECT cookie_id AS _numbered_cookie_id, number FROM analytics_visitors
 WHERE project_id = ${project} AND cookie_id IN (${cookies})
 ) AS numbers ON _numbered_cookie_id = ${cookie}`
@@ -57,7 +61,7 @@ export async function numberVisitors(
   if (found!.is_unique) return
   for (const table of ['analytics_runs', 'analytics_visitors'])
     await clickhouse.command({
-      sql: `ALTER TABLE ${table} DELETE WHERE project_id = {projectId:UUID} SETTINGS mutations_sync = 1`,
+      sql: `ALTER TABLE ${table} DELETE WHERE project_id = {projectId:UUID} SETTINGS mutations_sync = 2`,
       params,
     })
   throw new Error(`visitors of project ${projectId} had the same number: its days are counted anew`)
@@ -73,6 +77,6 @@ export async function forgetVisitors(clickhouse: ClickHouse, projectId: string):
         (SELECT cookie_id FROM events WHERE project_id = {projectId:UUID} AND source = 'pixel')`,
       params: { projectId },
     },
-    'SETTINGS mutations_sync = 1',
+    'SETTINGS mutations_sync = 2',
   )
 }

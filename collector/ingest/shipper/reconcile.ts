@@ -34,11 +34,21 @@ export async function withoutStoredLines(
   return missing.length === 0 ? [] : [Buffer.concat(missing)]
 }
 
-/** True while ClickHouse still works on an insert, begun by a process that is gone: of a segment, or of any. */
-export async function isBeingInserted(clickhouse: ClickHouse, queryIdPrefix: string): Promise<boolean> {
-  const [running] = await clickhouse.rows<{ queries: number }>({
-    sql: 'SELECT count() AS queries FROM system.processes WHERE startsWith(query_id, {prefix:String}) AND current_database = currentDatabase()',
-    params: { prefix: queryIdPrefix },
-  })
-  return running!.queries > 0
+/**
+ * True while ClickHouse still works on an insert, begun by a process that is gone: of a segment, or of any. What one
+ * server was given, others may still work on, so all of them are asked.
+ */
+export async function isBeingInserted({ nodes }: ClickHouse, queryIdPrefix: string): Promise<boolean> {
+  const running = await Promise.all(
+    nodes.map((node) =>
+      node.rows<{ queries: number }>({
+        // What another server asks for is in no database of its own.
+        sql: `SELECT count() AS queries FROM system.processes
+              WHERE startsWith(initial_query_id, {prefix:String})
+                AND (current_database = currentDatabase() OR NOT is_initial_query)`,
+        params: { prefix: queryIdPrefix },
+      }),
+    ),
+  )
+  return running.some(([node]) => node!.queries > 0)
 }

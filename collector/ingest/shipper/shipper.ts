@@ -72,7 +72,8 @@ export class Shipper {
   #running: Promise<void> | null = null
   #cancelPause: (() => void) | null = null
   #isStopped = false
-  #serverStartedAt: number | null = null
+  /** Of each shard. */
+  #startedAt: readonly number[] | null = null
   #serverIsInDoubt = true
   #needsRoomUntil = 0
 
@@ -256,17 +257,15 @@ export class Shipper {
     unlink(path).catch(() => {})
   }
 
-  /** Is it still the server that confirmed the last segments? If not, they are looked for in it. */
+  /** Are they still the servers that confirmed the last segments? If not, they are looked for. */
   async noticeRestart(): Promise<void> {
-    const [server] = await this.#options.clickhouse.rows<{ startedAt: number }>({
-      sql: 'SELECT toUnixTimestamp(now()) - uptime() AS startedAt',
-      params: {},
-    })
-    const known = this.#serverStartedAt
-    this.#serverStartedAt = server!.startedAt
+    const startedAt = await Promise.all(this.#options.clickhouse.shards.map(startOf))
+    const known = this.#startedAt
+    this.#startedAt = startedAt
     this.#serverIsInDoubt = false
     // Both numbers are rounded to the second.
-    if (known !== null && this.#serverStartedAt > known + 1) this.addUncertain([...this.#shipped.keys()])
+    if (known && startedAt.some((at, shard) => at > known[shard]! + 1))
+      this.addUncertain([...this.#shipped.keys()])
   }
 
   #pause(ms: number): Promise<void> {
@@ -278,6 +277,15 @@ export class Shipper {
       }
     })
   }
+}
+
+/** When a server was started, seconds since 1970. */
+async function startOf(clickhouse: ClickHouse): Promise<number> {
+  const [server] = await clickhouse.rows<{ started_at: number }>({
+    sql: 'SELECT toUnixTimestamp(now()) - uptime() AS started_at',
+    params: {},
+  })
+  return server!.started_at
 }
 
 /** Segments are called `<spool_id>.<first seq>.<state>`. */

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Config } from '../../config.ts'
 import { type ClickHouse, openClickHouse } from '../../platform/clickhouse/client.ts'
+import { type ClickHouseAddress, testDatabaseOf } from '../../platform/clickhouse/cluster.ts'
 import { localBackups } from '../../platform/clickhouse/local.ts'
 import { saveDictionaryLogin } from '../../platform/clickhouse/login.ts'
 import { migrateClickHouse } from '../../platform/clickhouse/migrate.ts'
@@ -19,7 +20,7 @@ const pollMs = 200
 /** The databases of a configuration. */
 const databasesOf = ({ clickhouseDatabase }: Config): readonly [string, string] => [
   clickhouseDatabase,
-  `${clickhouseDatabase}_test`,
+  testDatabaseOf(clickhouseDatabase),
 ]
 
 /** Backs both databases up: to `destination`, or those of the local server into `directory`, which must not be there. */
@@ -88,9 +89,20 @@ export async function restoreClickHouse(
   for (const database of databases) await migrateClickHouse(url, database)
 }
 
+/**
+ * The one server that a backup is of. Throws StartError where there are several, which only ClickHouse itself can back
+ * up, each with its own part.
+ */
+export function requireOneServer(address: ClickHouseAddress): string {
+  if (typeof address === 'string') return address
+  throw new StartError(
+    'CLICKHOUSE_SHARDS names several servers, of which this command makes no backup: back each up with ClickHouse’s own BACKUP, PostgreSQL with pg_dump, and keep the data directories of all collectors',
+  )
+}
+
 /** The one directory that a local server's backups may lie in. Throws StartError where the server is not ours. */
-function localBackupsOf({ clickhouseUrl, dataDir }: Config): string {
-  if (clickhouseUrl)
+function localBackupsOf({ clickhouse, dataDir }: Config): string {
+  if (clickhouse)
     throw new StartError(
       "say with --clickhouse where ClickHouse itself keeps the backup: \"Disk('backups', 'monday')\", \"S3('https://…', 'key', 'secret')\"",
     )

@@ -10,6 +10,7 @@ import {
   backUpClickHouse,
   type Destination,
   requireEmptyClickHouse,
+  requireOneServer,
   restoreClickHouse,
 } from './clickhouse.ts'
 import { copyFiles, putFilesBack } from './files.ts'
@@ -38,7 +39,8 @@ export async function backUp(config: Config, given: string, { clickhouse }: Opti
   const parts = partsOf(directory)
   mkdirSync(parts.postgres, { recursive: true, mode: 0o700 })
   const created_at = new Date().toISOString()
-  await withServers(config, async ({ clickhouseUrl, postgresUrl }) => {
+  await withServers(config, async ({ clickhouse: address, postgresUrl }) => {
+    const clickhouseUrl = requireOneServer(address)
     const spoolBytes = copyFiles(config.dataDir, parts.files)
     const postgres = await withPool(postgresUrl, (pool) => dumpPostgres(pool, parts.postgres))
     const there = await backUpClickHouse(clickhouseUrl, config, parts.clickhouse, clickhouse ?? null)
@@ -63,19 +65,14 @@ export async function restore(config: Config, given: string, { clickhouse }: Opt
   const lock = await lockDirectory(dataDir, 0)
   const servers = await openServers(config, console)
   try {
+    const clickhouseUrl = requireOneServer(servers.clickhouse)
     await withPool(servers.postgresUrl, async (pool) => {
       await requireEmptyPostgres(pool)
-      await requireEmptyClickHouse(servers.clickhouseUrl, config)
+      await requireEmptyClickHouse(clickhouseUrl, config)
       await loadPostgres(pool, manifest.postgres, parts.postgres)
     })
     console.log(`PostgreSQL: ${manifest.postgres.tables.length} tables`)
-    await restoreClickHouse(
-      servers.clickhouseUrl,
-      config,
-      manifest.clickhouse,
-      parts.clickhouse,
-      clickhouse ?? null,
-    )
+    await restoreClickHouse(clickhouseUrl, config, manifest.clickhouse, parts.clickhouse, clickhouse ?? null)
     console.log('ClickHouse: both databases')
     putFilesBack(parts.files, dataDir)
     console.log(

@@ -1,22 +1,41 @@
-import { type ClickHouse, openClickHouse } from '../../platform/clickhouse/client.ts'
-import { migrationNames } from '../../platform/clickhouse/migrate.ts'
-import { clockFinding, type Finding, found, gigabytes, schemaFinding } from './finding.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import type { ClickHouseAddress } from '../../platform/clickhouse/cluster.ts'
+import { requireCluster } from '../../platform/clickhouse/distributed.ts'
+import {
+  closeNodes,
+  hostOf,
+  migrationNames,
+  openNodes,
+  type SchemaNode,
+} from '../../platform/clickhouse/migrate.ts'
+import { askAll, clockFinding, type Finding, found, gigabytes, schemaFinding } from './finding.ts'
 
 const freeShareMin = 0.1
 
-export async function examineClickHouse(url: string, database: string): Promise<Finding[]> {
-  const server = openClickHouse(url, 'default')
+/** All servers of a cluster, each by its name. */
+export async function examineClickHouse(address: ClickHouseAddress, database: string): Promise<Finding[]> {
+  const nodes = openNodes(address, 'default')
   try {
-    return [...(await examineServer(server)), ...(await examineSchema(server, database))]
+    const found = await Promise.all(nodes.map((node) => examineNode(node, address, database)))
+    return found.flat()
   } finally {
-    await server.close()
+    await closeNodes(nodes)
   }
+}
+
+function examineNode(node: SchemaNode, address: ClickHouseAddress, database: string): Promise<Finding[]> {
+  const { clickhouse, shard } = node
+  const name = typeof address === 'string' ? 'ClickHouse' : `ClickHouse ${hostOf(node)}`
+  return askAll(name, async () => {
+    if (typeof address !== 'string') await requireCluster(clickhouse, address, shard, database)
+    return [...(await examineServer(clickhouse, name)), ...(await examineSchema(clickhouse, name, database))]
+  })
 }
 
 const ask = <Row>(server: ClickHouse, sql: string, params: Record<string, unknown> = {}): Promise<Row[]> =>
   server.rows<Row>({ sql, params })
 
-async function examineServer(server: ClickHouse): Promise<Finding[]> {
+async function examineServer(server: ClickHouse, name: string): Promise<Finding[]> {
   await ask(server, 'SELECT 1') // Connected: the next answer takes as long as the way does.
   const sentAt = Date.now()
   const [state] = await ask<{ now: number; version: string }>(
@@ -29,25 +48,25 @@ async function examineServer(server: ClickHouse): Promise<Finding[]> {
     "SELECT name, toFloat64(free_space) AS free, toFloat64(total_space) AS total FROM system.disks WHERE type = 'Local'",
   )
   return [
-    found(`ClickHouse ${state!.version} answers in ${receivedAt - sentAt} ms`),
-    clockFinding('ClickHouse', Number(state!.now), sentAt, receivedAt),
-    ...disks.map(({ name, free, total }) =>
+    found(`${name} ${state!.version} answers in ${receivedAt - sentAt} ms`),
+    clockFinding(name, Number(state!.now), sentAt, receivedAt),
+    ...disks.map(({ name: disk, free, total }) =>
       found(
-        `ClickHouse's disk ${name} has ${gigabytes(free)} of ${gigabytes(total)} free`,
+        `${name}'s disk ${disk} has ${gigabytes(free)} of ${gigabytes(total)} free`,
         free < total * freeShareMin ? 'make it larger: merges need room, and without any inserts stop' : null,
       ),
     ),
   ]
 }
 
-async function examineSchema(server: ClickHouse, database: string): Promise<Finding[]> {
+async function examineSchema(server: ClickHouse, name: string, database: string): Promise<Finding[]> {
   const params = { database }
   const [there] = await ask(
     server,
     "SELECT name FROM system.tables WHERE database = {database:String} AND name = 'migrations'",
     params,
   )
-  if (!there) return [schemaFinding('ClickHouse', [], migrationNames())]
+  if (!there) return [schemaFinding(name, [], migrationNames())]
   const applied = await ask<{ name: string }>(server, `SELECT name FROM ${database}.migrations`)
   const dictionaries = await ask<{ name: string; last_exception: string }>(
     server,
@@ -68,12 +87,12 @@ async function examineSchema(server: ClickHouse, database: string): Promise<Find
   )
   return [
     schemaFinding(
-      'ClickHouse',
-      applied.map(({ name }) => name),
+      name,
+      applied.map((migration) => migration.name),
       migrationNames(),
     ),
-    ...dictionaries.map(({ name, last_exception }) =>
-      found(`the dictionary ${name} cannot be read`, firstLine(last_exception)),
+    ...dictionaries.map(({ name: dictionary, last_exception }) =>
+      found(`the dictionary ${dictionary} of ${name} cannot be read`, firstLine(last_exception)),
     ),
     ...mutations.map(({ table, latest_fail_reason }) =>
       found(`a mutation of ${table} fails`, firstLine(latest_fail_reason)),

@@ -7,11 +7,11 @@ import { examinePostgres } from './postgres.ts'
 
 /** `footfall doctor`: a line for each thing, in plain words. Returns whether all is well. */
 export const examine = (config: Config): Promise<boolean> =>
-  withServers(config, async ({ clickhouseUrl, postgresUrl }) => {
+  withServers(config, async ({ clickhouse, postgresUrl }) => {
     const findings = [
       ...(await examineMachine(config)),
       ...(await askAll('PostgreSQL', () => examinePostgres(postgresUrl))),
-      ...(await askAll('ClickHouse', () => examineClickHouse(clickhouseUrl, config.clickhouseDatabase))),
+      ...(await examineClickHouse(clickhouse, config.clickhouseDatabase)),
     ]
     for (const { ok, text } of findings) console.log(`${ok ? '✓' : '✗'} ${text}`)
     const troubles = findings.filter(({ ok }) => !ok).length

@@ -54,12 +54,12 @@ export const companyDomains = `SELECT ${hemAsNumber('hem')} AS _hem_number, comp
 
 /**
  * What to select from so that all rows of `events`, or of a join with it, have these fields of their visitors' profiles: for a whole window,
- * where asking for each row's person would cost more than reading everybody once.
+ * where asking for each row's person would cost more than reading everybody once (GLOBAL: on one server, for all shards).
  */
 export function eventsWithProfiles(fields: readonly Field[], events = 'events'): string {
   if (fields.length === 0) return events
   const names = fields.map(({ name }) => name).join(', ')
-  return `${events} ANY LEFT JOIN (SELECT ${hemAsNumber('hem')} AS _hem_number, ${names} FROM ${profiles}) AS known ON known._hem_number = ${hemNumber}`
+  return `${events} GLOBAL ANY LEFT JOIN (SELECT ${hemAsNumber('hem')} AS _hem_number, ${names} FROM ${profiles}) AS known ON known._hem_number = ${hemNumber}`
 }
 
 /** The cookies that may be a person's: an index finds their events, and hemNumber decides. Both are placeholders. */

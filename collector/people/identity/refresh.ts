@@ -4,8 +4,11 @@ import type { WarnLog } from '../../platform/log.ts'
 /** How long links are only in the small dictionary of late ones, at most: well within the hour that it covers. */
 const reloadAllEveryMs = 5 * 60_000
 
-const reload = (clickhouse: ClickHouse, dictionary: string): Promise<void> =>
-  clickhouse.command({ sql: `SYSTEM RELOAD DICTIONARY ${dictionary}`, params: {} })
+/** Every server has dictionaries of its own. */
+const reload = async ({ nodes }: ClickHouse, dictionary: string): Promise<void> => {
+  const sql = `SYSTEM RELOAD DICTIONARY ${dictionary}`
+  await Promise.all(nodes.map((node) => node.command({ sql, params: {} })))
+}
 
 /** Makes reads see what was loaded or erased: call it when links or profiles were changed by other means than beacons. */
 export async function reloadIdentity(clickhouse: ClickHouse): Promise<void> {

@@ -104,7 +104,7 @@ export async function carryOutErasures({ postgres, clickhouse }: ErasureDeps): P
   ])
   // Days that were counted with their events are read no longer once these are gone (analytics/rollup).
   if (!left.includes(true)) left.push(await deleteRows(clickhouse, 'analytics_visitors', ofCookies(erasures)))
-  left.push(await deleteRows(clickhouse, 'identity_links', ofLinks(erasures), 'SETTINGS mutations_sync = 1'))
+  left.push(await deleteRows(clickhouse, 'identity_links', ofLinks(erasures), 'SETTINGS mutations_sync = 2'))
   if (left.includes(true)) {
     await reloadIdentity(clickhouse)
     return true

@@ -34,7 +34,7 @@ export async function deleteExpired(
   await deleteRows(clickhouse, 'rejected_events', inProjects('received_at'))
   await deleteRows(clickhouse, 'duplicate_events', inProjects('received_at'))
   const links = expired(groups, 'observed_at', todayMs, false)
-  if (await deleteRows(clickhouse, 'identity_links', links, 'SETTINGS mutations_sync = 1')) {
+  if (await deleteRows(clickhouse, 'identity_links', links, 'SETTINGS mutations_sync = 2')) {
     await reloadIdentity(clickhouse)
   }
 }

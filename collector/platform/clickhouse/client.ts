@@ -48,6 +48,12 @@ export class ClickHouseRefused extends Error {
 /** The only door to ClickHouse: nothing outside this file knows the driver. */
 export interface ClickHouse {
   readonly database: string
+  /** What the servers call the cluster that they are; null where there is one server only. */
+  readonly cluster: string | null
+  /** Each shard by itself, the first of which holds all that is not sharded; itself where nothing is. */
+  readonly shards: readonly ClickHouse[]
+  /** Every server, replicas included. */
+  readonly nodes: readonly ClickHouse[]
   /** Runs a query and parses its rows. For small answers. */
   rows<Row>(query: Query): Promise<Row[]>
   /** Runs a query and hands its bytes on unparsed. */
@@ -81,6 +87,9 @@ export const outputSettings: ClickHouseSettings = {
   format_csv_null_representation: '',
 }
 
+/** Settings of ClickHouse, as it takes them over HTTP. */
+export type OwnSettings = Readonly<Record<string, string | number>>
+
 /** One block per insert: the deduplication token counts per block. */
 const insertSettings: ClickHouseSettings = {
   async_insert: 0,
@@ -93,8 +102,11 @@ const insertSettings: ClickHouseSettings = {
   input_format_skip_unknown_fields: 1,
 }
 
-/** Opens `url` (credentials included) on `database`. Nothing is sent before the first call. */
-export function openClickHouse(url: string, database: string): ClickHouse {
+/**
+ * Opens `url` (credentials included) on `database`. Nothing is sent before the first call. `own` are settings that all
+ * its statements have; cluster.ts opens several servers.
+ */
+export function openClickHouse(url: string, database: string, own: OwnSettings = {}): ClickHouse {
   const client = createClient({
     url,
     database,
@@ -104,12 +116,18 @@ export function openClickHouse(url: string, database: string): ClickHouse {
     // Large values go in the body: proxies refuse long addresses.
     use_multipart_params_auto: true,
     keep_alive: { idle_socket_ttl: 2_000 },
-    clickhouse_settings: outputSettings,
+    clickhouse_settings: { ...outputSettings, ...own },
     log: { level: 127 },
   })
 
-  return {
-    database,
+  const clickhouse: ClickHouse = {
+    ...{ database, cluster: null },
+    get shards() {
+      return [clickhouse]
+    },
+    get nodes() {
+      return [clickhouse]
+    },
 
     async rows<Row>(query: Query) {
       const result = await client
@@ -123,7 +141,7 @@ export function openClickHouse(url: string, database: string): ClickHouse {
     },
 
     stream: (query, format, signal, settings) =>
-      openStream(url, database, query, format, { signal, settings }),
+      openStream(url, database, query, format, { signal, settings: { ...own, ...settings } }),
 
     async command(query) {
       await client.command({ query: query.sql, query_params: { ...query.params } }).catch(translate)
@@ -145,7 +163,7 @@ export function openClickHouse(url: string, database: string): ClickHouse {
       await text(answer.stream)
     },
 
-    feed: (query, bytes, settings = {}) => insertRaw(url, database, query, bytes, settings),
+    feed: (query, bytes, settings = {}) => insertRaw(url, database, query, bytes, { ...own, ...settings }),
 
     async ping() {
       return (await client.ping()).success
@@ -153,6 +171,7 @@ export function openClickHouse(url: string, database: string): ClickHouse {
 
     close: () => client.close(),
   }
+  return clickhouse
 }
 
 /** The driver's error in our words. */

@@ -1,4 +1,4 @@
-import { eventColumns, type Field, profileFields } from '../../../schemas/fields.ts'
+import type { Field } from '../../../schemas/fields.ts'
 import type { ClickHouse } from './client.ts'
 import { normalForms } from './normalForm.ts'
 
@@ -9,15 +9,14 @@ export const columnDefinition = ({ name, columnType, alias, materialized }: Fiel
 }
 
 /**
- * Brings the tables in line with the field table, whatever release made them: adds a column for every field that
- * they lack, and mends computed columns whose expression is another now.
+ * Brings a table in line with its fields of the field table, whatever release made it: adds a column for every field
+ * that it lacks, and mends computed columns whose expression is another now.
  */
-export async function syncColumns(clickhouse: ClickHouse): Promise<void> {
-  await syncTable(clickhouse, 'events', eventColumns)
-  await syncTable(clickhouse, 'profiles', profileFields)
-}
-
-async function syncTable(clickhouse: ClickHouse, table: string, fields: readonly Field[]): Promise<void> {
+export async function syncColumns(
+  clickhouse: ClickHouse,
+  table: string,
+  fields: readonly Field[],
+): Promise<void> {
   const columns = await clickhouse.rows<{ name: string; expression: string }>({
     sql: `SELECT name, default_expression AS expression FROM system.columns
           WHERE database = currentDatabase() AND table = {table:String}`,

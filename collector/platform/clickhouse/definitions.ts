@@ -1,4 +1,7 @@
 import { type ClickHouse, ClickHouseRefused } from './client.ts'
+import { type ClickHouseAddress, isSharded } from './cluster.ts'
+import { addressesOfFirstShard } from './distributed.ts'
+import type { DictionaryLogin } from './login.ts'
 import { normalForms } from './normalForm.ts'
 import { readStatements } from './statements.ts'
 
@@ -11,16 +14,38 @@ interface Definition {
   readonly compared: string
 }
 
-const files = ['definitions/views.sql', 'definitions/dictionaries.sql']
+/** Whom definitions are made for. */
+interface DefinitionsOf {
+  /** Who reads the sources of dictionaries at the server itself. */
+  readonly login: DictionaryLogin
+  /** Who reads them at the first shard, for servers of others. */
+  readonly firstLogin: DictionaryLogin
+  /** From 0: the first has what views and dictionaries read; servers of others ask it. */
+  readonly shard: number
+  readonly address: ClickHouseAddress
+}
+
+/** The views and tables that dictionaries read. */
+const sources = [
+  'counting_links',
+  'counting_links_lately',
+  'profile_rows',
+  'company_networks',
+  'shared_people',
+] as const
 
 /**
  * Makes the views and dictionaries of definitions/*.sql, and replaces those that are other than these files say. What
  * is as it should be is left alone.
  */
-export async function syncDefinitions(
-  clickhouse: ClickHouse,
-  values: Readonly<Record<string, string>>,
-): Promise<void> {
+export async function syncDefinitions(clickhouse: ClickHouse, of: DefinitionsOf): Promise<void> {
+  const { collection } = of.login
+  const values = {
+    database: clickhouse.database,
+    login: collection === null ? '' : `NAME ${collection}`,
+    ...(await sourcesOf(clickhouse, of)),
+  }
+  const files = [...(of.shard === 0 ? ['definitions/views.sql'] : []), ...['definitions/dictionaries.sql']]
   const wanted = files.flatMap((file) => readStatements(file, values)).map(definitionOf)
   const present = await clickhouse.rows<{ name: string; compared: string }>({
     sql: `SELECT name, if(engine = 'View', as_select, create_table_query) AS compared FROM system.tables
@@ -53,6 +78,24 @@ export async function reloadFailedDictionaries(clickhouse: ClickHouse): Promise<
       if (!(error instanceof ClickHouseRefused)) throw error
     })
   }
+}
+
+/** What dictionaries select from: whichever server of the first shard answers, or tables of this one. */
+async function sourcesOf(
+  clickhouse: ClickHouse,
+  { firstLogin, shard, address }: DefinitionsOf,
+): Promise<Record<string, string>> {
+  const { database } = clickhouse
+  if (shard === 0 || !isSharded(address)) {
+    return Object.fromEntries(sources.map((name) => [name, `${database}.${name}`]))
+  }
+  const at = await addressesOfFirstShard(clickhouse, address)
+  // Inside the quotation marks of QUERY.
+  const remote = (name: string) =>
+    firstLogin.collection === null
+      ? `remote(''${at}'', ''${database}'', ''${name}'')`
+      : `remote(${firstLogin.collection}, addresses_expr = ''${at}'', database = ''${database}'', table = ''${name}'')`
+  return Object.fromEntries(sources.map((name) => [name, remote(name)]))
 }
 
 function definitionOf(statement: string): Definition {

@@ -1,15 +1,29 @@
 import type { ClickHouse, Query } from './client.ts'
+import { partsOf } from './cluster.ts'
 
 /**
- * Deletes the rows that `condition` says (its sql is what would stand after WHERE), in the background unless
- * `settings` say otherwise. True when there was something to delete. While the table still carries out another
- * deletion nothing is begun: ask again later.
+ * Deletes the rows that `condition` says (its sql is what would stand after WHERE; of events it names no other table), on every shard
+ * that has some, in the background unless `settings` say otherwise. True when there was something to delete. While the
+ * table still carries out another deletion nothing is begun: ask again later.
  */
 export async function deleteRows(
   clickhouse: ClickHouse,
   table: string,
   condition: Query,
   settings = '',
+): Promise<boolean> {
+  const parts = partsOf(clickhouse, table)
+  const left = await Promise.all(
+    parts.map((part) => deleteRowsOf(part.shard, part.table, condition, settings)),
+  )
+  return left.includes(true)
+}
+
+async function deleteRowsOf(
+  clickhouse: ClickHouse,
+  table: string,
+  condition: Query,
+  settings: string,
 ): Promise<boolean> {
   const [state] = await clickhouse.rows<{ is_left: 0 | 1; is_running: 0 | 1 }>({
     sql: `

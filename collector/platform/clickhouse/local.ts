@@ -2,6 +2,14 @@ import { join } from 'node:path'
 import { storePassword } from '../localStores/password.ts'
 import { type LocalStore, superviseLocalStore } from '../localStores/supervise.ts'
 
+/** What makes a server one of a cluster. */
+export interface ClusterMember {
+  /** Where the others reach it. */
+  nativePort: number
+  /** XML of its configuration: the cluster. */
+  remoteServers: string
+}
+
 export interface LocalClickHouse extends LocalStore {
   /** Address with credentials, as CLICKHOUSE_URL would give it. */
   readonly url: string
@@ -10,17 +18,21 @@ export interface LocalClickHouse extends LocalStore {
 /** The one place where a local server with its data in `directory` may write backups to and read them from. */
 export const localBackups = (directory: string): string => join(directory, 'backups')
 
-/** Starts a real ClickHouse server on 127.0.0.1 with its data in `directory`; `settings` are those of its queries. */
+/**
+ * Starts a real ClickHouse server on 127.0.0.1 with its data in `directory`; `settings` are those of its queries. With
+ * `member` it is one of a cluster, which tests run on one machine.
+ */
 export async function startLocalClickHouse(
   directory: string,
   onRestart: (reason: string) => void,
   settings: Readonly<Record<string, number>> = {},
+  member?: ClusterMember,
 ): Promise<LocalClickHouse> {
   const password = storePassword(join(directory, 'password'))
   const store = await superviseLocalStore({
     name: 'the local ClickHouse',
     launcher: 'platform/clickhouse/localServer.js',
-    settings: { directory, password, backups: localBackups(directory), querySettings: settings },
+    settings: { directory, password, backups: localBackups(directory), querySettings: settings, member },
     readyTimeoutMs: 60_000,
     onRestart,
     ready: async (port) => {

@@ -6,6 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { endHopeless, launcherSettings, onParentGone } from '../localStores/supervise.ts'
+import type { ClusterMember } from './local.ts'
 
 export interface LocalClickHouseSettings {
   directory: string
@@ -14,9 +15,10 @@ export interface LocalClickHouseSettings {
   backups: string
   /** Of every query. */
   querySettings: Readonly<Record<string, number>>
+  member?: ClusterMember
 }
 
-const { directory, port, password, backups, querySettings } =
+const { directory, port, password, backups, querySettings, member } =
   await launcherSettings<LocalClickHouseSettings>()
 
 mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -52,6 +54,7 @@ writeFileSync(
   `<clickhouse>
   <users_config>${usersFile}</users_config>
   <backups><allowed_path>${backups}</allowed_path></backups>
+  ${member ? `<remote_servers>${member.remoteServers}</remote_servers>` : ''}
   <http_handlers>
     <rule><url>/ping</url><handler><type>ping</type></handler></rule>
     <rule>
@@ -75,8 +78,9 @@ const commandLine = [
   `--path=${join(directory, 'data')}`,
   `--http_port=${port}`,
   '--listen_host=127.0.0.1',
+  ...(member ? [`--tcp_port=${member.nativePort}`] : []),
   // There is no server mode in the library, so a query that never ends holds the process.
-  `--query=SYSTEM START LISTEN HTTP; SELECT sleepEachRow(3) FROM system.numbers SETTINGS max_block_size = 1, function_sleep_max_microseconds_per_block = 0 FORMAT Null`,
+  `--query=SYSTEM START LISTEN HTTP; ${member ? 'SYSTEM START LISTEN TCP; ' : ''}SELECT sleepEachRow(3) FROM system.numbers SETTINGS max_block_size = 1, function_sleep_max_microseconds_per_block = 0 FORMAT Null`,
 ]
 
 // libchdb takes SIGTERM and SIGINT for itself and does not end by them; ClickHouse is crash-safe, so SIGKILL.

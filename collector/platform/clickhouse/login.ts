@@ -8,22 +8,31 @@ import { isAccessDenied } from './grants.ts'
  * collection, which is no part of the database.
  */
 export interface DictionaryLogin {
-  /** What SOURCE(CLICKHOUSE(…)) says of it. */
-  readonly source: string
+  /** Null where nobody is asked for a password. */
+  readonly collection: string | null
 }
 
 const collectionIsImmutable = 670
 
+/** The named collections of a database: who reads at the server itself, and who at the first shard. */
+export const collectionNames = (database: string) => ({
+  own: `${database}_login`,
+  firstShard: `${database}_first_shard_login`,
+})
+
 /**
- * Writes the user and password of `url` to the named collection of the database, whatever they were before. A login that
+ * Writes the user and password of `url` to a named collection, that of the database unless another is named, whatever they were before. A login that
  * may not write named collections needs one of that name in the server's configuration. The user "default" without a
  * password needs none.
  */
-export async function saveDictionaryLogin(clickhouse: ClickHouse, url: string): Promise<DictionaryLogin> {
+export async function saveDictionaryLogin(
+  clickhouse: ClickHouse,
+  url: string,
+  collection = collectionNames(clickhouse.database).own,
+): Promise<DictionaryLogin> {
   const { username, password } = new URL(url)
   const user = decodeURIComponent(username) || 'default'
-  if (user === 'default' && password === '') return { source: '' }
-  const collection = `${clickhouse.database}_login`
+  if (user === 'default' && password === '') return { collection: null }
   const values = `user = ${quoted(user)} NOT OVERRIDABLE, password = ${quoted(decodeURIComponent(password))} NOT OVERRIDABLE`
   try {
     await clickhouse.command({
@@ -34,7 +43,7 @@ export async function saveDictionaryLogin(clickhouse: ClickHouse, url: string): 
   } catch (error) {
     if (!(await isKeptByOperator(clickhouse, collection, error))) throw error
   }
-  return { source: `NAME ${collection}` }
+  return { collection }
 }
 
 /** Whether the collection is in the server's configuration. Throws what is missing where there is none at all. */

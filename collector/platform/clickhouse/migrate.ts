@@ -5,32 +5,43 @@ import { companyFields, eventColumns, type Field, profileFields } from '../../..
 import { refuseNewerSchema } from '../refuseNewerSchema.ts'
 import { StartError } from '../startError.ts'
 import { type ClickHouse, openClickHouse } from './client.ts'
+import { type ClickHouseAddress, eventsTable, isReplicated, isSharded } from './cluster.ts'
 import { columnDefinition, syncColumns } from './columns.ts'
 import { reloadFailedDictionaries, syncDefinitions } from './definitions.ts'
+import { requireLayout, syncDistributed } from './distributed.ts'
 import { isAccessDenied, lacksGrant } from './grants.ts'
-import { saveDictionaryLogin } from './login.ts'
+import { collectionNames, saveDictionaryLogin } from './login.ts'
 import { syncProfileRows } from './profileRows.ts'
+import { replicated } from './replicated.ts'
 import { readStatements, schemaDirectory } from './statements.ts'
 import { syncTopics } from './topics.ts'
 
 const triesMax = 5
 const retryMs = 200
 
+/** A server that gets the schema. */
+export interface SchemaNode {
+  readonly url: string
+  readonly clickhouse: ClickHouse
+  /** From 0: the first has all tables, the others have events alone. */
+  readonly shard: number
+}
+
 /**
- * The one owner of ClickHouse's schema. Makes `database` and brings it to the newest form: tables by the numbered
- * migrations that it has not had; what can be replaced as a whole, and the columns of the field table, by comparing
- * what is there with what should be. Safe to run twice and by several processes at once: every statement can be done
- * again, a migration is recorded only after all of it was done, and where two get in each other's way, each tries once
- * more. Throws when ClickHouse cannot be asked, or refuses; StartError where a newer version was here before, or the
- * login lacks a grant, which it names.
+ * The one owner of ClickHouse's schema. Makes `database` and brings it to the newest form, on every server: tables by
+ * the numbered migrations that it has not had; what can be replaced as a whole, and the columns of the field table, by
+ * comparing what is there with what should be. Safe to run twice and by several processes at once: every statement can
+ * be done again, a migration is recorded only after all of it was done, and where two get in each other's way, each
+ * tries once more. Throws when ClickHouse cannot be asked, or refuses; StartError where a newer version was here
+ * before, or the login lacks a grant, which it names.
  */
-export async function migrateClickHouse(url: string, database: string): Promise<void> {
-  await makeDatabase(url, database)
-  const clickhouse = openClickHouse(url, database)
+export async function migrateClickHouse(address: ClickHouseAddress, database: string): Promise<void> {
+  const nodes = openNodes(address, database)
   try {
+    await onEach(nodes, ({ url }) => makeDatabase(url, database))
     for (let tried = 1; ; tried++) {
       try {
-        return await migrate(clickhouse, url)
+        return await migrate(nodes, address)
       } catch (error) {
         if (isAccessDenied(error)) throw lacksGrant(error)
         if (tried === triesMax || error instanceof StartError) throw error
@@ -38,11 +49,41 @@ export async function migrateClickHouse(url: string, database: string): Promise<
       }
     }
   } finally {
-    await clickhouse.close()
+    await closeNodes(nodes)
   }
 }
 
-async function makeDatabase(url: string, database: string): Promise<void> {
+/** Opens each server by itself. */
+export const openNodes = (address: ClickHouseAddress, database: string): SchemaNode[] =>
+  (typeof address === 'string' ? [[address]] : address.shards).flatMap((urls, shard) =>
+    urls.map((url) => ({ url, clickhouse: openClickHouse(url, database), shard })),
+  )
+
+export const closeNodes = (nodes: readonly SchemaNode[]): Promise<unknown> =>
+  Promise.all(nodes.map(({ clickhouse }) => clickhouse.close()))
+
+/** One server after the other. Of several, what goes wrong says which it was. */
+export async function onEach<T>(
+  nodes: readonly SchemaNode[],
+  work: (node: SchemaNode) => Promise<T>,
+): Promise<T[]> {
+  const results: T[] = []
+  for (const node of nodes) {
+    try {
+      results.push(await work(node))
+    } catch (error) {
+      if (nodes.length > 1) (error as Error).message = `${hostOf(node)}: ${(error as Error).message}`
+      throw error
+    }
+  }
+  return results
+}
+
+/** What a server is called where passwords must not be shown. */
+export const hostOf = ({ url }: Pick<SchemaNode, 'url'>): string => new URL(url).host
+
+/** Makes a database where it is not there. */
+export async function makeDatabase(url: string, database: string): Promise<void> {
   const server = openClickHouse(url, 'default')
   try {
     await server.command({ sql: `CREATE DATABASE IF NOT EXISTS ${database}`, params: {} })
@@ -53,15 +94,28 @@ async function makeDatabase(url: string, database: string): Promise<void> {
   }
 }
 
-async function migrate(clickhouse: ClickHouse, url: string): Promise<void> {
-  const { database } = clickhouse
-  const login = await saveDictionaryLogin(clickhouse, url)
-  await runMigrations(clickhouse)
-  await syncDefinitions(clickhouse, { database, login: login.source })
-  await reloadFailedDictionaries(clickhouse)
-  await syncColumns(clickhouse)
-  await syncProfileRows(clickhouse)
-  await syncTopics(clickhouse)
+async function migrate(nodes: readonly SchemaNode[], address: ClickHouseAddress): Promise<void> {
+  const logins = await onEach(nodes, async ({ clickhouse, url, shard }) => {
+    await requireLayout(clickhouse, address)
+    const { firstShard } = collectionNames(clickhouse.database)
+    return {
+      login: await saveDictionaryLogin(clickhouse, url),
+      firstLogin:
+        shard > 0 ? await saveDictionaryLogin(clickhouse, nodes[0]!.url, firstShard) : { collection: null },
+    }
+  })
+  await runMigrations(nodes, address)
+  await onEach(nodes, async (node) => {
+    const { clickhouse, shard } = node
+    await syncDefinitions(clickhouse, { ...logins[nodes.indexOf(node)]!, shard, address })
+    await reloadFailedDictionaries(clickhouse)
+    await syncColumns(clickhouse, eventsTable(address), eventColumns)
+    if (isSharded(address)) await syncDistributed(clickhouse, address)
+    if (shard > 0) return
+    await syncColumns(clickhouse, 'profiles', profileFields)
+    await syncProfileRows(clickhouse)
+    await syncTopics(clickhouse)
+  })
 }
 
 /** The migrations of this version, in order. */
@@ -70,26 +124,46 @@ export const migrationNames = (): string[] =>
     .filter((file) => file.endsWith('.sql'))
     .sort()
 
-async function runMigrations(clickhouse: ClickHouse): Promise<void> {
+/** What stands in a migration for the table of a server's own events: statements that name it are about nothing else. */
+const eventsMark = '{events}'
+
+/** The statements of a migration for a shard: of the first all, of the others those about events. */
+export function migrationStatements(name: string, address: ClickHouseAddress, shard: number): string[] {
+  const origin = name.replace(/\.sql$/, '')
+  return readStatements(`migrations/${name}`, tableValues)
+    .filter((sql) => shard === 0 || sql.includes(eventsMark))
+    .map((sql) => sql.replaceAll(eventsMark, eventsTable(address)))
+    .map((sql) => (isReplicated(address) ? replicated(sql, origin) : sql))
+}
+
+/** One after the other, each on every server before the next: a replica is made as the others were made. */
+async function runMigrations(nodes: readonly SchemaNode[], address: ClickHouseAddress): Promise<void> {
+  const ours = migrationNames()
+  const done = await onEach(nodes, async ({ clickhouse }) => {
+    const names = await migrationsDone(clickhouse)
+    refuseNewerSchema('ClickHouse', names, ours)
+    return names
+  })
+  for (const name of ours) {
+    await onEach(nodes, async (node) => {
+      if (done[nodes.indexOf(node)]!.has(name)) return
+      for (const sql of migrationStatements(name, address, node.shard))
+        await node.clickhouse.command({ sql, params: {} })
+      await node.clickhouse.command({
+        sql: 'INSERT INTO migrations (name) VALUES ({name:String})',
+        params: { name },
+      })
+    })
+  }
+}
+
+async function migrationsDone(clickhouse: ClickHouse): Promise<Set<string>> {
   await clickhouse.command({
     sql: 'CREATE TABLE IF NOT EXISTS migrations (name String, applied_at DateTime DEFAULT now()) ENGINE = ReplacingMergeTree ORDER BY name',
     params: {},
   })
-  const done = new Set(
-    (await clickhouse.rows<{ name: string }>({ sql: 'SELECT name FROM migrations', params: {} })).map(
-      (row) => row.name,
-    ),
-  )
-  const ours = migrationNames()
-  refuseNewerSchema('ClickHouse', done, ours)
-  for (const name of ours.filter((file) => !done.has(file))) {
-    for (const sql of readStatements(`migrations/${name}`, tableValues))
-      await clickhouse.command({ sql, params: {} })
-    await clickhouse.command({
-      sql: 'INSERT INTO migrations (name) VALUES ({name:String})',
-      params: { name },
-    })
-  }
+  const rows = await clickhouse.rows<{ name: string }>({ sql: 'SELECT name FROM migrations', params: {} })
+  return new Set(rows.map(({ name }) => name))
 }
 
 /** Fields as a table declares them, without those computed when read: these need dictionaries that are made later. */

@@ -44,7 +44,10 @@ export async function openStream(
   {
     signal,
     settings: more,
-  }: { signal?: AbortSignal | undefined; settings?: Readonly<Record<string, number>> | undefined } = {},
+  }: {
+    signal?: AbortSignal | undefined
+    settings?: Readonly<Record<string, string | number>> | undefined
+  } = {},
 ): Promise<ResultStream> {
   const lists = 'lists' in query ? query.lists : {}
   const settings = {

@@ -1,20 +1,22 @@
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
-import { type ClickHouse, openClickHouse } from '../clickhouse/client.ts'
+import type { ClickHouse } from '../clickhouse/client.ts'
+import { type ClickHouseAddress, openDatabases, openForShipping } from '../clickhouse/cluster.ts'
 import { startLocalClickHouse } from '../clickhouse/local.ts'
 import type { WarnLog } from '../log.ts'
 import { startLocalPostgres } from '../postgres/local.ts'
 import { openPostgres, type Postgres } from '../postgres/pool.ts'
 
 export interface Stores {
-  clickhouse: { url: string; live: ClickHouse; test: ClickHouse }
+  /** `shipping` is what events are brought to `live` through. */
+  clickhouse: { address: ClickHouseAddress } & Record<'live' | 'shipping' | 'test', ClickHouse>
   postgres: { url: string; pool: Postgres }
   close(): Promise<void>
 }
 
 /** Where both stores are. */
 export interface Servers {
-  clickhouseUrl: string
+  clickhouse: ClickHouseAddress
   postgresUrl: string
   /** Ends those that were started here. */
   stop(): Promise<void>
@@ -24,11 +26,11 @@ export interface Servers {
 export async function openServers(config: Config, log: WarnLog): Promise<Servers> {
   const onRestart = (reason: string) => log.warn({ reason }, 'a local store is started again')
   const [localClickHouse, localPostgres] = await Promise.all([
-    config.clickhouseUrl ? null : startLocalClickHouse(join(config.dataDir, 'clickhouse'), onRestart),
+    config.clickhouse ? null : startLocalClickHouse(join(config.dataDir, 'clickhouse'), onRestart),
     config.databaseUrl ? null : startLocalPostgres(join(config.dataDir, 'postgres'), onRestart),
   ])
   return {
-    clickhouseUrl: config.clickhouseUrl ?? localClickHouse!.url,
+    clickhouse: config.clickhouse ?? localClickHouse!.url,
     postgresUrl: config.databaseUrl ?? localPostgres!.url,
     async stop() {
       await Promise.all([localClickHouse?.stop(), localPostgres?.stop()])
@@ -38,17 +40,17 @@ export async function openServers(config: Config, log: WarnLog): Promise<Servers
 
 /** Opens both stores. Servers that the configuration names may be away for a while, see prepareStores.ts. */
 export async function openStores(config: Config, log: WarnLog): Promise<Stores> {
-  const { clickhouseUrl, postgresUrl, stop } = await openServers(config, log)
+  const { clickhouse: address, postgresUrl, stop } = await openServers(config, log)
   const pool = openPostgres(postgresUrl, (error) =>
     log.warn({ error: error.message }, 'a connection to PostgreSQL broke'),
   )
-  const live = openClickHouse(clickhouseUrl, config.clickhouseDatabase)
-  const test = openClickHouse(clickhouseUrl, `${config.clickhouseDatabase}_test`)
+  const { live, test } = openDatabases(address, config.clickhouseDatabase)
+  const shipping = openForShipping(address, config.clickhouseDatabase)
   return {
-    clickhouse: { url: clickhouseUrl, live, test },
+    clickhouse: { address, live, shipping, test },
     postgres: { url: postgresUrl, pool },
     async close() {
-      await Promise.all([live.close(), test.close(), pool.end()])
+      await Promise.all([live.close(), shipping.close(), test.close(), pool.end()])
       await stop()
     },
   }

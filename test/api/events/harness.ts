@@ -19,7 +19,8 @@ import { openUploads } from '../../../collector/lists/upload/uploads.ts'
 import { openOutbound } from '../../../collector/outbound/outbound.ts'
 import { createSealer } from '../../../collector/outbound/sealer.ts'
 import { reloadIdentity } from '../../../collector/people/identity/refresh.ts'
-import { type ClickHouse, openClickHouse } from '../../../collector/platform/clickhouse/client.ts'
+import type { ClickHouse } from '../../../collector/platform/clickhouse/client.ts'
+import { openDatabases } from '../../../collector/platform/clickhouse/cluster.ts'
 import { openLog } from '../../../collector/platform/log.ts'
 import type { SendMail } from '../../../collector/platform/mail.ts'
 import { openPostgres } from '../../../collector/platform/postgres/pool.ts'
@@ -73,6 +74,8 @@ async function insertRows(clickhouse: ClickHouse, table: string, rows: readonly 
 interface EventsOptions {
   /** Settings of the service. */
   env?: Record<string, string>
+  /** Where the data is; by default in databases of its own. */
+  on?: Record<'live' | 'test', ClickHouse>
   /** What requests read through instead. */
   readsFrom?: ClickHouse
   /** With the routes of accounts, privacy, campaigns and webhooks. */
@@ -91,15 +94,14 @@ interface EventsOptions {
  */
 export async function openEvents({
   env = {},
+  on,
   readsFrom,
   isWhole = false,
   isGuarded = false,
   sendMail,
   now = Date.now,
 }: EventsOptions = {}) {
-  const url = inject('clickhouseUrl')
-  const database = await newClickHouseDatabase()
-  const clickhouse = { live: openClickHouse(url, database), test: openClickHouse(url, `${database}_test`) }
+  const clickhouse = on ?? openDatabases(inject('clickhouseUrl'), await newClickHouseDatabase())
   const postgres = openPostgres(await newPostgresDatabase(), () => {})
   const config = readConfig({ LOG_LEVEL: 'silent', ...env })
   const log = openLog(config)

@@ -1,4 +1,4 @@
--- Dictionaries. {login} is who reads their sources, without a secret (login.ts).
+-- Dictionaries. {login} is who reads their sources, without a secret (login.ts); the sources lie on the first shard.
 
 -- Whose a cookie is. 70 bytes a link, a second to load two million.
 CREATE DICTIONARY {database}.identity_by_cookie
@@ -8,7 +8,7 @@ CREATE DICTIONARY {database}.identity_by_cookie
     hem_number UInt256
 )
 PRIMARY KEY organization_id, cookie_id
-SOURCE(CLICKHOUSE({login} QUERY 'SELECT organization_id, cookie_id, hem_number FROM {database}.counting_links'))
+SOURCE(CLICKHOUSE({login} QUERY 'SELECT organization_id, cookie_id, hem_number FROM {counting_links}'))
 LAYOUT(COMPLEX_KEY_HASHED_ARRAY())
 LIFETIME(MIN 300 MAX 600);
 
@@ -21,7 +21,7 @@ CREATE DICTIONARY {database}.identity_by_cookie_lately
     hem_number UInt256
 )
 PRIMARY KEY organization_id, cookie_id
-SOURCE(CLICKHOUSE({login} QUERY 'SELECT organization_id, cookie_id, hem_number FROM {database}.counting_links_lately'))
+SOURCE(CLICKHOUSE({login} QUERY 'SELECT organization_id, cookie_id, hem_number FROM {counting_links_lately}'))
 LAYOUT(COMPLEX_KEY_HASHED_ARRAY())
 LIFETIME(MIN 1 MAX 2);
 
@@ -36,7 +36,7 @@ CREATE DICTIONARY {database}.profile_by_hem
 PRIMARY KEY hem_key
 SOURCE(CLICKHOUSE({login} QUERY '
     SELECT hem_key, hem_number, pte, profile
-    FROM {database}.profile_rows
+    FROM {profile_rows}
     WHERE {condition}
     ORDER BY hem_key, updated_at DESC
     LIMIT 1 BY hem_key'))
@@ -50,7 +50,7 @@ CREATE DICTIONARY {database}.company_by_network
     company_domain String
 )
 PRIMARY KEY network
-SOURCE(CLICKHOUSE({login} QUERY 'SELECT network, company_domain FROM {database}.company_networks FINAL'))
+SOURCE(CLICKHOUSE({login} QUERY 'SELECT network, company_domain FROM {company_networks} FINAL'))
 LAYOUT(IP_TRIE)
 LIFETIME(MIN 300 MAX 600);
 
@@ -62,6 +62,6 @@ CREATE DICTIONARY {database}.person_by_hem
     hems Array(UInt256)
 )
 PRIMARY KEY hem_number
-SOURCE(CLICKHOUSE({login} QUERY 'SELECT hem_number, person_number, hems FROM {database}.shared_people'))
+SOURCE(CLICKHOUSE({login} QUERY 'SELECT hem_number, person_number, hems FROM {shared_people}'))
 LAYOUT(COMPLEX_KEY_HASHED())
 LIFETIME(MIN 300 MAX 600);

@@ -1,6 +1,6 @@
 -- One row per event. The readable columns come from the field table (schemas/fields.ts); a field added there is
 -- added here at the next start. Newest-first pages of a project read the end of the primary key.
-CREATE TABLE IF NOT EXISTS events
+CREATE TABLE IF NOT EXISTS {events}
 (
     organization_id UUID,
     {event_columns},

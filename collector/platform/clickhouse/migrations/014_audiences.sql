@@ -34,8 +34,8 @@ TTL counted_at + INTERVAL 40 DAY
 SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1;
 
 -- Says whether a day's events are still the same: late ones, erasures and retention change it.
-ALTER TABLE events ADD PROJECTION IF NOT EXISTS by_day
+ALTER TABLE {events} ADD PROJECTION IF NOT EXISTS by_day
     (SELECT project_id, toDate(fromUnixTimestamp64Milli(ts_millis, 'UTC')) AS day, count(),
             groupBitXor(cityHash64(event_id))
      GROUP BY project_id, day);
-ALTER TABLE events MATERIALIZE PROJECTION by_day;
+ALTER TABLE {events} MATERIALIZE PROJECTION by_day;

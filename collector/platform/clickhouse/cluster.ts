@@ -1,0 +1,132 @@
+import { isUnavailable } from '../isUnavailable.ts'
+import { type ClickHouse, type OwnSettings, openClickHouse } from './client.ts'
+
+/** Servers that hold a database together. */
+export interface Cluster {
+  /** What they call it, in `remote_servers` of their configuration. */
+  readonly name: string
+  /** In the order of `remote_servers`: of each shard the URLs of its replicas, credentials included. */
+  readonly shards: readonly (readonly string[])[]
+}
+
+/** Where ClickHouse is: the URL of one server, or a cluster. */
+export type ClickHouseAddress = string | Cluster
+
+/** Whether events are spread over several shards. */
+export const isSharded = (address: ClickHouseAddress): address is Cluster =>
+  typeof address !== 'string' && address.shards.length > 1
+
+/** Whether some of the servers are replicas of each other. */
+export const isReplicated = (address: ClickHouseAddress): address is Cluster =>
+  typeof address !== 'string' && address.shards.some((replicas) => replicas.length > 1)
+
+/** The servers of the first shard, which hold all that is not sharded: the database of test keys is there alone. */
+export const firstShard = (address: ClickHouseAddress): ClickHouseAddress =>
+  typeof address === 'string' ? address : { ...address, shards: address.shards.slice(0, 1) }
+
+/** The table of each shard's own events; `events` is all of them then. */
+const ownEvents = 'events_local'
+
+/** The table with a server's own events, as migrations and mutations name it. */
+export const eventsTable = (address: ClickHouseAddress): string => (isSharded(address) ? ownEvents : 'events')
+
+/** Where the rows of a table are: on which shards, and under which name there. */
+export const partsOf = (
+  clickhouse: ClickHouse,
+  table: string,
+): readonly { shard: ClickHouse; table: string }[] =>
+  clickhouse.shards.length > 1 && table === 'events'
+    ? clickhouse.shards.map((shard) => ({ shard, table: ownEvents }))
+    : [{ shard: clickhouse, table }]
+
+/** SQL: a table that each server has of its own, such as system.parts, of one server of each shard. */
+export const ofEachShard = ({ cluster }: ClickHouse, table: string): string =>
+  cluster === null ? table : `cluster('${cluster}', ${table})`
+
+/** Opens the database of real visitors' events and that of test keys. */
+export const openDatabases = (
+  address: ClickHouseAddress,
+  name: string,
+): Record<'live' | 'test', ClickHouse> => ({
+  live: openDatabase(address, name),
+  test: openDatabase(firstShard(address), testDatabaseOf(name)),
+})
+
+/** What the database of test keys is called, beside that of real visitors. */
+export const testDatabaseOf = (name: string): string => `${name}_test`
+
+/** Opens a database. Of a cluster: through the first shard, which asks the others for their events. */
+export function openDatabase(
+  address: ClickHouseAddress,
+  database: string,
+  more: OwnSettings = {},
+): ClickHouse {
+  if (typeof address === 'string') return openClickHouse(address, database)
+  const settings = { ...settingsOf(address), ...more }
+  const servers = address.shards.map((urls) => urls.map((url) => openClickHouse(url, database, settings)))
+  const shards = servers.map(openReplicas)
+  const nodes = servers.flat()
+  return {
+    ...shards[0]!,
+    ...{ cluster: address.name, shards, nodes },
+    async close() {
+      await Promise.all(nodes.map((node) => node.close()))
+    },
+  }
+}
+
+/**
+ * The same for whoever ships events, one insert at a time: what it asks for is seen by whichever replica answers, so
+ * that a duplicate is known for one.
+ */
+export const openForShipping = (address: ClickHouseAddress, database: string): ClickHouse =>
+  openDatabase(
+    address,
+    database,
+    isReplicated(address) ? { insert_quorum_parallel: 0, select_sequential_consistency: 1 } : {},
+  )
+
+const settingsOf = (cluster: Cluster): OwnSettings => ({
+  ...(isSharded(cluster) && shardedSettings),
+  ...(isReplicated(cluster) && replicatedSettings),
+})
+
+/**
+ * What stands beside events in a query is read once and sent to the shards; those that cannot have events of the pixel
+ * that is asked for are not asked; an insert is done when all shards have their rows.
+ */
+const shardedSettings: OwnSettings = {
+  distributed_product_mode: 'global',
+  prefer_global_in_and_join: 1,
+  optimize_skip_unused_shards: 1,
+  distributed_foreground_insert: 1,
+}
+
+/** A row is stored when most replicas have it. */
+const replicatedSettings: OwnSettings = { insert_quorum: 'auto' }
+
+/** Replicas of a shard as one: whichever answers. What only reads is asked of the next one at once. */
+function openReplicas(replicas: readonly ClickHouse[]): ClickHouse {
+  let current = 0
+  const ask = async <T>(question: (replica: ClickHouse) => Promise<T>, triesMax = 1): Promise<T> => {
+    for (let tried = 1; ; tried++) {
+      const asked = current
+      try {
+        return await question(replicas[asked]!)
+      } catch (error) {
+        if (!isUnavailable(error)) throw error
+        if (current === asked) current = (asked + 1) % replicas.length
+        if (tried >= triesMax) throw error
+      }
+    }
+  }
+  return {
+    ...replicas[0]!,
+    rows: (query) => ask((replica) => replica.rows(query), replicas.length),
+    stream: (...asked) => ask((replica) => replica.stream(...asked), replicas.length),
+    command: (query) => ask((replica) => replica.command(query)),
+    insertLines: (...given) => ask((replica) => replica.insertLines(...given)),
+    feed: (...given) => ask((replica) => replica.feed(...given)),
+    ping: () => ask((replica) => replica.ping(), replicas.length),
+  }
+}

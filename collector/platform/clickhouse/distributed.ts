@@ -1,0 +1,113 @@
+import { StartError } from '../startError.ts'
+import type { ClickHouse } from './client.ts'
+import { type ClickHouseAddress, type Cluster, eventsTable, isSharded } from './cluster.ts'
+
+/** By what events are spread over shards: those of a pixel are on one. Another key would look for them elsewhere. */
+const shardingKey = 'cityHash64(pixel_id)'
+
+/** Throws StartError where the database was made for one server and is asked for as one of several shards, or the reverse. */
+export async function requireLayout(clickhouse: ClickHouse, address: ClickHouseAddress): Promise<void> {
+  const [events] = await clickhouse.rows<{ engine: string }>({
+    sql: "SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = 'events'",
+    params: {},
+  })
+  if (!events || isSharded(address) === (events.engine === 'Distributed')) return
+  throw new StartError(
+    isSharded(address)
+      ? `the database ${clickhouse.database} has its events on one server: shards need a database of their own (CLICKHOUSE_DATABASE)`
+      : `the database ${clickhouse.database} has its events on several shards: name them all in CLICKHOUSE_SHARDS`,
+  )
+}
+
+interface Replica {
+  shard_num: number
+  address: string
+  default_database: string
+}
+
+/** The servers of a cluster, as one of them was told. */
+const replicasOf = (clickhouse: ClickHouse, { name }: Cluster): Promise<Replica[]> =>
+  clickhouse.rows<Replica>({
+    sql: `SELECT shard_num, concat(host_name, ':', toString(port)) AS address, default_database
+          FROM system.clusters
+          WHERE cluster = {name:String} ORDER BY shard_num, replica_num`,
+    params: { name },
+  })
+
+/** Throws StartError where a server was told of other servers in `remote_servers` than CLICKHOUSE_SHARDS names. */
+export async function requireCluster(
+  clickhouse: ClickHouse,
+  { name, shards }: Cluster,
+  shard: number,
+  database: string,
+): Promise<void> {
+  const replicas = await replicasOf(clickhouse, { name, shards })
+  const counts = shards.map((_, index) => replicas.filter(({ shard_num }) => shard_num === index + 1).length)
+  const isAsNamed =
+    replicas.length === shards.flat().length && shards.every(({ length }, index) => length === counts[index])
+  if (!isAsNamed) {
+    const found = replicas.length === 0 ? 'none' : counts.join(' + ')
+    throw new StartError(
+      `CLICKHOUSE_SHARDS names ${shards.map(({ length }) => length).join(' + ')} servers, but remote_servers of its configuration has ${found} as cluster "${name}" (CLICKHOUSE_CLUSTER)`,
+    )
+  }
+  // Dictionaries that a query names are looked for in it.
+  if (shards.length > 1 && !replicas.every(({ default_database }) => default_database === database)) {
+    throw new StartError(
+      `each replica of cluster "${name}" needs <default_database>${database}</default_database> (CLICKHOUSE_DATABASE) in remote_servers of its configuration`,
+    )
+  }
+  const own = await ownShard(clickhouse, name, replicas)
+  if (own !== undefined && own !== shard + 1) {
+    throw new StartError(
+      `it is of shard ${shard + 1} in CLICKHOUSE_SHARDS, but of shard ${own} in remote_servers of its configuration`,
+    )
+  }
+}
+
+/** Of which shard, from 1, a server is by its own configuration; undefined where it does not reach itself that way. */
+async function ownShard(
+  clickhouse: ClickHouse,
+  name: string,
+  replicas: readonly Replica[],
+): Promise<number | undefined> {
+  const server = "concat(hostName(), ' ', toString(tcpPort()))"
+  const [itself] = await clickhouse.rows<{ server: string }>({
+    sql: `SELECT ${server} AS server`,
+    params: {},
+  })
+  // Counts the replicas of all shards.
+  const found = await clickhouse.rows<{ number: number; server: string }>({
+    sql: `SELECT _shard_num AS number, ${server} AS server FROM clusterAllReplicas('${name}', system.one)
+          SETTINGS skip_unavailable_shards = 1`,
+    params: {},
+  })
+  const place = found.find(({ server }) => server === itself!.server)
+  return place && replicas[place.number - 1]?.shard_num
+}
+
+/** The native addresses of the first shard's servers, as remote() takes replicas. */
+export const addressesOfFirstShard = async (clickhouse: ClickHouse, cluster: Cluster): Promise<string> =>
+  (await replicasOf(clickhouse, cluster))
+    .filter(({ shard_num }) => shard_num === 1)
+    .map(({ address }) => address)
+    .join('|')
+
+/** Makes `events`, through which a server reads and writes the events of all shards; anew where it should be another. */
+export async function syncDistributed(clickhouse: ClickHouse, cluster: Cluster): Promise<void> {
+  const own = eventsTable(cluster)
+  const engine = `Distributed('${cluster.name}', '${clickhouse.database}', '${own}', ${shardingKey})`
+  const tables = await clickhouse.rows<{ table: string; columns: string[] }>({
+    sql: `SELECT table, groupArray(concat(name, ' ', type, ' ', default_kind, ' ', default_expression)) AS columns
+          FROM (SELECT * FROM system.columns WHERE database = currentDatabase() ORDER BY position)
+          WHERE table IN ('events', {own:String}) GROUP BY table`,
+    params: { own },
+  })
+  const [present] = await clickhouse.rows<{ engine: string }>({
+    sql: "SELECT engine_full AS engine FROM system.tables WHERE database = currentDatabase() AND name = 'events'",
+    params: {},
+  })
+  const forms = new Set(tables.map(({ columns }) => columns.join('\n')))
+  if (present?.engine === engine && tables.length === 2 && forms.size === 1) return
+  await clickhouse.command({ sql: `CREATE OR REPLACE TABLE events AS ${own} ENGINE = ${engine}`, params: {} })
+}

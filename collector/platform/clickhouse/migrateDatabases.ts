@@ -1,0 +1,93 @@
+import { isUnavailable } from '../isUnavailable.ts'
+import type { Postgres } from '../postgres/pool.ts'
+import { ClickHouseRefused } from './client.ts'
+import { type ClickHouseAddress, type Cluster, firstShard, testDatabaseOf } from './cluster.ts'
+import { requireCluster } from './distributed.ts'
+import {
+  closeNodes,
+  hostOf,
+  makeDatabase,
+  migrateClickHouse,
+  migrationNames,
+  onEach,
+  openNodes,
+} from './migrate.ts'
+
+/** Any number that nobody else locks on in our PostgreSQL database. */
+const schemaLock = 7_306_110
+
+/**
+ * Brings the database `name` and that of test keys to the newest form. Those of a cluster one process at a time, by a
+ * lock of PostgreSQL; where a server is away and all others are as they should be, that is told and suffices.
+ */
+export async function migrateDatabases(
+  address: ClickHouseAddress,
+  name: string,
+  postgres: Postgres,
+  tellAway: (servers: readonly string[]) => void,
+): Promise<void> {
+  if (typeof address === 'string') return migrateBoth(address, name)
+  const away = await findAway(address, name)
+  if (away.length > 0) return tellAway(away)
+  const client = await postgres.connect()
+  try {
+    await client.query('SELECT pg_advisory_lock($1)', [schemaLock])
+    await migrateBoth(address, name)
+  } finally {
+    await client.query('SELECT pg_advisory_unlock($1)', [schemaLock]).catch(() => {})
+    client.release()
+  }
+}
+
+const migrateBoth = async (address: ClickHouseAddress, name: string): Promise<void> => {
+  await Promise.all([
+    migrateClickHouse(address, name),
+    migrateClickHouse(firstShard(address), testDatabaseOf(name)),
+  ])
+}
+
+/** ClickHouse's codes for a table and a database that are not there. */
+const isUnknown = (error: unknown): boolean =>
+  error instanceof ClickHouseRefused && (error.code === 60 || error.code === 81)
+
+/**
+ * The servers that cannot be reached, where the others have all migrations and one of the first shard is among them;
+ * none where there is something to do, which would fail then. Throws StartError where a server was told of another
+ * cluster than CLICKHOUSE_SHARDS says.
+ */
+async function findAway(cluster: Cluster, name: string): Promise<string[]> {
+  const nodes = openNodes(cluster, 'default')
+  try {
+    // Servers open each other's connections in it, and may not survive that it is not there.
+    await onEach(nodes, ({ url }) =>
+      makeDatabase(url, name).catch((error) => {
+        if (!isUnavailable(error)) throw error
+      }),
+    )
+    const found = await onEach(nodes, async ({ clickhouse, shard, url }) => {
+      try {
+        await requireCluster(clickhouse, cluster, shard, name)
+        const rows = await clickhouse.rows<{ name: string }>({
+          sql: `SELECT name FROM ${name}.migrations`,
+          params: {},
+        })
+        const applied = new Set(rows.map((row) => row.name))
+        return {
+          shard,
+          isAway: false,
+          isCurrent: migrationNames().every((migration) => applied.has(migration)),
+        }
+      } catch (error) {
+        if (isUnavailable(error)) return { shard, isAway: true, isCurrent: false, host: hostOf({ url }) }
+        if (isUnknown(error)) return { shard, isAway: false, isCurrent: false }
+        throw error
+      }
+    })
+    const isSufficient =
+      found.every(({ isAway, isCurrent }) => isAway || isCurrent) &&
+      found.some(({ shard, isCurrent }) => shard === 0 && isCurrent)
+    return isSufficient ? found.flatMap(({ host }) => host ?? []) : []
+  } finally {
+    await closeNodes(nodes)
+  }
+}

@@ -1,0 +1,265 @@
+/** Events are brought to the shards they belong to, once, and go from all of them. */
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { Deduplicator } from '../../collector/ingest/shipper/deduplicator.ts'
+import { Shipper } from '../../collector/ingest/shipper/shipper.ts'
+import { ShipTurns } from '../../collector/ingest/shipper/turns.ts'
+import { examineClickHouse } from '../../collector/maintenance/doctor/clickhouse.ts'
+import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { type Cluster, openForShipping } from '../../collector/platform/clickhouse/cluster.ts'
+import { deleteRows } from '../../collector/platform/clickhouse/deleteRows.ts'
+import {
+  migrateClickHouse,
+  migrationNames,
+  migrationStatements,
+} from '../../collector/platform/clickhouse/migrate.ts'
+import { migrateDatabases } from '../../collector/platform/clickhouse/migrateDatabases.ts'
+import { openPostgres } from '../../collector/platform/postgres/pool.ts'
+import { killNow } from '../chaos/processes.ts'
+import { newPostgresDatabase, randomName } from '../harness/databases.ts'
+import { waitFor } from '../harness/service.ts'
+import { type Shards, startShards } from '../harness/shards.ts'
+import { ids, row, storedIds, writeSegment } from '../spool/segments.ts'
+
+let stores: string
+let shards: Shards
+let postgresUrl: string
+let clickhouse: ClickHouse
+beforeAll(async () => {
+  stores = mkdtempSync(join(tmpdir(), 'footfall-shards-'))
+  shards = await startShards(stores, 2)
+  postgresUrl = await newPostgresDatabase()
+  await migrateClickHouse(shards.cluster, shards.database)
+  clickhouse = openForShipping(shards.cluster, shards.database)
+})
+afterAll(async () => {
+  await clickhouse.close()
+  await shards.stop()
+  rmSync(stores, { recursive: true, force: true })
+})
+
+let directory: string
+let turns: ShipTurns[]
+let seen: { shipped: number; duplicates: number; retries: string[] }
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'footfall-ship-'))
+  turns = []
+  seen = { shipped: 0, duplicates: 0, retries: [] }
+})
+afterEach(async () => {
+  for (const each of turns) each.close()
+  rmSync(directory, { recursive: true })
+  for (const shard of clickhouse.shards)
+    await shard.command({ sql: 'TRUNCATE TABLE events_local', params: {} })
+})
+
+function openShipper(through: ClickHouse = clickhouse): Shipper {
+  const itsTurns = new ShipTurns(postgresUrl, randomUUID())
+  turns.push(itsTurns)
+  return new Shipper({
+    ...{ clickhouse: through, table: 'events', duplicates: new Deduplicator(through, itsTurns) },
+    ...{ deadLetterDirectory: join(directory, 'dead'), keepShippedMs: 60_000 },
+    observe: {
+      shipped: (rows) => (seen.shipped += rows),
+      duplicates: (lines) => (seen.duplicates += lines.length),
+      deadLetter: (reason) => expect.fail(reason),
+      retry: (error) => seen.retries.push(error.message),
+    },
+  })
+}
+
+const isIdle = (shipper: Shipper) => waitFor('the shipper', () => shipper.backlog === 0, 60_000)
+const segment = (rows: string[], spoolId: string = randomUUID()) => writeSegment(directory, rows, spoolId, 1)
+
+/** Rows of these ids, of pixels that lie on both shards. */
+const pixels = Array.from({ length: 12 }, () => randomUUID())
+const rowsOf = (all: readonly string[], agoMs = 0) =>
+  all.map((id, n) => row(id, Date.now() - agoMs, undefined, pixels[n % pixels.length]))
+
+const storedOn = (shard: number) =>
+  clickhouse.shards[shard]!.rows<{ event_id: string; pixel_id: string }>({
+    sql: 'SELECT event_id, pixel_id FROM events_local',
+    params: {},
+  })
+
+/** Each row lies on one shard, all of a pixel on the same. */
+async function expectOnce(all: readonly string[]): Promise<void> {
+  expect(await storedIds(clickhouse)).toEqual([...all].sort())
+  const [first, second] = [await storedOn(0), await storedOn(1)]
+  expect(first.length + second.length).toBe(all.length)
+  expect(Math.min(first.length, second.length)).toBeGreaterThan(0)
+  const there = new Set(first.map(({ pixel_id }) => pixel_id))
+  expect(second.filter(({ pixel_id }) => there.has(pixel_id))).toEqual([])
+}
+
+describe('a segment of pixels of both shards is stored once', () => {
+  test('each row on its shard, however often it comes, whichever collector ships it', async () => {
+    const all = ids(300)
+    const [shipper, other] = [openShipper(), openShipper()]
+    shipper.add(segment(rowsOf(all)))
+    other.add(segment(rowsOf(all)))
+    shipper.add(segment(rowsOf(all, 86_400_000)))
+    await Promise.all([isIdle(shipper), isIdle(other)])
+    await expectOnce(all)
+    expect(seen).toMatchObject({ shipped: 300, duplicates: 600 })
+  })
+
+  test('one id that two pixels of a project on two shards send is one event, as on one server', async () => {
+    const [id] = ids(1) as [string]
+    const shipper = openShipper()
+    shipper.add(segment(pixels.map((pixel) => row(id, Date.now(), undefined, pixel))))
+    shipper.add(segment(pixels.map((pixel) => row(id, Date.now(), undefined, pixel))))
+    await isIdle(shipper)
+    expect(await storedIds(clickhouse)).toEqual([id])
+  })
+
+  test('when the answer to the insert was lost', async () => {
+    const all = ids(100)
+    let losses = 3
+    const shipper = openShipper({
+      ...clickhouse,
+      insertLines: async (...given) => {
+        await clickhouse.insertLines(...given)
+        if (losses-- > 0) throw new Error('socket hang up')
+      },
+    })
+    shipper.add(segment(rowsOf(all)))
+    await isIdle(shipper)
+    await expectOnce(all)
+    expect(seen.retries).toHaveLength(3)
+  })
+
+  test('when the other shard is away, and is killed once more while it is shipped', async () => {
+    const all = ids(400)
+    const shipper = openShipper()
+    killNow(shards.servers[1]!.pid()!)
+    for (let from = 0; from < all.length; from += 50) shipper.add(segment(rowsOf(all.slice(from, from + 50))))
+    await waitFor('the shipper to go on', () => seen.shipped > 0, 60_000)
+    killNow(shards.servers[1]!.pid()!)
+    await isIdle(shipper)
+    await expectOnce(all)
+    expect(seen.retries.length).toBeGreaterThan(0)
+  })
+
+  test('when its process was killed, and nobody knows on which shards it arrived', async () => {
+    const all = ids(60)
+    const path = segment(rowsOf(all))
+    const bytes = readFileSync(path)
+    const shipper = openShipper()
+    shipper.add(path)
+    await isIdle(shipper)
+    writeFileSync(path, bytes)
+    const [, second] = clickhouse.shards
+    await second!.command({
+      sql: 'ALTER TABLE events_local DELETE WHERE true SETTINGS mutations_sync = 2',
+      params: {},
+    })
+    const next = openShipper()
+    next.addUncertain([path])
+    await isIdle(next)
+    await expectOnce(all)
+  })
+})
+
+test('rows are deleted on every shard', async () => {
+  const all = ids(100)
+  const shipper = openShipper()
+  shipper.add(segment(rowsOf(all)))
+  await isIdle(shipper)
+  const condition = { sql: 'event_id IN {ids:Array(UUID)}', params: { ids: all.slice(10) } }
+  await waitFor('nothing to be left', async () => !(await deleteRows(clickhouse, 'events', condition)))
+  expect(await storedIds(clickhouse)).toEqual(all.slice(0, 10))
+  expect(await deleteRows(clickhouse, 'events', condition)).toBe(false)
+})
+
+describe('the schema', () => {
+  test('of other shards than the first is events and dictionaries alone; migrations run twice and at once', async () => {
+    const { database } = clickhouse
+    await Promise.all([1, 2].map(() => migrateClickHouse(shards.cluster, database)))
+    const [first, second] = await Promise.all(
+      clickhouse.shards.map((shard) =>
+        shard.rows<{ name: string }>({
+          sql: `SELECT name FROM system.tables WHERE database = currentDatabase() AND engine != 'Dictionary' ORDER BY name`,
+          params: {},
+        }),
+      ),
+    )
+    expect(second!.map(({ name }) => name)).toEqual(['events', 'events_local', 'migrations'])
+    expect(first!.map(({ name }) => name)).toEqual(expect.arrayContaining(['events_local', 'profiles']))
+  })
+
+  test('a column that is missing is added to the events of all shards', async () => {
+    const { database } = clickhouse
+    for (const shard of clickhouse.shards) {
+      await shard.command({ sql: 'ALTER TABLE events_local DROP COLUMN os_version', params: {} })
+      await shard.command({ sql: 'ALTER TABLE events DROP COLUMN os_version', params: {} })
+    }
+    await migrateClickHouse(shards.cluster, database)
+    expect(await clickhouse.rows({ sql: 'SELECT os_version FROM events', params: {} })).toEqual([])
+  })
+
+  test('a start says what does not fit', async () => {
+    const { cluster } = shards
+    const postgres = openPostgres(postgresUrl, () => {})
+    const start = (address: Cluster | string, database = shards.database) =>
+      migrateDatabases(address, database, postgres, () => {})
+    const [url] = cluster.shards[0]!
+    await expect(start({ ...cluster, name: 'other' })).rejects.toThrow(/has none as cluster "other"/)
+    await expect(start({ ...cluster, shards: [...cluster.shards, ...cluster.shards] })).rejects.toThrow(
+      /names 1 \+ 1 \+ 1 \+ 1 servers, but remote_servers of its configuration has 1 \+ 1/,
+    )
+    await expect(start({ ...cluster, shards: cluster.shards.toReversed() })).rejects.toThrow(
+      /it is of shard 1 in CLICKHOUSE_SHARDS, but of shard 2/,
+    )
+    const alone = randomName()
+    await expect(start(cluster, alone)).rejects.toThrow(`needs <default_database>${alone}</default_database>`)
+    await expect(start(url!)).rejects.toThrow(/has its events on several shards/)
+    await start(url!, alone)
+    await expect(migrateClickHouse(cluster, alone)).rejects.toThrow(/has its events on one server/)
+    await postgres.end()
+  })
+
+  test('doctor tells of each server', async () => {
+    const found = await examineClickHouse(shards.cluster, clickhouse.database)
+    for (const server of shards.servers) {
+      const text = `ClickHouse ${new URL(server.url).host} has this version's schema`
+      expect(found).toContainEqual({ ok: true, text })
+    }
+    const { name } = shards.cluster
+    const wrong = await examineClickHouse({ name, shards: [[shards.servers[0]!.url]] }, clickhouse.database)
+    expect(wrong).toEqual([
+      { ok: false, text: expect.stringMatching(/cannot be asked: CLICKHOUSE_SHARDS names 1/) },
+    ])
+  })
+
+  test('for replicas is what ClickHouse reads, each table under a path of its own, with long memories', async () => {
+    const replicas: Cluster = {
+      name: 'footfall',
+      shards: [
+        ['a', 'b'],
+        ['c', 'd'],
+      ],
+    }
+    const statements = migrationNames().flatMap((name) => migrationStatements(name, replicas, 0))
+    const [parsed] = await clickhouse.rows<{ forms: string[] }>({
+      sql: 'SELECT arrayMap(query -> formatQuerySingleLine(query), {statements:Array(String)}) AS forms',
+      params: { statements },
+    })
+    const tables = parsed!.forms.filter((form) => /ENGINE = \w*MergeTree/.test(form))
+    expect(tables.length).toBeGreaterThan(15)
+    expect(tables.filter((form) => !/ENGINE = Replicated\w*MergeTree\('\/clickhouse/.test(form))).toEqual([])
+    const paths = tables.map((form) => /MergeTree\('([^']+)'/.exec(form)![1])
+    expect(new Set(paths).size).toBe(paths.length)
+    expect(paths).toContain('/clickhouse/tables/{database}/{shard}/001_events/events_local')
+    expect(statements.join()).not.toContain('non_replicated_deduplication_window')
+    expect(statements[0]).toMatch(/replicated_deduplication_window_seconds = \d+/)
+    expect(
+      migrationNames()
+        .flatMap((name) => migrationStatements(name, replicas, 1))
+        .join('\n'),
+    ).not.toMatch(/identity|profiles/)
+  })
+})
