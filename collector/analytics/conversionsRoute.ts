@@ -1,14 +1,48 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { projectFor } from '../access/permissions.ts'
+import type { Reader } from '../access/reader.ts'
 import { exactly, Id, Nullable } from '../http/schemas.ts'
 import type { ReadDeps } from '../query/deps.ts'
 import { ScopeHeaders } from '../query/scopeQuery.ts'
 import { mayRead, openFigures } from './access.ts'
-import { conversionsQuery } from './conversionsQuery.ts'
-import { readGoals } from './goals.ts'
-import { readFiguresRequest, readFreeFilters, selectionQuery } from './plan.ts'
+import { conversionsQuery, isRolledGoal } from './conversionsQuery.ts'
+import { type Goal, readGoals } from './goals.ts'
+import {
+  type AnalyticsPlan,
+  before,
+  Compare,
+  readFiguresRequest,
+  readFreeFilters,
+  selectionQuery,
+} from './plan.ts'
+import { readRollup } from './rollup/rolledDays.ts'
 import { FiguresMeta, metaOf, tags } from './schemas.ts'
+
+const Rate = Nullable(Type.Number(), {
+  description: 'Of all visitors that meet the filter, those of the goal, from 0 to 1; null of none.',
+})
+
+const Conversions = Type.Array(
+  Type.Object(
+    {
+      name: Type.String(),
+      filter: Type.String(),
+      events: Type.Integer({ description: 'Events that meet the goal.' }),
+      visitors: Type.Integer({ description: 'Distinct cookies of these.' }),
+      rate: Rate,
+    },
+    { title: 'AnalyticsConversion', additionalProperties: false },
+  ),
+)
+
+const Converted = Type.Object(
+  {
+    visitors: Type.Integer({ description: 'Distinct cookies that reach any of the goals.' }),
+    rate: Rate,
+  },
+  { title: 'AnalyticsConverted', additionalProperties: false },
+)
 
 const describe = {
   tags,
@@ -16,24 +50,15 @@ const describe = {
   summary: 'Get how many visitors reach the goals of a project, not billed',
   description: 'An event converts where it meets the filter of the goal, and that of the request.',
   headers: ScopeHeaders,
-  querystring: exactly({ ...selectionQuery, project_id: Id }),
+  querystring: exactly({ ...selectionQuery, project_id: Id, compare: Type.Optional(Compare) }),
   response: {
     200: Type.Object(
       {
-        conversions: Type.Array(
-          Type.Object(
-            {
-              name: Type.String(),
-              filter: Type.String(),
-              events: Type.Integer({ description: 'Events that meet the goal.' }),
-              visitors: Type.Integer({ description: 'Distinct cookies of these.' }),
-              rate: Nullable(Type.Number(), {
-                description:
-                  'Of all visitors that meet the filter, those of the goal, from 0 to 1; null of none.',
-              }),
-            },
-            { title: 'AnalyticsConversion', additionalProperties: false },
-          ),
+        conversions: Conversions,
+        converted: Converted,
+        previous: Nullable(
+          Type.Object({ conversions: Conversions, converted: Converted }, { additionalProperties: false }),
+          { description: 'Of the period before; null where compare is not given.' },
         ),
         meta: FiguresMeta,
       },
@@ -59,19 +84,26 @@ export const conversionsRoute =
           'read',
         )
         const { goals } = await readGoals(deps.postgres, projectId)
-        const filters = goals.map(({ filter }) => readFreeFilters('filter', filter))
-        const [found] = await reader.rows<Record<string, number>>(conversionsQuery(plan, filters))
-        const all = found!.visitors!
-        return {
-          conversions: goals.map(({ name, filter }, index) => {
-            const visitors = found![`visitors_${index}`]!
-            return {
-              ...{ name, filter, visitors, events: found![`events_${index}`]! },
-              rate: all === 0 ? null : visitors / all,
-            }
-          }),
-          meta: metaOf(request, plan),
-        }
+        const [now, previous] = await Promise.all([
+          readConversions(reader, plan, goals),
+          request.query.compare ? readConversions(reader, before(plan), goals) : null,
+        ])
+        return { ...now, previous, meta: metaOf(request, plan) }
       },
     )
   }
+
+async function readConversions(reader: Reader, plan: AnalyticsPlan, goals: readonly Goal[]) {
+  const filters = goals.map(({ filter }) => readFreeFilters('filter', filter))
+  const rolled = filters.every(isRolledGoal) ? (await readRollup(reader, plan)).events : null
+  const [found] = await reader.rows<Record<string, number>>(conversionsQuery(plan, filters, rolled))
+  const all = found!.visitors!
+  const rateOf = (visitors: number) => (all === 0 ? null : visitors / all)
+  return {
+    conversions: goals.map(({ name, filter }, index) => {
+      const visitors = found![`visitors_${index}`]!
+      return { name, filter, visitors, events: found![`events_${index}`]!, rate: rateOf(visitors) }
+    }),
+    converted: { visitors: found!.converted!, rate: rateOf(found!.converted!) },
+  }
+}

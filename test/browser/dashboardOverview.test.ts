@@ -50,6 +50,29 @@ describe('the overview', () => {
     expect(await numberOf('Visitors')).toBe(counts[0]!.distinct)
   })
 
+  test('tells how many visitors reach the goals, as the API does', async () => {
+    const { api_key, api_secret, project_id } = dashboard.service.demo
+    const day = 86_400_000
+    const midnight = Math.floor(Date.now() / day) * day
+    const query = new URLSearchParams({
+      ...{ project_id, start_ms: String(midnight - 29 * day), end_ms: String(midnight + day) },
+    })
+    const answer = await fetch(at(`/api/v1/analytics/conversions?${query}`), {
+      headers: { 'x-api-key': api_key, 'x-api-secret': api_secret },
+    })
+    const { conversions, converted } = (await answer.json()) as {
+      conversions: { name: string; visitors: number }[]
+      converted: { visitors: number }
+    }
+    expect(converted.visitors).toBeGreaterThan(0)
+    await eventually(() => numberOf('Conversions')).toBe(converted.visitors)
+    const rows = panel('Goals').locator('tbody tr')
+    expect(await rows.locator('th').allTextContents()).toEqual(conversions.map(({ name }) => name))
+    expect(await rows.locator('td:nth-child(2)').allTextContents()).toEqual(
+      conversions.map(({ visitors }) => visitors.toLocaleString('en')),
+    )
+  })
+
   test('draws a chart, and says the same as a table', async () => {
     await page.locator('.chart canvas').waitFor()
     await page.getByText('As a table').click()

@@ -94,6 +94,18 @@ test('conversions are the events and visitors of each goal, of those that a filt
   ])
 })
 
+test('who reaches any goal is counted once, also of the period before', async () => {
+  const answer = await get('/api/v1/analytics/conversions', { compare: 'previous' })
+  const { converted, previous } = answer.json() as {
+    converted: Row
+    previous: { converted: Row; conversions: Row[] }
+  }
+  expect(converted).toEqual({ visitors: 2, rate: 2 / 3 })
+  expect(previous.converted).toEqual({ visitors: 0, rate: null })
+  expect(previous.conversions).toHaveLength(3)
+  expect((await get('/api/v1/analytics/conversions')).json()).toMatchObject({ previous: null })
+})
+
 test('another organization’s project has no goals to tell', async () => {
   const headers = { 'x-organization': randomUUID() }
   for (const url of [path, '/api/v1/analytics/conversions'])

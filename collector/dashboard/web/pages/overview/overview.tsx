@@ -6,7 +6,9 @@ import { isShared } from '../../shared.ts'
 import { useQueryOf } from '../../useQuery.ts'
 import { useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
+import { CompaniesPanel } from './companiesPanel.tsx'
 import { FigureChart } from './figureChart.tsx'
+import { type Conversions, GoalsPanel } from './goalsPanel.tsx'
 import { Live } from './live.tsx'
 import { NoEvents } from './noEvents.tsx'
 import { Panels } from './panels.tsx'
@@ -33,6 +35,10 @@ export function Overview({
     ])
     return { overview, previous, series }
   })
+  // Goals that counts of days do not tell take longer than all else. They are not shared.
+  const conversions = useQueryOf(JSON.stringify([query, compare]), async () =>
+    isShared() ? null : api.getAnalyticsConversions({ ...query, compare }),
+  )
   const isEmpty = figures.value?.overview.events === 0 && view.filters.length === 0 && !view.pixelId
   return (
     <Page title={title} lead={lead} actions={<Live projectId={projectId} />}>
@@ -47,10 +53,24 @@ export function Overview({
             ) : (
               <div class={figures.isStale ? 'figures stale' : 'figures'} aria-busy={figures.isStale}>
                 <section class="card headline" aria-label="Figures of the period">
-                  <Tiles overview={overview} previous={previous} metric={metric} choose={setMetric} />
+                  <Tiles
+                    now={{ ...overview, converted: convertedOf(conversions.value) }}
+                    previous={
+                      previous && { ...previous, converted: convertedOf(conversions.value?.previous) }
+                    }
+                    metric={metric}
+                    choose={setMetric}
+                  />
                   <FigureChart series={series} metric={metric} />
                 </section>
-                <Panels query={query} />
+                <Panels query={query}>
+                  {!isShared() && (
+                    <>
+                      <GoalsPanel projectId={projectId} query={conversions} />
+                      <CompaniesPanel projectId={projectId} />
+                    </>
+                  )}
+                </Panels>
               </div>
             )
           }
@@ -59,3 +79,8 @@ export function Overview({
     </Page>
   )
 }
+
+/** How many visitors reach a goal; null while nobody knows, and where there are no goals. */
+const convertedOf = (
+  found: Pick<Conversions, 'conversions' | 'converted'> | null | undefined,
+): number | null => (found && found.conversions.length > 0 ? found.converted.visitors : null)

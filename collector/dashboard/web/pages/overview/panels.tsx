@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
@@ -20,7 +21,7 @@ const firstOnes = [...panels.map(({ dimensions: [first] }) => first!), 'page_hos
 const limit = 8
 
 /** What the events are made of: the most frequent values of what each panel is by. */
-export function Panels({ query }: { query: ViewQuery }) {
+export function Panels({ query, children }: { query: ViewQuery; children: ComponentChildren }) {
   // One look at the events for what all panels show at first.
   const first = useQueryOf(JSON.stringify(query), () =>
     api.getAnalyticsBreakdown({ ...query, dimensions: firstOnes.join(','), limit }),
@@ -38,6 +39,7 @@ export function Panels({ query }: { query: ViewQuery }) {
               query={query}
             />
           ))}
+          {children}
         </div>
       )}
     </AsyncView>

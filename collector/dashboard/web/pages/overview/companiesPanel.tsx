@@ -1,0 +1,19 @@
+import { useProjectPath } from '../../projectPath.ts'
+import { Link } from '../../router.tsx'
+
+/** Where companies are: their names are sold, so that no free answer has them. */
+export function CompaniesPanel({ projectId }: { projectId: string }) {
+  const pathTo = useProjectPath(projectId)
+  return (
+    <section class="card panel" aria-label="Companies">
+      <header class="panel-header">
+        <h2>Companies</h2>
+      </header>
+      <p class="meta">
+        Which companies visited is told by their visitors’ profiles, and charged by the company:{' '}
+        <Link href={pathTo('people?tab=companies')}>see the companies</Link>. How many visitors are identified
+        is free: <Link href={pathTo('people?tab=rates')}>match rate</Link>.
+      </p>
+    </section>
+  )
+}

@@ -1,0 +1,91 @@
+import type { api } from '../../api.ts'
+import { downloadCsv } from '../../csv.ts'
+import { percent, wholeNumber } from '../../format.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { useProjectPath } from '../../projectPath.ts'
+import { Link } from '../../router.tsx'
+import type { QueryState } from '../../useQuery.ts'
+import { textOf } from '../../view/filterText.ts'
+import { addFilter } from '../../view/view.ts'
+
+export type Conversions = Awaited<ReturnType<typeof api.getAnalyticsConversions>>
+
+/** How many visitors reach each goal; a click on one filters the whole page by it. */
+export function GoalsPanel({
+  projectId,
+  query,
+}: {
+  projectId: string
+  query: QueryState<Conversions | null>
+}) {
+  const pathTo = useProjectPath(projectId)
+  return (
+    <section class="card panel" aria-label="Goals">
+      <header class="panel-header">
+        <h2>Goals</h2>
+      </header>
+      <AsyncView query={query} lines={8}>
+        {(found) =>
+          found === null ? null : found.conversions.length === 0 ? (
+            <p class="meta">
+              No goals yet: <Link href={pathTo('goals')}>say what visitors are to do</Link>.
+            </p>
+          ) : (
+            <>
+              <Rows conversions={found.conversions} />
+              <div class="actions">
+                <button
+                  type="button"
+                  onClick={() =>
+                    downloadCsv(
+                      'goals',
+                      ['goal', 'visitors', 'events'],
+                      found.conversions.map(({ name, visitors, events }) => [name, visitors, events]),
+                    )
+                  }
+                >
+                  CSV<span class="visually-hidden"> of goals</span>
+                </button>
+              </div>
+            </>
+          )
+        }
+      </AsyncView>
+    </section>
+  )
+}
+
+const Rows = ({ conversions }: Pick<Conversions, 'conversions'>) => (
+  <table class="panel-rows">
+    <thead>
+      <tr>
+        <th scope="col">Goal</th>
+        <th scope="col">Visitors</th>
+        <th scope="col">Rate</th>
+      </tr>
+    </thead>
+    <tbody>
+      {conversions.map(({ name, filter, visitors, rate }) => (
+        <tr key={name}>
+          <th scope="row">
+            <span
+              class="share"
+              aria-hidden="true"
+              ref={(bar) => bar?.style.setProperty('width', `${100 * (rate ?? 0)}%`)}
+            />
+            <button
+              type="button"
+              class="plain"
+              title={`Show only ${textOf(filter)}`}
+              onClick={() => addFilter(filter)}
+            >
+              {name}
+            </button>
+          </th>
+          <td>{wholeNumber(visitors)}</td>
+          <td>{rate === null ? '–' : percent(rate)}</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)
