@@ -1,12 +1,19 @@
-import { closeSync, fdatasync, openSync, renameSync, statSync, truncateSync, write } from 'node:fs'
+import { close, fdatasync, fsync, open, rename, statSync, truncateSync, write } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import { FrameEncoder } from './frame.ts'
-import { inState, sealLeftover, segmentsIn, syncDirectory } from './recover.ts'
+import { inState, sealLeftover, segmentsIn } from './recover.ts'
 
-const writeAt = promisify(write)
-const sync = promisify(fdatasync)
+// Each of these may wait for the journal of the file system: none does it on the event loop.
+const files = {
+  open: promisify(open),
+  writeAt: promisify(write),
+  sync: promisify(fdatasync),
+  syncAll: promisify(fsync),
+  close: promisify(close),
+  rename: promisify(rename),
+}
 
 /** Thrown by `append` when nothing was kept: the caller must not acknowledge, and may try again later. */
 export class SpoolUnavailable extends Error {}
@@ -55,8 +62,9 @@ export class Spool {
   #group: Waiting[] = []
   #committing: Promise<void> | null = null
   #open: OpenSegment | null = null
-  /** Files that the disk would not let us seal; tried again until it does. */
+  /** Files that are being sealed, or that the disk would not let us seal: tried again until it does. */
   #unsealed: OpenSegment[] = []
+  #sealing: Promise<void> = Promise.resolve()
   #sealedBytes: number
   #sealTimer: NodeJS.Timeout | null = null
   readonly #measureTimer: NodeJS.Timeout
@@ -81,7 +89,7 @@ export class Spool {
 
   /** Bytes on disk that ClickHouse does not have yet; at most a second old. */
   get bytes(): number {
-    return this.#sealedBytes + (this.#open?.bytes ?? 0)
+    return [...this.#unsealed, this.#open].reduce((sum, one) => sum + (one?.bytes ?? 0), this.#sealedBytes)
   }
 
   /** True while `append` refuses for want of room. */
@@ -135,7 +143,7 @@ export class Spool {
     await this.#committing
     clearInterval(this.#measureTimer)
     if (this.#sealTimer) clearTimeout(this.#sealTimer)
-    this.#seal()
+    await this.#seal()
   }
 
   async #commit(): Promise<void> {
@@ -168,17 +176,17 @@ export class Spool {
   }
 
   async #write(group: readonly Waiting[]): Promise<void> {
-    this.#open ??= this.#openSegment(group[0]!)
+    this.#open ??= await this.#openSegment(group[0]!)
     const open = this.#open
     const fd = open.fd!
     const lines = group.flatMap((one) => one.lines)
     const record = this.#encoder.encode(lines)
     try {
       for (let written = 0; written < record.length; ) {
-        const step = await writeAt(fd, record, written, record.length - written, open.bytes + written)
+        const step = await files.writeAt(fd, record, written, record.length - written, open.bytes + written)
         written += step.bytesWritten
       }
-      await sync(fd)
+      await files.sync(fd)
     } catch (error) {
       // After a failed write or sync nobody knows what the file holds past the last commit: cut there, go on in
       // a new file.
@@ -187,15 +195,17 @@ export class Spool {
     }
     open.bytes += record.length
     this.#options.onCommit?.(lines.length)
-    if (open.bytes >= this.#options.segmentBytesMax) this.#seal()
+    if (open.bytes >= this.#options.segmentBytesMax) void this.#seal()
     else this.#sealIn(this.#options.sealAfterMs)
   }
 
-  #openSegment({ firstSeq, receivedAt }: Waiting): OpenSegment {
-    const name = `${this.spoolId}.${String(firstSeq).padStart(16, '0')}.open`
-    const path = join(this.#options.directory, name)
-    const fd = openSync(path, 'wx', 0o600)
-    syncDirectory(this.#options.directory)
+  async #openSegment({ firstSeq, receivedAt }: Waiting): Promise<OpenSegment> {
+    const { directory } = this.#options
+    const path = join(directory, `${this.spoolId}.${String(firstSeq).padStart(16, '0')}.open`)
+    const fd = await files.open(path, 'wx', 0o600)
+    // A file's name is durable only when its directory is.
+    const directoryFd = await files.open(directory, 'r')
+    await files.syncAll(directoryFd).finally(() => files.close(directoryFd))
     return { path, fd, bytes: 0, receivedAt }
   }
 
@@ -205,29 +215,33 @@ export class Spool {
     // A commit under way still writes to the open segment.
     if (this.#committing) this.#sealIn(2)
     else if (segmentsIn(directory, 'seg').length > 0) this.#sealIn(sealAfterMs)
-    else this.#seal()
+    else void this.#seal()
   }
 
   #sealIn(ms: number): void {
     this.#sealTimer ??= setTimeout(() => this.#sealWhenDue(), ms)
   }
 
-  /** Gives the open segment to whoever ships, and with it those that could not be given before. */
-  #seal(): void {
-    const segments = this.#open ? [...this.#unsealed, this.#open] : this.#unsealed
+  /** Gives the open segment to whoever ships, and with it those that could not be given before; in their order. */
+  #seal(): Promise<void> {
+    if (this.#open) this.#unsealed.push(this.#open)
     this.#open = null
-    this.#unsealed = []
-    for (const segment of segments) {
+    this.#sealing = this.#sealing.then(() => this.#sealAll())
+    return this.#sealing
+  }
+
+  async #sealAll(): Promise<void> {
+    for (const segment of [...this.#unsealed]) {
       try {
-        if (segment.fd !== null) closeSync(segment.fd)
+        if (segment.fd !== null) await files.close(segment.fd)
         segment.fd = null
         const sealed = segment.isTorn ? sealLeftover(segment.path) : inState(segment.path, 'seg')
+        if (sealed !== null && !segment.isTorn) await files.rename(segment.path, sealed)
+        this.#unsealed.splice(this.#unsealed.indexOf(segment), 1)
         if (sealed === null) continue
-        if (!segment.isTorn) renameSync(segment.path, sealed)
         this.#sealedBytes += segment.bytes
         this.#options.onSealed(sealed)
       } catch {
-        this.#unsealed.push(segment)
         if (!this.#isClosed) this.#sealIn(this.#options.sealAfterMs)
       }
     }
