@@ -284,7 +284,7 @@ SELECT ${fieldsAt('resolution_hem')
     expect(sql).toBe(`SELECT event_id
 FROM (
 SELECT event_id, ts_millis
-FROM events ANY LEFT JOIN (SELECT reinterpretAsUInt256(unhex(hem)) AS _hem_number, company_domain FROM profiles FINAL) AS known ON known._hem_number = ${hemNumber}
+FROM events GLOBAL ANY LEFT JOIN (SELECT reinterpretAsUInt256(unhex(hem)) AS _hem_number, company_domain FROM profiles FINAL) AS known ON known._hem_number = ${hemNumber}
 WHERE organization_id = {p0:UUID}
   AND ts_millis >= {p1:Int64}
   AND ts_millis < {p2:Int64}
