@@ -1,0 +1,284 @@
+/** What is spread over two shards is answered as if one server had all of it. */
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openDatabases } from '../../collector/platform/clickhouse/cluster.ts'
+import { migrateDatabases } from '../../collector/platform/clickhouse/migrateDatabases.ts'
+import { openPostgres } from '../../collector/platform/postgres/pool.ts'
+import { seededNumbers } from '../api/analytics/seededNumbers.ts'
+import { eventOf, linkOf, openEvents, projectId, type Row } from '../api/events/harness.ts'
+import { newPostgresDatabase } from '../harness/databases.ts'
+import { type Shards, startShards } from '../harness/shards.ts'
+
+type Events = Awaited<ReturnType<typeof openEvents>>
+
+const dayMs = 86_400_000
+const minuteMs = 60_000
+/** A midnight: all that is asked for lies before it. */
+const end = Math.floor(Date.now() / dayMs) * dayMs
+const otherProject = randomUUID()
+const pixels: string[] = Array.from({ length: 8 }, () => randomUUID())
+/** The service finds it in PostgreSQL where a request names the pixel alone. */
+const projectOf = (pixel: string) => (pixels.indexOf(pixel) < 5 ? projectId : otherProject)
+const hemOf = (n: number) => createHash('sha256').update(`person ${n}`).digest('hex')
+
+let directory: string
+let shards: Shards
+let one: Events
+let two: Events
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'footfall-shards-'))
+  shards = await startShards(directory, 2)
+  const postgres = openPostgres(await newPostgresDatabase(), () => {})
+  const { cluster, database } = shards
+  await migrateDatabases(cluster, database, postgres, () => {})
+  await postgres.end()
+  const env = { FOOTFALL_READ_SECONDS_MAX: '45' }
+  one = await openEvents({ env })
+  two = await openEvents({ env, on: openDatabases(cluster, database) })
+  const { events, ...known } = dataSet()
+  for (const each of [one, two]) {
+    await each.insert(events)
+    await each.know(known)
+    await each.postgres.query(
+      "INSERT INTO collectors (collector_id, hostname, complete_until_ms) VALUES ($1, 'here', $2)",
+      [randomUUID(), Date.now()],
+    )
+  }
+})
+afterAll(async () => {
+  await one.close()
+  await two.close()
+  await shards.stop()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+/** Visitors who go from one pixel of a project to the next, half of them people, some of those of a company. */
+function dataSet(): { events: Row[]; links: Row[]; profiles: Row[] } {
+  const below = seededNumbers(11)
+  const pick = <T>(values: readonly T[]): T => values[below(values.length)]!
+  const events: Row[] = []
+  const links: Row[] = []
+  for (let visitor = 0; visitor < 60; visitor++) {
+    const cookie_id = randomUUID()
+    if (visitor % 2 === 0) links.push(linkOf(cookie_id, hemOf(visitor % 24)))
+    let at = end - 6 * dayMs + below(4 * dayMs)
+    for (let n = 1 + below(30); n > 0; n--) {
+      const project_id = pick([projectId, projectId, otherProject])
+      const place = project_id === projectId ? pixels.slice(0, 5) : pixels.slice(5)
+      events.push(
+        eventOf(at, 0, {
+          ...{ cookie_id, project_id, pixel_id: pick(place) },
+          ...{ event_type: pick(['page_view', 'page_view', 'click', 'custom']) },
+          ...{ country: pick(['DE', 'US', null]), page_path: pick(['/', '/pricing', '/docs', null]) },
+          event_data: JSON.stringify({ n: String(below(3)) }),
+          ...(below(20) === 0 && { source: 'svcdsp', campaign_id: pick(['spring', 'autumn']), spend: 0.5 }),
+          ...(below(9) === 0 && { organization_id: randomUUID() }),
+          received_at: new Date(at + below(90) * minuteMs).toISOString(),
+        }),
+      )
+      at += pick([1, 9 * minuteMs, 30 * minuteMs - 1, 30 * minuteMs, 7 * 60 * minuteMs])
+    }
+  }
+  const profiles = Array.from({ length: 20 }, (_, n) => ({
+    ...{ hem: hemOf(n), first_name: `Name ${n}`, pte_person_id: `p${n >> 1}` },
+    company_domain: n % 3 === 0 ? `company${n % 4}.example` : '',
+    updated_at: new Date(end - n * minuteMs).toISOString(),
+  }))
+  return { events, links, profiles }
+}
+
+type Query = Record<string, string>
+
+const filters = [
+  ...['country:eq:DE', 'country:ne:DE', 'event_type:in:click|custom', 'page_path:like:/%'],
+  ...['resolved:eq:true', 'resolved:eq:false', 'event_data.n:eq:1', 'is_entry:eq:true'],
+]
+const paidFilters = [
+  ...[
+    `hem:eq:${hemOf(4)}`,
+    `hem:ne:${hemOf(4)}`,
+    'first_name:like:Name 1%',
+    'company_domain:ne:company0.example',
+  ],
+]
+const places: Query[] = [
+  {},
+  { project_id: projectId },
+  { project_id: otherProject },
+  ...pixels.slice(3, 7).map((pixel_id) => ({ pixel_id, project_id: projectOf(pixel_id) })),
+]
+
+const within = fc
+  .record({
+    place: fc.constantFrom(...places),
+    from: fc.integer({ min: 0, max: 5 * 24 }),
+    hours: fc.integer({ min: 1, max: 6 * 24 }),
+  })
+  .map(({ place, from, hours }) => ({
+    ...place,
+    start_ms: String(end - 6 * dayMs + from * 60 * minuteMs),
+    end_ms: String(Math.min(end, end - 6 * dayMs + (from + hours) * 60 * minuteMs)),
+  }))
+
+const filter = (values: readonly string[]) =>
+  fc
+    .uniqueArray(fc.constantFrom(...values), { maxLength: 2 })
+    .map((some): Query => (some.length > 0 ? { filter: some.join(',') } : {}))
+
+const oneOf = <T extends Query>(...queries: T[]) => fc.constantFrom<Query>({}, ...queries)
+
+/** Pages of all tiers, which are followed to their end. */
+const pages = fc
+  .tuple(
+    fc.constantFrom('web_event', 'resolution_hem', 'resolution_hem_pte', 'resolution_full_profile'),
+    within,
+    fc.constantFrom('7', '100', '1000'),
+    oneOf({ order: 'asc' }, { order: 'received' }),
+    oneOf({ distinct: 'cookie_id' }, { select: 'event_id,timestamp,session_id,is_entry,hem' }),
+  )
+  .chain(([tier, window, limit, order, more]) =>
+    filter(tier === 'resolution_full_profile' ? [...filters, ...paidFilters] : filters).map((filtered) => ({
+      path: `/api/v3/events/${tier}`,
+      query: { ...window, limit, ...order, ...more, ...filtered },
+    })),
+  )
+
+const of = (path: string, ...queries: Query[]) =>
+  fc
+    .tuple(within, filter(filters), fc.constantFrom(...queries))
+    .map(([window, filtered, more]) => ({ path, query: { ...window, ...filtered, ...more } as Query }))
+
+const others = fc.oneof(
+  of(
+    '/api/v3/events/web_event/counts',
+    {},
+    { group_by: 'pixel_id' },
+    { group_by: 'day,event_type' },
+    { group_by: 'is_entry,source' },
+    { distinct: 'cookie_id,page_path' },
+  ),
+  of(
+    '/api/v3/events/resolution_full_profile/visitors',
+    ...[
+      { limit: '100' },
+      { limit: '100', kind: 'accounts' },
+      { limit: '5' },
+      { limit: '100', select: 'session_id,hem' },
+    ],
+  ).filter(({ query }) => 'project_id' in query || 'pixel_id' in query),
+  of('/api/v1/analytics/overview', {}, { compare: 'previous' }),
+  of('/api/v1/analytics/timeseries', { interval: 'hour' }),
+  of('/api/v1/analytics/breakdown', { dimensions: 'page_path,country' }, { dimensions: 'entry_page' }),
+  of('/api/v1/analytics/funnel', { steps: 'page_path:eq:/;event_type:eq:click' }),
+  of('/api/v1/analytics/retention', { interval: 'day' }),
+  of('/api/v1/analytics/journeys', {}, { steps: '2' }),
+  within.map((window) => ({
+    path: '/api/v1/resolution/statistics',
+    query: { ...window, group_by: 'day,pixel' } as Query,
+  })),
+)
+
+/** What an answer says, without what differs from one answer to the next. */
+function said(body: string): Row {
+  const { request_id: _, meta, ...rest } = JSON.parse(body) as Row
+  const { next_cursor: _cursor, request_id: _id, complete_until: _until, ...told } = (meta ?? {}) as Row
+  return { ...rest, meta: told }
+}
+
+async function ask(events: Events, path: string, query: Query): Promise<{ status: number; body: string }> {
+  const { steps, start_ms, end_ms, ...place } = query
+  const answer = path.endsWith('/funnel')
+    ? await events.app.inject({
+        ...{ method: 'POST', url: path },
+        payload: { ...place, start_ms: Number(start_ms), end_ms: Number(end_ms), steps: steps!.split(';') },
+      })
+    : await events.app.inject({ url: `${path}?${new URLSearchParams(query)}` })
+  return { status: answer.statusCode, body: answer.body }
+}
+
+test('pages of all tiers, by cursor to their end', async () => {
+  let rows = 0
+  await fc.assert(
+    fc.asyncProperty(pages, async ({ path, query }) => {
+      let [first, second]: [Query, Query] = [{}, {}]
+      for (let page = 0; page < 12; page++) {
+        const [expected, got] = await Promise.all([
+          ask(one, path, { ...query, ...first }),
+          ask(two, path, { ...query, ...second }),
+        ])
+        expect(got.status, got.body).toBe(expected.status)
+        expect(said(got.body)).toEqual(said(expected.body))
+        // What cannot be asked together is refused.
+        if (expected.status === 400) break
+        expect(expected.status, expected.body).toBe(200)
+        const [a, b] = [expected, got].map(({ body }) => JSON.parse(body))
+        rows += a.rows.length
+        if (!a.meta.next_cursor) break
+        ;[first, second] = [{ cursor: a.meta.next_cursor }, { cursor: b.meta.next_cursor }]
+      }
+    }),
+    { numRuns: 60, seed: 3 },
+  )
+  expect(rows).toBeGreaterThan(2_000)
+}, 180_000)
+
+test('counts, visitors and figures', async () => {
+  await fc.assert(
+    fc.asyncProperty(others, async ({ path, query }) => {
+      const [expected, got] = await Promise.all([ask(one, path, query), ask(two, path, query)])
+      expect(got.status, got.body).toBe(expected.status)
+      expect(expected.status, `${path} ${JSON.stringify(query)} ${expected.body}`).toBe(200)
+      expect(said(got.body)).toEqual(said(expected.body))
+    }),
+    { numRuns: 90, seed: 5 },
+  )
+}, 180_000)
+
+/** On which shard a pixel's events lie, from 0. */
+async function shardOf(pixel: string): Promise<number> {
+  const found = await Promise.all(
+    two.clickhouse.live.shards.map((shard) =>
+      shard.rows<{ events: number }>({
+        sql: 'SELECT count() AS events FROM events_local WHERE pixel_id = {pixel:UUID}',
+        params: { pixel },
+      }),
+    ),
+  )
+  const counts = found.map(([row]) => row!.events)
+  expect(counts.filter((count) => count > 0)).toHaveLength(1)
+  return counts.findIndex((count) => count > 0)
+}
+
+test('a page of one pixel asks its shard alone: of one that is away it is 503, and visitors are partial', async () => {
+  const places = await Promise.all(pixels.map(shardOf))
+  const placeOn = (shard: number) => {
+    const pixel_id = pixels[places.indexOf(shard)]!
+    return { pixel_id, project_id: projectOf(pixel_id) }
+  }
+  await shards.servers[1]!.stop()
+  const window = { start_ms: String(end - 6 * dayMs), end_ms: String(end), limit: '1000' }
+  const page = (place: Query) => ask(two, '/api/v3/events/web_event', { ...window, ...place })
+  const expected = await ask(one, '/api/v3/events/web_event', { ...window, ...placeOn(0) })
+  const got = await page(placeOn(0))
+  expect(got.status, got.body).toBe(200)
+  expect(said(got.body)).toEqual(said(expected.body))
+  for (const place of [placeOn(1), {}, { project_id: projectId }])
+    expect(await page(place)).toMatchObject({ status: 503, body: expect.stringContaining('"busy"') })
+
+  const period = window
+  const path = '/api/v3/events/resolution_full_profile/visitors'
+  for (const place of [{ project_id: projectId }, { project_id: otherProject }]) {
+    const partial = await ask(two, path, { ...period, ...place })
+    const whole = await ask(one, path, { ...period, ...place })
+    expect(partial.status, partial.body).toBe(200)
+    const [some, all] = [JSON.parse(partial.body), JSON.parse(whole.body)]
+    expect(some).toMatchObject({ has_partial_data: true })
+    expect(all).toMatchObject({ has_partial_data: false })
+    expect(some.count).toBeGreaterThan(0)
+  }
+})
