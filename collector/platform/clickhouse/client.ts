@@ -36,12 +36,12 @@ export interface RawInsert {
 
 /** ClickHouse got the statement and refused it. Everything else that goes wrong is thrown as it came: no connection, no answer. */
 export class ClickHouseRefused extends Error {
-  constructor(
-    message: string,
-    /** ClickHouse's error code: 27 is CANNOT_PARSE_INPUT_ASSERTION_FAILED, and so on. */
-    readonly code: number,
-  ) {
+  /** ClickHouse's error code: 27 is CANNOT_PARSE_INPUT_ASSERTION_FAILED, and so on. */
+  readonly code: number
+
+  constructor(message: string, code: number) {
     super(message)
+    this.code = code
   }
 }
 

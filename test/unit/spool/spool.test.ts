@@ -54,7 +54,7 @@ test('appends that arrive together share one record', async () => {
 test('a full segment is sealed and the next begins', async () => {
   const spool = open({ segmentBytesMax: 200 })
   for (let n = 0; n < 3; n++) await spool.append([`{"text":"${'x'.repeat(200)}"}`])
-  expect(sealed).toHaveLength(3)
+  await waitFor('the seals', () => sealed.length === 3)
   expect(sealed.flatMap(linesOf).map((row) => row.seq)).toEqual([1, 2, 3])
 })
 
@@ -96,6 +96,7 @@ test('a full spool refuses, and takes again when segments are gone', async () =>
   const spool = open({ bytesMax: 300, segmentBytesMax: 200 })
   await spool.append([`{"text":"${'x'.repeat(300)}"}`])
   await expect(spool.append(['{"a":1}'])).rejects.toBeInstanceOf(SpoolUnavailable)
+  await waitFor('the seal', () => sealed.length === 1)
   for (const path of sealed) rmSync(path)
   await waitFor('room', () => !spool.isFull)
   await spool.append(['{"a":1}'])
