@@ -107,6 +107,8 @@ export async function startJobs({ postgres, postgresUrl, queues, log }: JobsOpti
       for (const { name } of queues) await wake(name)
     },
     changed: wake,
+    // There is nothing to keep: where PostgreSQL goes away right now, all queues are woken when it is back.
+    kept: { restore: () => true, save: null },
   })
 
   return {
