@@ -142,7 +142,9 @@ class Reader {
       if (timer) clearTimeout(timer)
       if (next === null) {
         this.brokenOff++
-        // As clients do while a service is away.
+        // Where a service is away nothing was asked.
+        if (!leaves) this.begun--
+        // As clients do then.
         await delay(50)
       } else if (next !== undefined) this.#cursors.push(next)
     }
