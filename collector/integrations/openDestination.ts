@@ -2,43 +2,52 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Outbound } from '../outbound/outbound.ts'
 import { OutboundError } from '../outbound/outboundError.ts'
 import type { OpenDeps } from './deps.ts'
-import { type Destination, DestinationError } from './destinations/destination.ts'
+import { type Destination, type DestinationContext, DestinationError } from './destinations/destination.ts'
 import { destinationTypes } from './destinations/index.ts'
 import { purposeOf, type SealedIntegration } from './integrations.ts'
 
 /** A step waits so long for its turn; past it the run is parked. */
 const waitSecondsMax = 5
 
-/** A destination, and what was asked of it. */
-export interface OpenedDestination extends Destination {
-  /** Whether it may have got anything since it was opened, whatever it answered. */
-  isReached(): boolean
+/** Who wants to know what leaves for a destination. */
+export interface SendingLog {
+  /** Before anything may leave: whoever dies after it may have sent, and who died before it has not. */
+  begun(): Promise<void>
+  /** After `begun`, where it is certain that nothing has left. */
+  unsent(): Promise<void>
 }
 
 /** Opens the destination of an integration. Throws DestinationError where its secrets cannot be opened. */
 export function openDestination(
   { postgres, outbound, sealer, now }: OpenDeps,
   integration: Pick<SealedIntegration, 'id' | 'type' | 'settings' | 'sealedSecrets'>,
-): OpenedDestination {
+  log?: SendingLog,
+): Destination {
   const { id, type, settings, sealedSecrets } = integration
   const { rate, open } = destinationTypes[type]
   let isReached = false
-  const send: Outbound['send'] = async (request) => {
+  const sending: DestinationContext['sending'] = async (send, isUnsent) => {
+    if (!isReached) await log?.begun()
     try {
-      const answer = await outbound.send(request)
-      isReached ||= request.method !== 'GET'
+      const answer = await send()
+      isReached = true
       return answer
     } catch (error) {
-      isReached ||= request.method !== 'GET' && !(error instanceof OutboundError && error.isUnsent)
+      if (!isUnsent(error)) isReached = true
+      else if (!isReached) await log?.unsent()
       throw error
     }
   }
-  const destination = open({
-    ...{ integrationId: id, settings, outbound: { ...outbound, send }, now },
+  const send: Outbound['send'] = (request) =>
+    request.method === 'GET'
+      ? outbound.send(request)
+      : sending(
+          () => outbound.send(request),
+          (error) => error instanceof OutboundError && error.isUnsent,
+        )
+  return open({
+    ...{ integrationId: id, settings, outbound: { ...outbound, send }, now, sending },
     secrets: readSecrets(),
-    noteReached() {
-      isReached = true
-    },
     // One bucket for an integration, whatever process asks.
     async takeToken() {
       for (;;) {
@@ -56,7 +65,6 @@ export function openDestination(
       }
     },
   })
-  return { ...destination, isReached: () => isReached }
 
   function readSecrets() {
     try {

@@ -131,6 +131,7 @@ const column = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: 200,
+    pattern: '^[^\\u0000]*$',
     description:
       'Which column of the file holds the items; by default the one named like the kind (`email`, `hem`, `domain`, ' +
       '`cookie_id`). A CSV file of one column needs no header.',

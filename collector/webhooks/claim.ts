@@ -20,6 +20,8 @@ export interface ClaimedDelivery {
 const leaseSeconds = 30
 /** Tries at once of a webhook that works, and of one that does not: a slow one must not hold others up. */
 const concurrency = { working: 16, failing: 1 }
+/** And of an organization: however many receivers of one hang, others' tries come between. */
+const concurrencyOfOrganization = 64
 
 /** Gives what is in the outbox to the webhooks that want it; whether there may be more. */
 export async function dispatchMessages(postgres: Postgres): Promise<boolean> {
@@ -44,20 +46,28 @@ export async function dispatchMessages(postgres: Postgres): Promise<boolean> {
   return rows[0]!.taken === most
 }
 
-/** Takes up to `most` of the deliveries that are due, no more of one webhook than it is to have at once. */
+/** Takes up to `most` of the deliveries that are due, no more of one webhook, and of one organization, than at once. */
 export async function claimDeliveries(postgres: Postgres, most: number): Promise<ClaimedDelivery[]> {
   const { rows } = await postgres.query<ClaimedDelivery>(
-    `WITH due AS (
-       SELECT delivery_id FROM webhooks CROSS JOIN LATERAL (
-         SELECT delivery_id FROM webhook_deliveries
+    `WITH leased AS (
+       SELECT organization_id, count(*) AS count FROM webhook_deliveries JOIN webhooks USING (webhook_id)
+       WHERE leased_until > now() GROUP BY organization_id
+     ), ready AS (
+       SELECT delivery_id, organization_id, next_attempt_at FROM webhooks CROSS JOIN LATERAL (
+         SELECT delivery_id, next_attempt_at FROM webhook_deliveries
          WHERE webhook_id = webhooks.webhook_id AND status = 'pending' AND next_attempt_at <= now()
            AND (leased_until IS NULL OR leased_until <= now())
          ORDER BY next_attempt_at LIMIT greatest(0,
            CASE WHEN failing_since IS NULL THEN $2::int ELSE $3::int END
              - (SELECT count(*) FROM webhook_deliveries
                 WHERE webhook_id = webhooks.webhook_id AND leased_until > now()))
-         FOR UPDATE SKIP LOCKED) AS ready
-       WHERE is_enabled LIMIT $1
+         FOR UPDATE SKIP LOCKED) AS first
+       WHERE is_enabled
+     ), due AS (
+       SELECT delivery_id FROM (
+         SELECT *, row_number() OVER (PARTITION BY organization_id ORDER BY next_attempt_at) AS place FROM ready
+       ) AS placed LEFT JOIN leased USING (organization_id)
+       WHERE place + coalesce(count, 0) <= $5 ORDER BY place LIMIT $1
      ), claimed AS (
        UPDATE webhook_deliveries SET leased_until = now() + $4 * interval '1 second' FROM due
        WHERE webhook_deliveries.delivery_id = due.delivery_id RETURNING webhook_deliveries.*
@@ -66,7 +76,7 @@ export async function claimDeliveries(postgres: Postgres, most: number): Promise
        attempts_of_round, url, sealed_secret,
        CASE WHEN former_secret_until > now() THEN former_sealed_secret END AS former_sealed_secret
      FROM claimed JOIN webhooks USING (webhook_id) JOIN outbox_messages AS message USING (message_id)`,
-    [most, concurrency.working, concurrency.failing, leaseSeconds],
+    [most, concurrency.working, concurrency.failing, leaseSeconds, concurrencyOfOrganization],
   )
   return rows
 }

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import { cancelRun } from '../../collector/exports/runs.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { type Random, seededRandom } from '../../collector/platform/seededRandom.ts'
@@ -27,6 +28,8 @@ export interface ExportsResult {
   uncounted: number
   /** Charged for records of the build on the day, beyond what it has. */
   overcharged: number
+  /** Of a run that was cancelled while its service was killed: by how much what had arrived and what was charged differ. */
+  unpaid: number
   /** Messages that the destination took more than once: never more than kills and lost answers together. */
   sentAgain: number
   lostAnswers: number
@@ -58,6 +61,13 @@ export async function runExports(options: ExportsOptions): Promise<ExportsResult
   try {
     const api = () => exportsOf(service, postgres, clickhouse, env)
     const exportId = await prepare(api(), receiver, people)
+    const killAndStart = async (meanwhile: () => Promise<void> = async () => {}) => {
+      await service.end('SIGKILL')
+      await forgetJobs(postgres)
+      await meanwhile()
+      service = await startService(again)
+    }
+    const unpaid = await cancelAfterKill(api, receiver, { exportId, killAndStart })
     let lostAnswers = 0
     let mishaps = 0
     let requests = 0
@@ -75,9 +85,7 @@ export async function runExports(options: ExportsOptions): Promise<ExportsResult
         requests > before || (await readRun(api(), exportId, runs.at(-1)!)).ended_at !== null
       await waitFor('the run to go on', isSending, 120_000)
       await delay(random.integer(betweenKillsMs.least, betweenKillsMs.most))
-      await service.end('SIGKILL')
-      await forgetJobs(postgres)
-      service = await startService(again)
+      await killAndStart()
       const run = await readRun(api(), exportId, runs.at(-1)!)
       log(`${kill}/${kills}: run ${runs.length} is ${run.status}, ${run.records_total} of ${people} counted`)
       if (run.ended_at !== null && kill < kills) runs.push(await startRun(api(), exportId))
@@ -85,7 +93,7 @@ export async function runExports(options: ExportsOptions): Promise<ExportsResult
     log('waiting for the last run')
     await endOf(api(), exportId, runs.at(-1)!)
     return {
-      ...{ seed, kills, runs: runs.length, lostAnswers, mishaps },
+      ...{ seed, kills, runs: runs.length, lostAnswers, mishaps, unpaid },
       ...(await compare(api(), receiver, { exportId, runs, people })),
     }
   } catch (error) {
@@ -95,6 +103,29 @@ export async function runExports(options: ExportsOptions): Promise<ExportsResult
     await Promise.all([receiver.close(), clickhouse.close(), postgres.end()])
     rmSync(again.dataDir, { recursive: true, force: true })
   }
+}
+
+/**
+ * A run whose first chunk has arrived, and is not answered, when the service is killed; before it is there again, the run
+ * is cancelled. By how much what arrived and what was charged differ.
+ */
+async function cancelAfterKill(
+  api: () => Exports,
+  receiver: Receiver,
+  {
+    exportId,
+    killAndStart,
+  }: { exportId: string; killAndStart(meanwhile: () => Promise<void>): Promise<void> },
+): Promise<number> {
+  receiver.misbehave = () => ({ hangs: true })
+  const runId = await startRun(api(), exportId)
+  await waitFor('the first chunk', () => receiver.messages.size > 0, 120_000)
+  await killAndStart(() => cancelRun(api().postgres, runId))
+  await endOf(api(), exportId, runId)
+  const { records_exported, records_charged } = await readRun(api(), exportId, runId)
+  if (records_exported > 0) throw new Error('what was not answered counts as exported')
+  const arrived = [...receiver.messages.values()].flatMap(({ data }) => data.records ?? [])
+  return Math.abs(arrived.length - records_charged)
 }
 
 function drawMishap(random: Random): Mishap | null {

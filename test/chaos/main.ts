@@ -77,7 +77,7 @@ async function main(): Promise<void> {
     'feedMissed' in result
       ? !isOnce(result)
       : 'uncounted' in result
-        ? result.lost + result.uncounted + result.overcharged > 0 ||
+        ? result.lost + result.uncounted + result.overcharged + result.unpaid > 0 ||
           result.sentAgain > result.kills + result.lostAnswers
         : 'lost' in result
           ? result.lost + result.doubled + result.altered > 0

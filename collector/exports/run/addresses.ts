@@ -61,8 +61,11 @@ export async function readNetworks(
     ]),
   )
   const found = await networksOf(reader, domains, true)
-  return new Map(ids.map((id) => [id, found.get(id) ?? 'Its company is not known.']))
+  return new Map(ids.map((id) => [id, found.get(id) ?? noNetwork]))
 }
+
+/** Who is not sent is not charged: neither the company is told, which is sold, nor whether it is known. */
+const noNetwork = 'No network of its company is known.'
 
 /** For each member its company's networks, and with `named` its domain. */
 async function networksOf(
@@ -80,9 +83,8 @@ GROUP BY company_domain`,
   const known = new Map(rows.map(({ company_domain, networks }) => [company_domain, networks]))
   return new Map<string, Values | string>(
     [...domains].map(([id, domain]): [string, Values | string] => {
-      if (domain === '') return [id, 'Its company is not known.']
       const networks = known.get(domain)
-      if (!networks) return [id, `No network of ${domain} is known.`]
+      if (!networks) return [id, noNetwork]
       return [id, { networks, ...(named && { company_domain: domain }) }]
     }),
   )

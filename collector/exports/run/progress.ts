@@ -125,11 +125,13 @@ export async function saveChunkState(client: Queryable, task: Task, state: unkno
   )
 }
 
-/** Notes that the chunk that is being sent may have reached its destination, though it did not say that it took it. */
-export async function noteSent(client: Queryable, { runId, doneKey }: Task): Promise<void> {
-  await client.query('UPDATE export_runs SET chunk_sent = true WHERE run_id = $1 AND done_key = $2', [
-    ...[runId, doneKey],
-  ])
+/** Notes, before it leaves, that the next chunk may have reached its destination; or that it has not. */
+export async function noteSent(client: Queryable, { runId, doneKey }: Task, isSent: boolean): Promise<void> {
+  await client.query({
+    name: 'note_chunk_sent',
+    text: 'UPDATE export_runs SET chunk_sent = $3 WHERE run_id = $1 AND done_key = $2',
+    values: [runId, doneKey, isSent],
+  })
 }
 
 /** Has a run wait: it goes on with the same chunk. `isFailure` counts as a try that failed. */

@@ -3,8 +3,9 @@ import { RowsDiffer } from '../../audiences/files/saveStream.ts'
 import { ApiError } from '../../http/errors.ts'
 import { type Destination, DestinationError } from '../../integrations/destinations/destination.ts'
 import { destinationTypes } from '../../integrations/destinations/index.ts'
-import { type OpenedDestination, openDestination } from '../../integrations/openDestination.ts'
+import { openDestination, type SendingLog } from '../../integrations/openDestination.ts'
 import { isUnavailable } from '../../platform/isUnavailable.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { SendDeps } from '../deps.ts'
 import { findUnknownFields } from '../validate.ts'
 import { Refused, settleUnfinished } from './charge.ts'
@@ -41,21 +42,14 @@ export async function runStep(deps: SendDeps, runId: string, turn: Turn): Promis
   const task = turn.task ?? (await readTask(postgres, runId))
   turn.task = undefined
   if (!task) return null
-  const opened: { destination?: OpenedDestination } = {}
   try {
-    return await goOn(deps, task, opened, turn)
+    return await goOn(deps, task, turn)
   } catch (error) {
-    if (opened.destination?.isReached()) await noteSent(postgres, task)
     return dealWith(deps, task, error)
   }
 }
 
-async function goOn(
-  deps: SendDeps,
-  task: Task,
-  opened: { destination?: OpenedDestination },
-  turn: Turn,
-): Promise<Next> {
+async function goOn(deps: SendDeps, task: Task, turn: Turn): Promise<Next> {
   const { postgres } = deps
   if (!task.isBuildKept && !(await keepBuild(postgres, task.buildId))) throw new MembersGone(task.buildId)
   if (task.stop) return refuse(deps, task)
@@ -64,8 +58,7 @@ async function goOn(
   if (Date.now() - task.requestedAt.getTime() > daysMax * 86_400_000) {
     throw new DestinationError('mend', `The destination has not taken all within ${daysMax} days.`)
   }
-  const destination = openDestination(deps, task.integration)
-  opened.destination = destination
+  const destination = openDestination(deps, task.integration, sendingLog(postgres, task))
   if (!task.isStarted) {
     const fault = await findUnknownFields(deps, task.integration, task)
     if (fault !== null) throw new DestinationError('mend', `The mapping does not fit: ${fault}.`)
@@ -78,6 +71,12 @@ async function goOn(
   turn.task = await completeChunk(postgres, task, done)
   return { inSeconds: 0 }
 }
+
+/** What a try before has sent stays sent. */
+const sendingLog = (postgres: Postgres, task: Task): SendingLog | undefined =>
+  task.isChunkSent
+    ? undefined
+    : { begun: () => noteSent(postgres, task, true), unsent: () => noteSent(postgres, task, false) }
 
 /** Nothing more is sent: the next records have this for their outcome. */
 async function refuse(deps: SendDeps, task: Task): Promise<Next> {

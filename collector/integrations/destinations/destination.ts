@@ -121,13 +121,13 @@ export interface Destination {
   remove?(recipients: readonly Recipient[]): Promise<void>
 }
 
-export interface DestinationContext<Settings, Secrets> {
+export interface DestinationContext<Settings = unknown, Secrets = unknown> {
   readonly integrationId: string
   readonly settings: Settings
   readonly secrets: Secrets
   readonly outbound: Outbound
-  /** Says that records may have arrived, of clients with requests of their own. */
-  noteReached(): void
+  /** Makes a request that may bring records, of clients with requests of their own; tells errors of none that has left. */
+  sending<T>(send: () => Promise<T>, isUnsent: (error: unknown) => boolean): Promise<T>
   /** Resolves when the integration may make one more request. Throws DestinationError when that takes long. */
   takeToken(): Promise<void>
   /** Milliseconds since 1970. */

@@ -45,21 +45,14 @@ export async function putPart(context: S3Context, chunk: Chunk): Promise<readonl
   const { path, bytes, sha256 } = await chunk.writeFile()
   const extension = outputFormat === 'hem' ? 'csv' : outputFormat
   const name = `part-${String(after).padStart(12, '0')}.${extension}`
-  await withClient(context, (client) =>
-    client
-      .send(
-        new PutObjectCommand({
-          ...{ Bucket: context.settings.bucket, Key: `${directoryOf(context.settings, runId)}${name}` },
-          ...{ Body: createReadStream(path), ContentLength: bytes },
-          Metadata: { rows: String(records.length), sha256 },
-        }),
-      )
-      .catch((error: unknown) => {
-        // Whoever answers, or breaks off, may have read what came.
-        if (!isUnsent(error)) context.noteReached()
-        throw error
-      }),
-  )
+  const put = () =>
+    new PutObjectCommand({
+      ...{ Bucket: context.settings.bucket, Key: `${directoryOf(context.settings, runId)}${name}` },
+      ...{ Body: createReadStream(path), ContentLength: bytes },
+      Metadata: { rows: String(records.length), sha256 },
+    })
+  // Whoever answers, or breaks off, may have read what came.
+  await withClient(context, (client) => context.sending(() => client.send(put()), isUnsent))
   return exportedAll(records)
 }
 

@@ -8,13 +8,16 @@ const space = 0x20
 const tab = 0x09
 
 /** A row of CSV: where it ends, and one of its fields. */
-export interface CsvRecord {
+export interface CsvRecord extends CsvField {
   /** Where the next one begins. */
   end: number
   /** Why it cannot be read; then it is one line, and the next line is looked at on its own. */
   fault: Reason | null
   fields: number
-  /** The field: bytes from `from` to `to`, quotes within it doubled where `isQuoted`. */
+}
+
+/** A field: bytes from `from` to `to`, quotes within it doubled where `isQuoted`. */
+export interface CsvField {
   from: number
   to: number
   isQuoted: boolean
@@ -22,11 +25,17 @@ export interface CsvRecord {
 
 /**
  * Reads the row that begins at `start` (RFC 4180, also with other delimiters, white space around quotes, and lines that
- * end in LF): its field number `index`. A quoted field may hold line breaks. `bytes` reach as far as a row may, or to
+ * end in LF): its field number `index`, and, to `note`, each of them. A quoted field may hold line breaks. `bytes` reach as far as a row may, or to
  * the end of the file. Quotes that nothing closes cost their own line alone, so a broken one never takes others along;
  * looking for the end of one is not done twice, since the lines between would close it.
  */
-export function readCsvRecord(bytes: Buffer, start: number, delimiter: number, index: number): CsvRecord {
+export function readCsvRecord(
+  bytes: Buffer,
+  start: number,
+  delimiter: number,
+  index: number,
+  note?: (field: CsvField) => void,
+): CsvRecord {
   const record: CsvRecord = { end: 0, fault: null, fields: 0, from: start, to: start, isQuoted: false }
   const isBlank = (byte: number | undefined) => byte === space || (byte === tab && delimiter !== tab)
   for (let at = start; ; at++) {
@@ -48,6 +57,7 @@ export function readCsvRecord(bytes: Buffer, start: number, delimiter: number, i
       to = at
     }
     if (record.fields === index) Object.assign(record, { from, to, isQuoted })
+    note?.({ from, to, isQuoted })
     record.fields++
     if (at >= bytes.length || bytes[at] === newline) {
       record.end = Math.min(at + 1, bytes.length)
@@ -56,8 +66,8 @@ export function readCsvRecord(bytes: Buffer, start: number, delimiter: number, i
   }
 }
 
-/** The text of a record's field. */
-export function fieldOf(bytes: Buffer, { from, to, isQuoted }: CsvRecord): Buffer {
+/** The text of a field. */
+export function fieldOf(bytes: Buffer, { from, to, isQuoted }: CsvField): Buffer {
   const field = bytes.subarray(from, to)
   return isQuoted && field.includes(quote) ? Buffer.from(field.toString('utf8').replaceAll('""', '"')) : field
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { invalidParameter, malformed } from '../../http/errors.ts'
-import { fieldOf, readCsvRecord } from '../import/csvRecord.ts'
+import { type CsvField, fieldOf, readCsvRecord } from '../import/csvRecord.ts'
 import { type ImportFile, recordBytesMax } from '../import/importFile.ts'
 import type { Place } from '../import/readChunk.ts'
 import { isItem, type Kind, usualNames } from '../kinds.ts'
@@ -14,6 +14,8 @@ export interface Head {
 /** What is between the fields of CSV files: the first that a header has. */
 const delimiters = [',', ';', '\t', '|']
 const namesShown = 20
+/** What archives of Zstandard begin with. */
+const zstandardMark = 0xfd2fb528
 const columnsMax = 1_000
 
 /**
@@ -29,6 +31,8 @@ export function findColumn(
   const lineEnd = head.indexOf(0x0a) + 1 || head.length
   const line = head.subarray(start, lineEnd)
   if (line.length === 0) throw malformed('The file is empty.')
+  if (line.length >= 4 && line.readUInt32LE(0) === zstandardMark)
+    throw malformed('The file is packed with Zstandard: send it plain, or packed with gzip.')
   if (!isUtf8(line) || line.includes(0)) throw malformed('The file is no text in UTF-8.')
   if (line.length > recordBytesMax) {
     throw malformed('The file has no line break within its first 64 KiB: it is no CSV and no NDJSON.')
@@ -65,17 +69,14 @@ function csvHead(line: Buffer, start: number, kind: Kind, asked: string | undefi
 
 /** The fields of the first line. Throws 400 where it is none of CSV. */
 function namesIn(line: Buffer, start: number, delimiter: string): string[] {
-  const names: string[] = []
-  for (let index = 0; ; index++) {
-    const record = readCsvRecord(line, start, delimiter.charCodeAt(0), index)
-    if (record.fault)
-      throw malformed(
-        'The first line of the file is no header of CSV: a quote is not closed, or text follows it.',
-      )
-    if (record.fields > columnsMax) throw malformed(`The file has more than ${columnsMax} columns.`)
-    if (index >= record.fields) return names
-    names.push(fieldOf(line, record).toString('utf8').trim())
-  }
+  const fields: CsvField[] = []
+  const { fault } = readCsvRecord(line, start, delimiter.charCodeAt(0), 0, (field) => fields.push(field))
+  if (fault)
+    throw malformed(
+      'The first line of the file is no header of CSV: a quote is not closed, or text follows it.',
+    )
+  if (fields.length > columnsMax) throw malformed(`The file has more than ${columnsMax} columns.`)
+  return fields.map((field) => fieldOf(line, field).toString('utf8').trim())
 }
 
 /** Which of the names one of the wanted is, first as it is written and then in any case. */

@@ -80,7 +80,7 @@ const endings: Readonly<Record<string, ImportFile['format']>> = {
 function formatOf(mimetype: string, filename: string | undefined): ImportFile['format'] {
   if (mimetype === 'application/x-ndjson') return 'ndjson'
   if (mimetype === 'text/csv') return 'csv'
-  return endings[extname((filename ?? '').replace(/\.(gz|zst)$/i, '')).toLowerCase()] ?? 'csv'
+  return endings[extname((filename ?? '').replace(/\.gz$/i, '')).toLowerCase()] ?? 'csv'
 }
 
 /** So many items are written at a time. */

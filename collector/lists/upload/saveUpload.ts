@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { ApiError, busy, malformed } from '../../http/errors.ts'
 import { countLines } from '../../people/load/records.ts'
-import { unpack } from '../../people/load/source.ts'
+import { unpackGzip } from '../../people/load/source.ts'
 import { type ImportFile, recordBytesMax } from '../import/importFile.ts'
 import type { Place } from '../import/readChunk.ts'
 import type { Kind } from '../kinds.ts'
@@ -87,7 +87,7 @@ async function writeAll(handle: FileHandle, part: Buffer): Promise<void> {
 
 async function* unpacked(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   try {
-    yield* unpack(bytes[Symbol.asyncIterator]() as AsyncGenerator<Buffer>)
+    yield* unpackGzip(bytes[Symbol.asyncIterator]() as AsyncGenerator<Buffer>)
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     throw code.startsWith('Z_') ? malformed('The archive is damaged, or ends too early.') : error

@@ -75,8 +75,30 @@ function sourceOf(facts: Omit<Source, 'read' | 'position'>, open: () => Readable
   }
 }
 
-/** By what it begins with: a gzip or Zstandard archive, or as it is. */
-export async function* unpack(packed: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+/** By what it begins with: a gzip archive, or as it is. */
+export async function* unpackGzip(packed: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  const { head, whole } = await beginningOf(packed)
+  if (!isGzip(head)) yield* whole
+  // What goes wrong in either ends the loop over the last.
+  else yield* pipeline(whole, createGunzip({ chunkSize: 1 << 18 }), () => {})
+}
+
+/**
+ * The same, or a Zstandard archive. Of files that the operator names only: it is unpacked right here, where a few bytes
+ * may become gigabytes at once.
+ */
+async function* unpack(packed: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  const { head, whole } = await beginningOf(packed)
+  const isZstandard = head.length >= 4 && head.readUInt32LE(0) === 0xfd2fb528
+  yield* isZstandard ? unpackZstandard(whole) : unpackGzip(whole)
+}
+
+const isGzip = (head: Buffer): boolean => head.length >= 2 && head.readUInt16BE(0) === 0x1f8b
+
+/** The first bytes, by which archives are told, and all of it. */
+async function beginningOf(
+  packed: AsyncGenerator<Buffer>,
+): Promise<{ head: Buffer; whole: AsyncGenerator<Buffer> }> {
   let head = Buffer.alloc(0)
   while (head.length < 4) {
     const { value, done } = await packed.next()
@@ -87,12 +109,7 @@ export async function* unpack(packed: AsyncGenerator<Buffer>): AsyncGenerator<Bu
     if (head.length > 0) yield head
     yield* packed
   }
-  if (head.length < 4) yield* whole()
-  else if (head.readUInt16BE(0) === 0x1f8b) {
-    // What goes wrong in either ends the loop over the last.
-    yield* pipeline(whole(), createGunzip({ chunkSize: 1 << 18 }), () => {})
-  } else if (head.readUInt32LE(0) === 0xfd2fb528) yield* unpackZstandard(whole())
-  else yield* whole()
+  return { head, whole: whole() }
 }
 
 /** Node 20 cannot do it by itself. */

@@ -91,7 +91,7 @@ export const tradeDeskTests = (open: () => Exports) =>
       expect(desk.hems.size).toBe(25)
     })
 
-    test('company_domain: a company once, with its networks; what is not known or not taken has its reason', async () => {
+    test('company_domain: a company once, with its networks; what is not known or not taken has its reason, which tells nothing that is sold', async () => {
       const networks = [
         { network: '203.0.113.0/24', company_domain: 'known-net.example' },
         { network: '10.1.0.0/16', company_domain: 'private-net.example' },
@@ -111,8 +111,8 @@ export const tradeDeskTests = (open: () => Exports) =>
       const { failures } = await open().get('GET', `exports/${ids.exportId}/runs/${ids.runId}/failures`)
       const reasons = failures.map(({ reason }: { reason: string }) => reason).toSorted()
       expect(reasons).toEqual([
-        'Its company is not known.',
-        'No network of no-net.example is known.',
+        'No network of its company is known.',
+        'No network of its company is known.',
         expect.stringContaining('NotTargetable'),
       ])
       expect(desk.addresses.get('visitors: known-net.example')).toEqual(new Set(['203.0.113.0/24']))

@@ -69,6 +69,23 @@ export const projectKeyTests = (open: () => Exports) =>
       expect((await ask('GET', `exports/${own.export}/runs`)).body.runs).toEqual([])
     })
 
+    test('a check sends, so a key that may only read has none', async () => {
+      const { organization_id: organizationId } = open().service.demo
+      const { apiKey, apiSecret } = newApiCredentials('live')
+      const credentials = { apiKey, apiSecret }
+      const making = { keyId: randomUUID(), role: 'read', maker: null } as const
+      await storeApiKey(open().postgres, { organizationId, projectId }, 'live', 'Reads', credentials, making)
+      const reader = { 'x-api-key': apiKey, 'x-api-secret': apiSecret }
+      const before = receiver.asked.length
+      const path = `integrations/${own.integration}`
+      expect((await open().ask('GET', path, undefined, reader)).status).toBe(200)
+      expect(await open().ask('GET', `${path}/check`, undefined, reader)).toMatchObject({
+        status: 403,
+        body: { message: 'A key that may only read changes nothing.' },
+      })
+      expect(receiver.asked).toHaveLength(before)
+    })
+
     test('another project_id is 403, whatever is asked', async () => {
       const { project_id } = open().service.demo
       const mismatch = { status: 403, body: { error: 'project_id does not match API key scope' } }

@@ -217,6 +217,7 @@ describe('a file', () => {
     ['without the column', 'mail,name\na,b\n', 'email', /no column "email"; it has "mail", "name"/],
     ['without a column that it names', 'a,b\n1,2\n', undefined, /name the column .* the file has "a", "b"/],
     ['of one endless line', 'x'.repeat(200_000), undefined, /no line break/],
+    ['of a Zstandard archive', Buffer.from('28b52ffd', 'hex'), undefined, /Zstandard/],
     ['of a damaged archive', gzipSync('email\na@lists.example\n').subarray(0, 25), undefined, /archive/],
   ])('%s is refused, and nothing is left', async (_what, file, column, message) => {
     await expect(lists.upload(file, column ? { column } : {})).rejects.toThrow(message)

@@ -178,6 +178,12 @@ describe('POST /api/v1/lists', () => {
       400,
       { parameter: 'colour' },
     ],
+    [
+      'a column that cannot be stored',
+      { type: 'application/x-ndjson', query: { column: 'a\0b' }, body: '{"a\\u0000b":"a@b.example"}' },
+      400,
+      { parameter: 'column' },
+    ],
     ['an empty body', { type: 'text/csv', body: '' }, 400, { error: 'malformed' }],
     ['another type', { type: 'text/html', body: '<p>' }, 415, { error: 'unsupported_media_type' }],
     [

@@ -21,6 +21,8 @@ export type Mishap =
   | { answer: Answered }
   /** The connection dies before anything was done, or after all of it was. */
   | { dies: 'before' | 'after' }
+  /** All was done, and no answer comes. */
+  | { hangs: true }
   /** All was done, and half of the answer comes. */
   | { truncates: true }
 
@@ -50,6 +52,7 @@ export async function startStandIn(handle: (asked: Asked) => Answered | Promise<
     if (mishap && 'dies' in mishap && mishap.dies === 'before') return request.socket.destroy()
     const answered = mishap && 'answer' in mishap ? mishap.answer : await handle(asked)
     if (mishap && 'dies' in mishap) return request.socket.destroy()
+    if (mishap && 'hangs' in mishap) return
     const bytes = bytesOf(answered.body)
     const headers = {
       ...(typeof answered.body === 'object' && !Buffer.isBuffer(answered.body) && jsonHeaders),

@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openPostgres } from '../../collector/platform/postgres/pool.ts'
+import { claimDeliveries } from '../../collector/webhooks/claim.ts'
+import { dropDatabases, newPostgresDatabase } from '../harness/databases.ts'
+
+let postgres: ReturnType<typeof openPostgres>
+beforeAll(async () => {
+  postgres = openPostgres(await newPostgresDatabase(), () => {})
+})
+afterAll(async () => {
+  await postgres.end()
+  await dropDatabases()
+})
+
+/** An organization with so many webhooks, to each of which so many messages are due; its id. */
+async function organizationOf(webhooks: number, messages: number): Promise<string> {
+  const organization = randomUUID()
+  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'O')", [organization])
+  await postgres.query(
+    `INSERT INTO webhooks (webhook_id, organization_id, url, event_types, sealed_secret)
+     SELECT gen_random_uuid(), $1, 'https://example.com', '{}', '' FROM generate_series(1, $2)`,
+    [organization, webhooks],
+  )
+  await postgres.query(
+    `INSERT INTO outbox_messages (message_id, organization_id, type, data)
+     SELECT gen_random_uuid(), $1, 'audience.built', '{}' FROM generate_series(1, $2)`,
+    [organization, messages],
+  )
+  await postgres.query(
+    `INSERT INTO webhook_deliveries (delivery_id, webhook_id, message_id)
+     SELECT gen_random_uuid(), webhook_id, message_id FROM webhooks JOIN outbox_messages USING (organization_id)
+     WHERE organization_id = $1`,
+    [organization],
+  )
+  return organization
+}
+
+test('an organization with many receivers that hang leaves room for the deliveries of others', async () => {
+  const many = await organizationOf(20, 20)
+  const claim = async () => {
+    const claimed = await claimDeliveries(postgres, 256)
+    return claimed.map(({ organization_id }) => organization_id)
+  }
+  expect(await claim()).toEqual(Array(64).fill(many))
+  expect(await claim()).toEqual([])
+  const other = await organizationOf(1, 1)
+  expect(await claim()).toEqual([other])
+})
