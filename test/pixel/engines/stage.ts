@@ -33,40 +33,28 @@ export interface Stage {
 }
 
 export async function openStage(start: () => Promise<Engine>) {
-  const receiver = await startReceiver()
-  const { state } = receiver
   const engine = await start()
 
-  /** Calls `work` with a tab of its own and a receiver that has seen nothing yet. */
+  /** Calls `work` with a tab and a receiver of its own. */
   const perform = async (work: (stage: Stage) => Promise<void>, isPrivate = false) => {
-    Object.assign(state, {
-      pages: new Map(),
-      settings: defaultPixelSettings,
-      received: [],
-      requests: [],
-      invalid: [],
-      statuses: [],
-      cookieId: undefined,
-      answerDelayMs: 0,
-    })
-    const tab = isPrivate ? await engine.newPrivateTab!() : await engine.newTab()
+    const receiver = await startReceiver()
+    const { state } = receiver
     try {
-      await work(stageOf(engine, tab, receiver))
+      const tab = isPrivate ? await engine.newPrivateTab!() : await engine.newTab()
+      try {
+        await work(stageOf(engine, tab, receiver))
+      } finally {
+        await tab.dispose()
+      }
     } finally {
-      await tab.dispose()
+      await receiver.close()
     }
     const preflights = state.requests.filter((request) => request.startsWith('OPTIONS'))
     if (preflights.length > 0) throw new Error(`${preflights.length} preflight requests`)
     if (state.invalid.length > 0) throw new Error(`no schema takes ${state.invalid}`)
   }
 
-  return {
-    perform,
-    async close() {
-      await engine.stop()
-      await receiver.close()
-    },
-  }
+  return { perform, close: () => engine.stop() }
 }
 
 function stageOf(engine: Engine, tab: Tab, receiver: Receiver): Stage {

@@ -20,10 +20,20 @@ export async function startWebKit(): Promise<Engine> {
   )
   const display = run('Xvfb', ['-displayfd', '1', '-screen', '0', '1280x1024x24', '-nolisten', 'tcp'])
   const [number] = await once(display.stdout!, 'data')
+  const free: Session[] = []
   return {
     name: 'webkit',
-    newTab: () => newTab(miniBrowser, `:${`${number}`.trim()}`),
-    stop: () => stop(display),
+    async newTab() {
+      const session = free.pop() ?? (await newSession(miniBrowser, `:${`${number}`.trim()}`))
+      return tabOf(session, async (isClean) => {
+        if (isClean) free.push(session)
+        else await session.end()
+      })
+    },
+    async stop() {
+      for (const session of free) await session.end()
+      await stop(display)
+    },
   }
 }
 
@@ -50,7 +60,7 @@ async function stop(child: ChildProcess): Promise<void> {
 const answerMsMax = 25_000
 
 /** One command of the W3C WebDriver protocol. Throws what the driver says against it. */
-async function send<T>(method: 'POST' | 'DELETE', url: string, body: object = {}): Promise<T> {
+async function send<T>(method: 'GET' | 'POST' | 'DELETE', url: string, body: object = {}): Promise<T> {
   const signal = AbortSignal.timeout(answerMsMax)
   const answer = await fetch(url, {
     method,
@@ -93,8 +103,13 @@ const mouse = (element: string, count: number) => ({
   ],
 })
 
-/** A driver and a browser of its own each: a driver has one session, one profile, and further tabs begin hidden. */
-async function newTab(binary: string, display: string): Promise<Tab> {
+/** A driver and the browser that it has started, with one window: a driver has one session, and further tabs begin hidden. */
+interface Session {
+  send<T = void>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<T>
+  end(): Promise<void>
+}
+
+async function newSession(binary: string, display: string): Promise<Session> {
   const port = await freePort()
   const driver = run('WebKitWebDriver', [`--port=${port}`], { DISPLAY: display, GDK_BACKEND: 'x11' })
   const driverUrl = `http://127.0.0.1:${port}`
@@ -108,8 +123,34 @@ async function newTab(binary: string, display: string): Promise<Tab> {
     capabilities: { alwaysMatch: { 'webkitgtk:browserOptions': { binary, args: ['--automation'] } } },
   })
   const session = `${driverUrl}/session/${sessionId}`
-  const post = <T = void>(path: string, body?: object) => send<T>('POST', `${session}/${path}`, body)
+  return {
+    send: (method, path, body) => send(method, `${session}/${path}`, body),
+    async end() {
+      await send('DELETE', session).catch(() => {})
+      await stop(driver)
+    },
+  }
+}
+
+/**
+ * The window of a session, whose browser costs more to start than most cases. What a browser keeps it keeps by origin,
+ * and each case has origins of its own (stage.ts): only cookies, which know no ports, have to go. `leave` is told
+ * whether the window is as a new one would be.
+ */
+async function tabOf(session: Session, leave: (isClean: boolean) => Promise<void>): Promise<Tab> {
+  const post = <T = void>(path: string, body?: object) => session.send<T>('POST', path, body)
+  const windows = () => session.send<string[]>('GET', 'window/handles')
   const setRect = () => post('window/rect', { x: 0, y: 0, width: 1000, height: 900 })
+  const [window] = await windows()
+  let origin: string | undefined
+  /** Leaves a page without a pixel, and without cookies, in the one window that there was. */
+  const clean = async () => {
+    const opened = await windows()
+    if (opened.length !== 1 || opened[0] !== window) return false
+    if (origin) await post('url', { url: `${origin}/left` })
+    await session.send('DELETE', 'cookie')
+    return true
+  }
   const keys = (actions: KeyAction[]) =>
     post('actions', { actions: [{ type: 'key', id: 'keyboard', actions }] })
   const elementOf = async (selector: string) => {
@@ -118,7 +159,10 @@ async function newTab(binary: string, display: string): Promise<Tab> {
   }
   await setRect()
   return {
-    goto: (url) => post('url', { url }),
+    goto(url) {
+      origin = new URL(url).origin
+      return post('url', { url })
+    },
     evaluate: (code) => post('execute/sync', { script: 'return (0, eval)(arguments[0])', args: [code] }),
     async click(selector, count = 1) {
       const id = await elementOf(selector)
@@ -159,11 +203,8 @@ async function newTab(binary: string, display: string): Promise<Tab> {
     async close() {
       // With its last window the browser would go, and what the page has handed it to send.
       await post('window/new', { type: 'tab' })
-      await send('DELETE', `${session}/window`)
+      await session.send('DELETE', 'window')
     },
-    async dispose() {
-      await send('DELETE', session).catch(() => {})
-      await stop(driver)
-    },
+    dispose: async () => leave(await clean().catch(() => false)),
   }
 }
