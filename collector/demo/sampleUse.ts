@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { ApiError, createClient } from '../../client/index.ts'
 import type { ClickHouse } from '../platform/clickhouse/client.ts'
+import { dayMs } from '../query/window.ts'
 import type { Demo } from './demo.ts'
 import { demoAudienceId, lastSampleRows, samplePixelId } from './sampleVisitors.ts'
 
-const dayMs = 86_400_000
 const answerMs = 10_000
 
 /**

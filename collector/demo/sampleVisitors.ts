@@ -9,6 +9,7 @@ import { reloadIdentity } from '../people/identity/refresh.ts'
 import type { ClickHouse } from '../platform/clickhouse/client.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
+import { dayMs } from '../query/window.ts'
 import {
   insertDays,
   insertSample,
@@ -27,7 +28,6 @@ import { storeSampleDestinations } from './sampleDestinations.ts'
 const graph: Graph = { seed: 20_260_102, companies: 40 }
 /** Days before today that have visits: none of the last day, which is what reads return that name no window. */
 const days = { first: 27, last: 2 }
-const dayMs = 86_400_000
 
 const demoTemplates = [
   'frequent_visitors',

@@ -6,11 +6,13 @@ import { randomUUID } from 'node:crypto'
 import { SignJWT, UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Access } from '../../collector/access/access.ts'
-import { sha256 } from '../../collector/access/authenticate.ts'
 import { sessionCookie } from '../../collector/access/session.ts'
 import { newApiCredentials } from '../../collector/admin/keys/apiKeys.ts'
 import { samples } from './samples.ts'
-import { openTenants, type Tenant, withKey } from './tenants.ts'
+import { bearer, testShareLinks } from './shareLinks.ts'
+import type { Tenant } from './tenant.ts'
+import { mentions, stateOf } from './tenantState.ts'
+import { openTenants, withKey } from './tenants.ts'
 
 let service: Awaited<ReturnType<typeof openTenants>>
 let ours: Tenant
@@ -29,55 +31,6 @@ const routes = () =>
     if (!route) throw new Error(`there is no ${name} any more`)
     return { name, access: route.config!.access as Exclude<Access, { to: 'anyone' }> }
   })
-
-/** All that is kept of a tenant in PostgreSQL. */
-async function stateOf({ organizationId, projects }: Tenant): Promise<unknown> {
-  const tables = {
-    organizations: 'organization_id = $1',
-    members: 'organization_id = $1',
-    projects: 'organization_id = $1',
-    api_keys: 'organization_id = $1',
-    audit_log: 'organization_id = $1',
-    event_deletions: 'organization_id = $1',
-    pixels: 'project_id = ANY ($2)',
-    campaigns: 'project_id = ANY ($2)',
-    webhooks: 'organization_id = $1',
-    share_links: 'project_id = ANY ($2)',
-    lists: 'project_id = ANY ($2)',
-    integrations: 'project_id = ANY ($2)',
-    exports: 'project_id = ANY ($2)',
-    analytics_goals: 'project_id = ANY ($2)',
-    project_members: 'project_id = ANY ($2)',
-  }
-  const state: Record<string, unknown> = {}
-  for (const [table, condition] of Object.entries(tables)) {
-    const { rows } = await service.postgres.query(
-      `SELECT * FROM ${table} t WHERE ${condition} AND ($1::uuid IS NOT NULL AND $2::uuid[] IS NOT NULL) ORDER BY t::text`,
-      [organizationId, projects],
-    )
-    state[table] = rows
-  }
-  return state
-}
-
-/** None of a tenant's ids or names may be told to strangers, but for what they sent themselves. */
-const mentions = (
-  { organizationId, projects, pixels, campaigns, webhooks, audiences, lists, shares, ...others }: Tenant,
-  text: string,
-) =>
-  [
-    organizationId,
-    ...projects,
-    ...pixels,
-    ...campaigns,
-    ...webhooks,
-    ...audiences,
-    ...lists,
-    ...shares,
-    ...others.integrations,
-    ...others.exports,
-    ...[others.sentExport, others.sentRun, others.owner, others.member, 'Alder'],
-  ].filter((part) => text.includes(part))
 
 test('every route is for anyone, or has a sample here', () => {
   const missing = service.app.guardedRoutes
@@ -144,20 +97,20 @@ describe('nobody is let in who does not belong', () => {
       bearer(new UnsecuredJWT({}).setIssuer('footfall').setSubject(ours.owner).setIssuedAt().encode()),
   }
   test.each(Object.keys(strangers))('%s every route answers 401 and nothing changes', async (who) => {
-    const before = await stateOf(ours)
+    const before = await stateOf(service.postgres, ours)
     const headers = await strangers[who]!()
     for (const { name, access } of routes()) {
       const answer = await service.ask(name, ours, headers)
       const error = access.to === 'session' ? 'unauthenticated' : 'Invalid API key'
       expect(answer).toMatchObject({ name, status: 401, error })
     }
-    expect(await stateOf(ours)).toEqual(before)
+    expect(await stateOf(service.postgres, ours)).toEqual(before)
   })
 
   test.each(['key', 'owner’s session'])(
     'with another organization’s %s nothing of ours is told or changed',
     async (what) => {
-      const before = await stateOf(ours)
+      const before = await stateOf(service.postgres, ours)
       const headers = what === 'key' ? withKey(theirs.key) : await service.withSession(theirs.owner)
       for (const { name } of routes()) {
         // What changes the other organization itself is its own affair.
@@ -169,12 +122,12 @@ describe('nobody is let in who does not belong', () => {
         if (mentions(ours, sent).length > 0 && answer.status !== 401)
           expect(answer).toMatchObject({ name, status: 404 })
       }
-      expect(await stateOf(ours)).toEqual(before)
+      expect(await stateOf(service.postgres, ours)).toEqual(before)
     },
   )
 
   test('a key of another project of ours gets what the specification says, and the project stays as it is', async () => {
-    const before = await stateOf(ours)
+    const before = await stateOf(service.postgres, ours)
     for (const { name, access } of routes()) {
       const answer = await service.ask(name, ours, withKey(ours.projectKey))
       const about = JSON.stringify([
@@ -220,11 +173,11 @@ describe('nobody is let in who does not belong', () => {
       if (namesOther || access.to === 'session') continue
       expect({ name, told: answer.text.includes(ours.projects[0]) }).toEqual({ name, told: false })
     }
-    expect(await stateOf(ours)).toEqual(before)
+    expect(await stateOf(service.postgres, ours)).toEqual(before)
   })
 
   test('a member of no project changes nothing and sees no project', async () => {
-    const before = await stateOf(ours)
+    const before = await stateOf(service.postgres, ours)
     const headers = await service.withSession(ours.member)
     for (const { name, access } of routes()) {
       // Signing out is theirs, so are their name and sessions, and turning to the organization that they are in.
@@ -237,118 +190,13 @@ describe('nobody is let in who does not belong', () => {
         told: answer.text.includes(ours.projects[0]) || answer.text.includes(ours.pixels[0]),
       }).toEqual({ name, told: false })
     }
-    expect(await stateOf(ours)).toEqual(before)
+    expect(await stateOf(service.postgres, ours)).toEqual(before)
   })
 
-  describe('with a share link', () => {
-    /** What it opens, of all routes. */
-    const opened = [
-      'GET /api/v1/analytics/overview',
-      'GET /api/v1/analytics/timeseries',
-      'GET /api/v1/analytics/breakdown',
-      'GET /api/v1/analytics/live',
-      'GET /api/v1/analytics/shares/:share_id',
-    ]
-    /** Less when it was last opened. */
-    const stateOfOurs = async () => {
-      const { share_links, ...state } = (await stateOf(ours)) as { share_links: object[] }
-      return { ...state, share_links: share_links.map((link) => ({ ...link, last_used_at: null })) }
-    }
-
-    test('its figures are shown, and every other route refuses it', async () => {
-      const before = await stateOfOurs()
-      const described = Object.entries(
-        (await service.app.inject('/openapi.json')).json().paths as Record<string, object>,
-      ).flatMap(([path, methods]) =>
-        Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
-      )
-      const open = service.app.guardedRoutes
-        .filter(({ config }) => config?.access?.to === 'anyone')
-        .map(({ method, url }) => `${method} ${url}`)
-      expect(described.filter((name) => !(name in samples) && !open.includes(name))).toEqual([])
-      for (const { name, access } of routes()) {
-        const answer = await service.ask(name, ours, bearer(ours.shareSecret))
-        const expected = opened.includes(name)
-          ? { status: 200 }
-          : access.to === 'session'
-            ? { status: 401, error: 'unauthenticated' }
-            : { status: 403, error: 'forbidden' }
-        expect(answer, answer.text).toMatchObject({ name, ...expected })
-      }
-      for (const { url, method, config } of service.app.guardedRoutes) {
-        if (config?.access?.to === 'anyone' || method !== 'HEAD') continue
-        const { statusCode } = await service.app.inject({
-          ...{ method: 'HEAD', url, headers: bearer(ours.shareSecret) },
-        })
-        expect([401, 403], `HEAD ${url}`).toContain(statusCode)
-      }
-      expect(await stateOfOurs()).toEqual(before)
-    })
-
-    test('it shows nothing of another project, pixel or link', async () => {
-      for (const name of opened) {
-        const answer = await service.ask(name, theirs, bearer(ours.shareSecret))
-        expect({ name, status: answer.status }).toEqual({ name, status: 404 })
-        const [, path] = name.split(' ')
-        for (const other of [
-          { project_id: ours.projects[1] },
-          { pixel_id: ours.pixels[1] },
-          { pixel_id: theirs.pixels[0] },
-        ]) {
-          if (path!.includes(':')) continue
-          const { statusCode } = await service.app.inject({
-            url: path!,
-            query: { dimensions: 'country', ...other } as Record<string, string>,
-            headers: bearer(ours.shareSecret),
-          })
-          expect({ name, other, statusCode }).not.toMatchObject({ statusCode: 200 })
-        }
-        if (path!.includes(':')) continue
-        const headers = { ...bearer(ours.shareSecret), 'x-project-id': ours.projects[1] }
-        expect((await service.app.inject({ url: path!, headers })).statusCode).not.toBe(200)
-      }
-    })
-
-    test('one that expired, was revoked, was altered or never was opens nothing', async () => {
-      const add = async (expires: string) => {
-        const secret = `${ours.shareSecret}${randomUUID()}`
-        await service.postgres.query(
-          `INSERT INTO share_links (project_id, name, secret_sha256, expires_at)
-           VALUES ($1, 'another', $2, now() + $3::interval)`,
-          [ours.projects[0], sha256(secret), expires],
-        )
-        return secret
-      }
-      const [expired, revoked] = [await add('-1 second'), await add('1 hour')]
-      const remove = (secret: string) =>
-        service.postgres.query('DELETE FROM share_links WHERE secret_sha256 = $1', [sha256(secret)])
-      await remove(revoked)
-      const altered = ours.shareSecret.slice(0, -1) + (ours.shareSecret.endsWith('A') ? 'B' : 'A')
-      for (const secret of [
-        expired,
-        revoked,
-        altered,
-        'ffs_',
-        ours.shareSecret.toUpperCase(),
-        ours.shares[0],
-      ]) {
-        for (const { name } of routes()) {
-          expect(await service.ask(name, ours, bearer(secret)), secret).toMatchObject({ name, status: 401 })
-        }
-        // Nor as a key, or as a session.
-        for (const headers of [
-          { 'x-api-key': ours.shareSecret },
-          { cookie: `${sessionCookie('http://127.0.0.1')}=${ours.shareSecret}` },
-        ]) {
-          expect((await service.ask(opened[0]!, ours, headers)).status).toBe(401)
-        }
-      }
-      await remove(expired)
-    })
-  })
+  describe('with a share link', () => testShareLinks(() => service, routes))
 
   test('a session serves no page of another site', async () => {
-    const before = await stateOf(ours)
+    const before = await stateOf(service.postgres, ours)
     const { cookie } = await service.withSession(ours.owner)
     for (const origin of ['https://elsewhere.example', 'null']) {
       for (const { name, access } of routes()) {
@@ -360,7 +208,7 @@ describe('nobody is let in who does not belong', () => {
         })
       }
     }
-    expect(await stateOf(ours)).toEqual(before)
+    expect(await stateOf(service.postgres, ours)).toEqual(before)
   })
 })
 
@@ -418,8 +266,6 @@ test('a link from anywhere makes no session pay', async () => {
     })
   }
 })
-
-const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 async function signingKey(): Promise<Buffer> {
   await service.tokens.sign(randomUUID())

@@ -8,7 +8,8 @@ import { type Document, publicOperations } from '../../collector/docs/document.t
 import { type Example, examplesFile, readExamples } from '../../collector/docs/examples.ts'
 import { resolveRefs } from '../harness/openapi.ts'
 import { samples } from './samples.ts'
-import { openTenants, type Tenant, withKey } from './tenants.ts'
+import type { Tenant } from './tenant.ts'
+import { openTenants, withKey } from './tenants.ts'
 
 let service: Awaited<ReturnType<typeof openTenants>>
 let document: Document

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { entities } from '../../collector/audiences/definition/definition.ts'
 import { visitorTiers } from '../../collector/visitors/plan.ts'
 import { tiers } from '../../schemas/fields.ts'
-import type { Tenant } from './tenants.ts'
+import type { Tenant } from './tenant.ts'
 
 export interface Sample {
   /** Values of the path's parameters, the query and the body, about a tenant's first project. */

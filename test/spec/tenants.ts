@@ -2,7 +2,6 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { inject } from 'vitest'
 import { createAuthenticate, sha256 } from '../../collector/access/authenticate.ts'
 import { createOpenReader, readLimitsOf } from '../../collector/access/reader.ts'
@@ -10,67 +9,27 @@ import { createRecordScopeOf } from '../../collector/access/recordScope.ts'
 import { createSampleView } from '../../collector/access/sampleView.ts'
 import { createScopeOf } from '../../collector/access/scope.ts'
 import { sessionCookie } from '../../collector/access/session.ts'
-import { shareSecretPrefix } from '../../collector/access/shareLinks.ts'
 import { createTokens } from '../../collector/access/tokens.ts'
-import { type ApiCredentials, newApiCredentials, storeApiKey } from '../../collector/admin/keys/apiKeys.ts'
-import { storeMember } from '../../collector/admin/members/newMember.ts'
+import type { ApiCredentials } from '../../collector/admin/keys/apiKeys.ts'
 import { createApp } from '../../collector/app.ts'
-import { createAudience } from '../../collector/audiences/audiences.ts'
 import { createBilling } from '../../collector/billing/billing.ts'
 import { readConfig } from '../../collector/config.ts'
 import { openCursors } from '../../collector/http/cursors.ts'
 import { openLocate } from '../../collector/ingest/normalize/location.ts'
 import { Spool } from '../../collector/ingest/spool/spool.ts'
-import { createList } from '../../collector/lists/lists.ts'
 import { openUploads } from '../../collector/lists/upload/uploads.ts'
 import { openOutbound } from '../../collector/outbound/outbound.ts'
 import { createSealer } from '../../collector/outbound/sealer.ts'
 import { hemOf } from '../../collector/people/identity/hem.ts'
 import { reloadIdentity } from '../../collector/people/identity/refresh.ts'
-import { type ClickHouse, openClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openLog } from '../../collector/platform/log.ts'
-import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
-import { inTransaction } from '../../collector/platform/postgres/transaction.ts'
+import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { fillSampleDatabase } from '../../collector/sandbox/sample.ts'
 import { ensureSampleOrganization } from '../../collector/sandbox/sampleOrganization.ts'
-import { eventOf, linkOf } from '../api/events/harness.ts'
-import { newClickHouseDatabase, newPostgresDatabase } from '../harness/databases.ts'
+import { newPostgresDatabase, newServiceDatabases } from '../harness/databases.ts'
 import { samples } from './samples.ts'
-
-/** An organization with two projects, a pixel, a campaign and an audience in each, an owner, a plain member of no project, and keys. */
-export interface Tenant {
-  organizationId: string
-  projects: [string, string]
-  pixels: [string, string]
-  campaigns: [string, string]
-  webhooks: [string, string]
-  /** A delivery of the first webhook. */
-  delivery: string
-  /** Of all of a project; and what opens the first. */
-  shares: [string, string]
-  shareSecret: string
-  integrations: [string, string]
-  exports: [string, string]
-  /** An export of the first project that was run, with a record that failed. */
-  sentExport: string
-  sentRun: string
-  audiences: [string, string]
-  /** The build of each that is served, which has nobody. */
-  builds: [string, string]
-  lists: [string, string]
-  /** The import of each, which is completed and had no rows. */
-  imports: [string, string]
-  erasure: string
-  /** A cookie. */
-  optedOut: string
-  owner: string
-  member: string
-  key: ApiCredentials
-  projectKey: ApiCredentials
-  testKey: ApiCredentials
-  testProjectKey: ApiCredentials
-  revoked: ApiCredentials
-}
+import { newTenant, storeVisit, type Tenant } from './tenant.ts'
 
 /**
  * The service's API on databases of its own, and two organizations in it. Test keys find sample data of so many days; a
@@ -80,7 +39,7 @@ export async function openTenants({ sampleDays = 4 } = {}) {
   const config = readConfig({ LOG_LEVEL: 'silent' })
   const log = openLog(config)
   const postgres = openPostgres(await newPostgresDatabase(), () => {})
-  const database = await newClickHouseDatabase()
+  const database = await newServiceDatabases()
   const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
   const stores = { live: clickhouse, test: openClickHouse(inject('clickhouseUrl'), `${database}_test`) }
   await fillSampleDatabase(stores.test, new Date(), sampleDays)
@@ -203,185 +162,6 @@ export const withKey = ({ apiKey, apiSecret }: ApiCredentials) => ({
   'x-api-key': apiKey,
   'x-api-secret': apiSecret,
 })
-
-/** An event of a moment ago in the tenant's first project, by somebody who is known. */
-async function storeVisit(
-  clickhouse: ClickHouse,
-  { organizationId, projects, pixels }: Tenant,
-): Promise<void> {
-  const [owner, cookie_id] = [{ organization_id: organizationId }, randomUUID()]
-  const at = Date.now() - 1_000
-  const insert = (table: string, row: object) =>
-    clickhouse.insertLines(
-      table,
-      Readable.from([`${JSON.stringify(row)}\n`], { objectMode: false }),
-      randomUUID(),
-    )
-  const place = { project_id: projects[0], pixel_id: pixels[0] }
-  await insert('events', eventOf(at, 0, { ...owner, ...place, cookie_id }))
-  await insert('identity_links', linkOf(cookie_id, hemOf('somebody@known.example'), owner))
-}
-
-async function newTenant(postgres: Postgres, name: string): Promise<Tenant> {
-  const tenant: Tenant = {
-    organizationId: randomUUID(),
-    projects: [randomUUID(), randomUUID()],
-    pixels: [randomUUID(), randomUUID()],
-    campaigns: [randomUUID(), randomUUID()],
-    webhooks: [randomUUID(), randomUUID()],
-    delivery: randomUUID(),
-    shares: [randomUUID(), randomUUID()],
-    shareSecret: `${shareSecretPrefix}${randomBytes(32).toString('base64url')}`,
-    integrations: [randomUUID(), randomUUID()],
-    exports: [randomUUID(), randomUUID()],
-    sentExport: randomUUID(),
-    sentRun: randomUUID(),
-    audiences: [randomUUID(), randomUUID()],
-    builds: [randomUUID(), randomUUID()],
-    lists: [randomUUID(), randomUUID()],
-    imports: [randomUUID(), randomUUID()],
-    erasure: randomUUID(),
-    optedOut: randomUUID(),
-    owner: randomUUID(),
-    member: randomUUID(),
-    key: newApiCredentials('live'),
-    projectKey: newApiCredentials('live'),
-    testKey: newApiCredentials('test'),
-    testProjectKey: newApiCredentials('test'),
-    revoked: newApiCredentials('live'),
-  }
-  const { organizationId, projects, pixels, campaigns, audiences, builds, lists, imports } = tenant
-  await postgres.query('INSERT INTO organizations (organization_id, name) VALUES ($1, $2)', [
-    organizationId,
-    name,
-  ])
-  for (const n of [0, 1] as const) {
-    await postgres.query('INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)', [
-      ...[projects[n], organizationId, `${name} project ${n}`],
-    ])
-    await postgres.query(
-      `INSERT INTO campaigns (campaign_id, project_id, name, status, start_date) VALUES ($1, $2, $3, 'active', now())`,
-      [campaigns[n], projects[n], `${name} campaign ${n}`],
-    )
-    await inTransaction(postgres, (client) =>
-      createAudience(
-        client,
-        projects[n],
-        {
-          name: `${name} audience ${n}`,
-          definition: { entity: 'people', include: { event: { within_days: 7 } } },
-        },
-        audiences[n],
-      ),
-    )
-    await storeBuild(postgres, audiences[n], builds[n])
-    await storeWebhook(postgres, tenant, n)
-    await postgres.query(
-      `INSERT INTO share_links (share_id, project_id, name, secret_sha256, expires_at)
-       VALUES ($1, $2, $3, $4, now() + interval '1 day')`,
-      [
-        tenant.shares[n],
-        projects[n],
-        `${name} share ${n}`,
-        sha256(n === 0 ? tenant.shareSecret : tenant.shares[1]),
-      ],
-    )
-    await createList(postgres, {
-      ...{ listId: lists[n], projectId: projects[n], name: `${name} list ${n}`, kind: 'emails' },
-    })
-    await postgres.query(
-      `INSERT INTO list_imports (import_id, list_id, status, file, bytes_done, lines_done, completed_at)
-       VALUES ($1, $2, 'completed', '{"bytes": 0}', 0, 0, now())`,
-      [imports[n], lists[n]],
-    )
-    await storeExports(postgres, tenant, n)
-    await postgres.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
-      ...[pixels[n], projects[n], `${name} pixel ${n}`],
-    ])
-  }
-  await postgres.query('INSERT INTO erasures (erasure_id, organization_id) VALUES ($1, $2)', [
-    ...[tenant.erasure, organizationId],
-  ])
-  await postgres.query('INSERT INTO opt_outs (organization_id, cookie_id) VALUES ($1, $2)', [
-    ...[organizationId, tenant.optedOut],
-  ])
-  for (const role of ['owner', 'member'] as const) {
-    const email = `${role}@${name}.example`
-    await storeMember(postgres, { memberId: tenant[role], organizationId, email, role, passwordHash: 'none' })
-  }
-  const owner = { organizationId, projectId: null }
-  await storeApiKey(postgres, owner, 'live', 'key', tenant.key)
-  // Bound to the second project: to it, the first is another.
-  await storeApiKey(
-    postgres,
-    { organizationId, projectId: projects[1] },
-    'live',
-    'project key',
-    tenant.projectKey,
-  )
-  await storeApiKey(postgres, owner, 'live', 'revoked', tenant.revoked)
-  await storeApiKey(postgres, owner, 'test', 'test key', tenant.testKey)
-  const first = { organizationId, projectId: projects[0] }
-  await storeApiKey(postgres, first, 'test', 'test project key', tenant.testProjectKey)
-  await postgres.query('UPDATE api_keys SET revoked_at = now() WHERE key_sha256 = $1', [
-    sha256(tenant.revoked.apiKey),
-  ])
-  return tenant
-}
-
-async function storeWebhook(postgres: Postgres, tenant: Tenant, n: 0 | 1): Promise<void> {
-  const { organizationId, projects, webhooks, delivery } = tenant
-  await postgres.query(
-    `INSERT INTO webhooks (webhook_id, organization_id, project_id, url, event_types, sealed_secret)
-     VALUES ($1, $2, $3, 'https://8.8.8.8/hooks', '{audience.built}', 'sealed')`,
-    [webhooks[n], organizationId, projects[n]],
-  )
-  if (n !== 0) return
-  await postgres.query(
-    `INSERT INTO outbox_messages (message_id, organization_id, project_id, type, data, dispatched_at)
-     VALUES ($1, $2, $3, 'audience.built', '{}', now())`,
-    [delivery, organizationId, projects[n]],
-  )
-  await postgres.query(
-    'INSERT INTO webhook_deliveries (delivery_id, webhook_id, message_id) VALUES ($1, $2, $1)',
-    [delivery, webhooks[n]],
-  )
-}
-
-async function storeExports(postgres: Postgres, tenant: Tenant, n: 0 | 1): Promise<void> {
-  const { projects, integrations, exports, audiences, builds, sentExport, sentRun } = tenant
-  await postgres.query(
-    `INSERT INTO integrations (integration_id, project_id, type, name, settings, sealed_secrets)
-     VALUES ($1, $2, 'webhook', 'Receiver', '{"url":"https://8.8.8.8/in"}', 'sealed')`,
-    [integrations[n], projects[n]],
-  )
-  for (const exportId of n === 0 ? [exports[0], sentExport] : [exports[1]]) {
-    await postgres.query(
-      `INSERT INTO exports (export_id, project_id, name, audience_id, integration_id, output_format)
-       VALUES ($1, $2, 'Export', $3, $4, 'hem')`,
-      [exportId, projects[n], audiences[n], integrations[n]],
-    )
-  }
-  if (n !== 0) return
-  await postgres.query(
-    `INSERT INTO export_runs (run_id, export_id, build_id, output_format, status, records_expected, records_failed,
-       requested_by, is_project_key, ended_at)
-     VALUES ($1, $2, $3, 'hem', 'completed', 1, 1, $2, false, now())`,
-    [sentRun, sentExport, builds[0]],
-  )
-}
-
-async function storeBuild(postgres: Postgres, audienceId: string, buildId: string): Promise<void> {
-  await postgres.query(
-    `INSERT INTO audience_builds (build_id, audience_id, definition, intent_window_days, status, count, completed_at)
-     SELECT $1, audience_id, definition, intent_window_days, 'completed', 0, now() FROM audiences WHERE audience_id = $2`,
-    [buildId, audienceId],
-  )
-  await postgres.query('UPDATE audiences SET current_build_id = $1 WHERE audience_id = $2', [
-    buildId,
-    audienceId,
-  ])
-}
 
 function errorOf(text: string): unknown {
   try {

@@ -5,7 +5,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sampleIdentity } from '../../collector/access/sampleView.ts'
 import { samples } from './samples.ts'
-import { openTenants, type Tenant, withKey } from './tenants.ts'
+import type { Tenant } from './tenant.ts'
+import { openTenants, withKey } from './tenants.ts'
 
 let service: Awaited<ReturnType<typeof openTenants>>
 let ours: Tenant

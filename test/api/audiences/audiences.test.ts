@@ -15,7 +15,8 @@ import { templates } from '../../../collector/audiences/templates.ts'
 import { openCursors } from '../../../collector/http/cursors.ts'
 import { hemOf } from '../../../collector/people/identity/hem.ts'
 import { ensureSampleAudiences, sampleAudiences } from '../../../collector/sandbox/sampleAudiences.ts'
-import { openTenants, type Tenant, withKey } from '../../spec/tenants.ts'
+import type { Tenant } from '../../spec/tenant.ts'
+import { openTenants, withKey } from '../../spec/tenants.ts'
 
 const visit = { event: { within_days: 7 } }
 const visitors = { entity: 'people', include: visit }

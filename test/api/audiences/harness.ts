@@ -29,7 +29,7 @@ export async function openAudiences(options: Parameters<typeof openEvents>[0] = 
     create: (
       definition: Record<string, unknown>,
       name = 'Audience',
-      ofProject = projectId,
+      ofProject: string = projectId,
     ): Promise<string> =>
       inTransaction(postgres, (client) => createAudience(client, ofProject, { name, definition })),
     /** Hems or domains of a build, in the order of their keys. */

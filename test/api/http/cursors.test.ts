@@ -7,7 +7,8 @@ import { buildNow } from '../../../collector/audiences/build/buildNow.ts'
 import { requestBuild } from '../../../collector/audiences/builds.ts'
 import { inTransaction } from '../../../collector/platform/postgres/transaction.ts'
 import { tiers } from '../../../schemas/fields.ts'
-import { openTenants, type Tenant, withKey } from '../../spec/tenants.ts'
+import type { Tenant } from '../../spec/tenant.ts'
+import { openTenants, withKey } from '../../spec/tenants.ts'
 import { eventOf } from '../events/harness.ts'
 
 /*

@@ -1,0 +1,72 @@
+import type { Postgres } from '../platform/postgres/pool.ts'
+import { noteUsedUpBudget } from './budgetNotices.ts'
+import type { Meter } from './meters.ts'
+import { defaultPrices } from './prices.ts'
+import { type Refusal, refusalError } from './refusals.ts'
+
+/** From when to when a read looks, in milliseconds since 1970. */
+export interface Window {
+  readonly startMs: number
+  readonly endMs: number
+}
+
+/** What was charged for the same request with the same Idempotency-Key before. */
+export interface Repeated {
+  /** What was read; the repeat is to read the same. Null where a read has no window. */
+  readonly window: Window | null
+}
+
+/** Who wants records of which meter; what an admission is remembered by. */
+export interface Asked {
+  organizationId: string
+  projectId: string | null
+  isProjectKey: boolean
+  meter: Meter
+}
+
+/** Throws unless one record more may be had. */
+export async function admitOne(postgres: Postgres, asked: Asked, atMs: number): Promise<void> {
+  const { microsPerThousand, freeRecordsPerMonth } = defaultPrices[asked.meter]
+  const { rows } = await postgres.query<{ refusal: Refusal | null }>({
+    name: 'consider_usage',
+    text: 'SELECT refusal FROM consider_usage($1, $2, $3, $4, 1, $5, $6, $7)',
+    values: [
+      ...[asked.organizationId, asked.projectId, asked.isProjectKey, asked.meter],
+      ...[new Date(atMs), microsPerThousand, freeRecordsPerMonth],
+    ],
+  })
+  const { refusal } = rows[0]!
+  if (!refusal) return
+  if (refusal.kind === 'budget') {
+    const ofProject = refusal.of === 'project' ? asked.projectId : null
+    await noteUsedUpBudget(postgres, asked.organizationId, ofProject, atMs)
+  }
+  throw refusalError(refusal, { ...asked, atMs })
+}
+
+/** What was charged for the same request with the same Idempotency-Key in the last 24 hours; null when nothing. */
+export async function readRepeated(
+  postgres: Postgres,
+  { organizationId }: Asked,
+  idempotency: string,
+  atMs: number,
+): Promise<Repeated | null> {
+  const { rows } = await postgres.query<{
+    window_start_ms: string | null
+    window_end_ms: string | null
+  }>(
+    `SELECT window_start_ms, window_end_ms FROM idempotent_charges
+     WHERE organization_id = $1 AND idempotency = $2 AND record_hashes <> '{}'
+       AND charged_at > $3::timestamptz - interval '24 hours'
+     ORDER BY charged_at DESC, request_id DESC LIMIT 1`,
+    [organizationId, idempotency, new Date(atMs)],
+  )
+  const [row] = rows
+  if (!row) return null
+  return {
+    window:
+      row.window_start_ms === null
+        ? null
+        : { startMs: Number(row.window_start_ms), endMs: Number(row.window_end_ms) },
+  }
+}

@@ -1,0 +1,54 @@
+import type { Postgres } from '../../collector/platform/postgres/pool.ts'
+import type { Tenant } from './tenant.ts'
+
+/** All that is kept of a tenant in PostgreSQL. */
+export async function stateOf(
+  postgres: Postgres,
+  { organizationId, projects }: Tenant,
+): Promise<Record<string, unknown>> {
+  const tables = {
+    organizations: 'organization_id = $1',
+    members: 'organization_id = $1',
+    projects: 'organization_id = $1',
+    api_keys: 'organization_id = $1',
+    audit_log: 'organization_id = $1',
+    event_deletions: 'organization_id = $1',
+    pixels: 'project_id = ANY ($2)',
+    campaigns: 'project_id = ANY ($2)',
+    webhooks: 'organization_id = $1',
+    share_links: 'project_id = ANY ($2)',
+    lists: 'project_id = ANY ($2)',
+    integrations: 'project_id = ANY ($2)',
+    exports: 'project_id = ANY ($2)',
+    analytics_goals: 'project_id = ANY ($2)',
+    project_members: 'project_id = ANY ($2)',
+  }
+  const state: Record<string, unknown> = {}
+  for (const [table, condition] of Object.entries(tables)) {
+    const { rows } = await postgres.query(
+      `SELECT * FROM ${table} t WHERE ${condition} AND ($1::uuid IS NOT NULL AND $2::uuid[] IS NOT NULL) ORDER BY t::text`,
+      [organizationId, projects],
+    )
+    state[table] = rows
+  }
+  return state
+}
+
+/** None of a tenant's ids or names may be told to strangers, but for what they sent themselves. */
+export const mentions = (
+  { organizationId, projects, pixels, campaigns, webhooks, audiences, lists, shares, ...others }: Tenant,
+  text: string,
+) =>
+  [
+    organizationId,
+    ...projects,
+    ...pixels,
+    ...campaigns,
+    ...webhooks,
+    ...audiences,
+    ...lists,
+    ...shares,
+    ...others.integrations,
+    ...others.exports,
+    ...[others.sentExport, others.sentRun, others.owner, others.member, 'Alder'],
+  ].filter((part) => text.includes(part))
