@@ -7,7 +7,7 @@ import { openPostgres, type Postgres } from '../../collector/platform/postgres/p
 import { findWorkers, killNow } from '../chaos/processes.ts'
 import { startProxy } from '../chaos/proxy.ts'
 import { customEvent, postBeacon, receiptOf } from '../harness/api.ts'
-import { newClickHouseDatabase, newPostgresDatabase } from '../harness/databases.ts'
+import { newPostgresDatabase, newServiceDatabases } from '../harness/databases.ts'
 import { type PostgresProxy, startPostgresProxy } from '../harness/postgresProxy.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
   env = {
     DATABASE_URL: proxy.url,
     CLICKHOUSE_URL: inject('clickhouseUrl'),
-    CLICKHOUSE_DATABASE: await newClickHouseDatabase(),
+    CLICKHOUSE_DATABASE: await newServiceDatabases(),
     PORT: String(await freePort()),
   }
   const organization = randomUUID()

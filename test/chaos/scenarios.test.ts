@@ -1,5 +1,5 @@
 import { afterEach, expect, inject, test } from 'vitest'
-import { dropDatabases, newClickHouseDatabase, newPostgresDatabase } from '../harness/databases.ts'
+import { dropDatabases, newPostgresDatabase, newServiceDatabases } from '../harness/databases.ts'
 import { mountRefusal } from '../harness/smallDisk.ts'
 import { isChargedOnce, runBilling } from './billing.ts'
 import { isOnce, runCluster } from './cluster.ts'
@@ -15,7 +15,7 @@ const seed = 20_260_131
 const everythingOnce = { lost: 0, doubled: 0, altered: 0 }
 const ownStores = async () => ({
   clickhouseUrl: inject('clickhouseUrl'),
-  clickhouseDatabase: await newClickHouseDatabase(),
+  clickhouseDatabase: await newServiceDatabases(),
   databaseUrl: await newPostgresDatabase(),
 })
 const log = () => {}

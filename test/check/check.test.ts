@@ -12,7 +12,7 @@ import { observe } from '../../collector/check/observe.ts'
 import { freePort } from '../../collector/platform/localStores/supervise.ts'
 import { packageRoot } from '../../collector/platform/paths.ts'
 import { snippet } from '../../pixel/stub.mjs'
-import { newClickHouseDatabase, newPostgresDatabase } from '../harness/databases.ts'
+import { newPostgresDatabase, newServiceDatabases } from '../harness/databases.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
 
 /** How long a page that sends nothing is watched. */
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const env = {
     DATABASE_URL: databaseUrl,
     CLICKHOUSE_URL: inject('clickhouseUrl'),
-    CLICKHOUSE_DATABASE: await newClickHouseDatabase(),
+    CLICKHOUSE_DATABASE: await newServiceDatabases(),
     FOOTFALL_DEMO: 'true',
   }
   site = createServer((request, response) => {

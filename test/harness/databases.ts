@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { testDatabaseOf } from '../../collector/platform/clickhouse/cluster.ts'
 import { saveDictionaryLogin } from '../../collector/platform/clickhouse/login.ts'
 
 /** Names a database of a test's own. */
@@ -38,14 +39,19 @@ function newDatabase(template?: string): Promise<string> {
 }
 
 /**
- * Makes a database of its own in the run's ClickHouse, with all tables in it, beside it the one of test keys (`_test`),
- * and returns its name. A copy takes a fifth of what migrations take.
+ * Makes a database of its own in the run's ClickHouse, with all tables in it, and returns its name. A copy takes a fifth
+ * of what migrations take.
  */
-export async function newClickHouseDatabase(): Promise<string> {
+export async function newClickHouseDatabase(name = randomName()): Promise<string> {
+  made.clickhouse.push(name)
+  await copyMigrated(name)
+  return name
+}
+
+/** The two of a service: beside it the one of test keys. */
+export async function newServiceDatabases(): Promise<string> {
   const name = randomName()
-  const names = [name, `${name}_test`]
-  made.clickhouse.push(...names)
-  await Promise.all(names.map(copyMigrated))
+  await Promise.all([name, testDatabaseOf(name)].map(newClickHouseDatabase))
   return name
 }
 
@@ -91,7 +97,7 @@ async function copyMigrated(name: string): Promise<void> {
 export const ownDatabases = async (): Promise<Record<string, string>> => ({
   DATABASE_URL: await newPostgresDatabase(),
   CLICKHOUSE_URL: inject('clickhouseUrl'),
-  CLICKHOUSE_DATABASE: await newClickHouseDatabase(),
+  CLICKHOUSE_DATABASE: await newServiceDatabases(),
   FOOTFALL_DEMO: 'true',
 })
 

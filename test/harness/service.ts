@@ -114,17 +114,20 @@ const isReady = (url: string): Promise<boolean> =>
     () => false,
   )
 
-/** Calls `check` until it returns something truthy; fails with `what` after `timeoutMs`. */
+/** How soon a condition is looked at again: at first, and at the most. Looks of many tests at once are what they wait for. */
+const pauseMs = { first: 25, most: 250 }
+
+/** Calls `check` until it returns something truthy, ever less often; fails with `what` after `timeoutMs`. */
 export async function waitFor<T>(
   what: string,
   check: () => Promise<T> | T,
   timeoutMs = 30_000,
 ): Promise<NonNullable<T>> {
   const deadline = Date.now() + timeoutMs
-  for (;;) {
+  for (let pause = pauseMs.first; ; pause = Math.min(pause * 1.5, pauseMs.most)) {
     const found = await check()
     if (found) return found
     if (Date.now() > deadline) throw new Error(`timed out waiting for ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 25))
+    await new Promise((resolve) => setTimeout(resolve, pause))
   }
 }

@@ -2,9 +2,9 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { type RulesetDefinition, Spectral } from '@stoplight/spectral-core'
 import { oas } from '@stoplight/spectral-rulesets'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { newClickHouseDatabase, newPostgresDatabase } from '../harness/databases.ts'
-import { type Service, startService } from '../harness/service.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Service } from '../harness/service.ts'
+import { openSharedService } from '../harness/sharedService.ts'
 
 interface OpenApi {
   servers: { url: string }[]
@@ -23,15 +23,7 @@ let service: Service
 let text: string
 let document: OpenApi
 beforeAll(async () => {
-  service = await startService({
-    env: {
-      DATABASE_URL: await newPostgresDatabase(),
-      CLICKHOUSE_URL: inject('clickhouseUrl'),
-      CLICKHOUSE_DATABASE: await newClickHouseDatabase(),
-      FOOTFALL_DEMO: 'false',
-      FOOTFALL_WORKERS: '1',
-    },
-  })
+  service = (await openSharedService()).service
   text = await (await fetch(`${service.url}/openapi.json`)).text()
   document = JSON.parse(text)
 })

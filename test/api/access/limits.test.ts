@@ -4,7 +4,7 @@ import type { Principal } from '../../../collector/access/principal.ts'
 import { createTakeTokens } from '../../../collector/access/rateLimits.ts'
 import { ApiError } from '../../../collector/http/errors.ts'
 import { openPostgres } from '../../../collector/platform/postgres/pool.ts'
-import { newClickHouseDatabase, newPostgresDatabase } from '../../harness/databases.ts'
+import { newPostgresDatabase, newServiceDatabases } from '../../harness/databases.ts'
 import { type Service, startService } from '../../harness/service.ts'
 
 let databaseUrl: string
@@ -14,7 +14,7 @@ beforeAll(async () => {
   const env = {
     DATABASE_URL: databaseUrl,
     CLICKHOUSE_URL: inject('clickhouseUrl'),
-    CLICKHOUSE_DATABASE: await newClickHouseDatabase(),
+    CLICKHOUSE_DATABASE: await newServiceDatabases(),
     FOOTFALL_RATE_LIMITS: 'true',
     FOOTFALL_WORKERS: '1',
   }

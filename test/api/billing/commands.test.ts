@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { packageRoot } from '../../../collector/platform/paths.ts'
 import { ask, beaconOf, customEvent, postBeacon, readEvent } from '../../harness/api.ts'
-import { newClickHouseDatabase, newPostgresDatabase } from '../../harness/databases.ts'
+import { newPostgresDatabase, newServiceDatabases } from '../../harness/databases.ts'
 import { type Service, startService, waitFor } from '../../harness/service.ts'
 import { startFakeStripe } from './fakeStripe.ts'
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
   env = {
     DATABASE_URL: await newPostgresDatabase(),
     CLICKHOUSE_URL: inject('clickhouseUrl'),
-    CLICKHOUSE_DATABASE: await newClickHouseDatabase(),
+    CLICKHOUSE_DATABASE: await newServiceDatabases(),
     FOOTFALL_DEMO: 'true',
     FOOTFALL_WORKERS: '1',
     LOG_LEVEL: 'trace',

@@ -9,15 +9,15 @@ import { fingerprintOf, operationsOf } from '../../../client/document.ts'
 import { operations } from '../../../client/operations.ts'
 import { packageRoot } from '../../../collector/platform/paths.ts'
 import { beaconOf, customEvent, postBeacon, readEvent } from '../../harness/api.ts'
-import { ownDatabases } from '../../harness/databases.ts'
-import { type Service, startService } from '../../harness/service.ts'
+import type { Service } from '../../harness/service.ts'
+import { openSharedService } from '../../harness/sharedService.ts'
 
 const run = promisify(execFile)
 
 let service: Service
 const directory = mkdtempSync(join(tmpdir(), 'footfall-outside-'))
 beforeAll(async () => {
-  service = await startService({ env: { ...(await ownDatabases()), FOOTFALL_WORKERS: '1' } })
+  service = (await openSharedService()).service
 })
 afterAll(async () => {
   await service?.stop()

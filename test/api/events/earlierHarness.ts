@@ -15,7 +15,7 @@ export const cookies = [randomUUID(), randomUUID(), randomUUID()]
  * that was deleted, and of the foreign organization.
  */
 export async function openEarlierEvents({ hasSample = false } = {}) {
-  const tenants = await openTenants({ hasSample })
+  const tenants = await openTenants({ hasSample, isShared: !hasSample })
   const { organizationId, first, second, foreign } = tenants
   const deletedProjectId = randomUUID()
   const many = (count: number, owner: Row) =>

@@ -19,13 +19,18 @@ import { openUploads } from '../../../collector/lists/upload/uploads.ts'
 import { openOutbound } from '../../../collector/outbound/outbound.ts'
 import { createSealer } from '../../../collector/outbound/sealer.ts'
 import { reloadIdentity } from '../../../collector/people/identity/refresh.ts'
-import type { ClickHouse } from '../../../collector/platform/clickhouse/client.ts'
+import { type ClickHouse, openClickHouse } from '../../../collector/platform/clickhouse/client.ts'
 import { openDatabases } from '../../../collector/platform/clickhouse/cluster.ts'
 import { openLog } from '../../../collector/platform/log.ts'
 import type { SendMail } from '../../../collector/platform/mail.ts'
 import { openPostgres } from '../../../collector/platform/postgres/pool.ts'
 import type { Tier } from '../../../schemas/fields.ts'
-import { newClickHouseDatabase, newPostgresDatabase } from '../../harness/databases.ts'
+import {
+  migratedDatabase,
+  newClickHouseDatabase,
+  newPostgresDatabase,
+  newServiceDatabases,
+} from '../../harness/databases.ts'
 
 export type Row = Record<string, unknown>
 
@@ -71,11 +76,23 @@ async function insertRows(clickhouse: ClickHouse, table: string, rows: readonly 
   await clickhouse.insertLines(table, Readable.from([lines], { objectMode: false }), randomUUID())
 }
 
+const openBoth = async () => openDatabases(inject('clickhouseUrl'), await newServiceDatabases())
+
+async function openLive(): Promise<Record<'live' | 'test', ClickHouse>> {
+  const url = inject('clickhouseUrl')
+  return {
+    live: openClickHouse(url, await newClickHouseDatabase()),
+    test: openClickHouse(url, migratedDatabase),
+  }
+}
+
 interface EventsOptions {
   /** Settings of the service. */
   env?: Record<string, string>
   /** Where the data is; by default in databases of its own. */
   on?: Record<'live' | 'test', ClickHouse>
+  /** Whether there are rows for test keys: otherwise they read a database that stays empty. */
+  hasTestRows?: boolean
   /** What requests read through instead. */
   readsFrom?: ClickHouse
   /** With the routes of accounts, privacy, campaigns and webhooks. */
@@ -95,13 +112,14 @@ interface EventsOptions {
 export async function openEvents({
   env = {},
   on,
+  hasTestRows = false,
   readsFrom,
   isWhole = false,
   isGuarded = false,
   sendMail,
   now = Date.now,
 }: EventsOptions = {}) {
-  const clickhouse = on ?? openDatabases(inject('clickhouseUrl'), await newClickHouseDatabase())
+  const clickhouse = on ?? (hasTestRows ? await openBoth() : await openLive())
   const postgres = openPostgres(await newPostgresDatabase(), () => {})
   const config = readConfig({ LOG_LEVEL: 'silent', ...env })
   const log = openLog(config)
@@ -193,10 +211,7 @@ export async function openEvents({
     async close() {
       await app.close()
       await postgres.end()
-      for (const one of Object.values(clickhouse)) {
-        await one.command({ sql: `DROP DATABASE ${one.database}`, params: {} })
-        await one.close()
-      }
+      await Promise.all(Object.values(clickhouse).map((one) => one.close()))
     },
   }
 }

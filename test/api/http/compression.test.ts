@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import zlib from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { newClickHouseDatabase, newPostgresDatabase } from '../../harness/databases.ts'
+import { newPostgresDatabase, newServiceDatabases } from '../../harness/databases.ts'
 import { type Service, startService } from '../../harness/service.ts'
 
 let service: Service
@@ -13,7 +13,7 @@ beforeAll(async () => {
     env: {
       DATABASE_URL: await newPostgresDatabase(),
       CLICKHOUSE_URL: inject('clickhouseUrl'),
-      CLICKHOUSE_DATABASE: await newClickHouseDatabase(),
+      CLICKHOUSE_DATABASE: await newServiceDatabases(),
       FOOTFALL_DEMO: 'true',
       FOOTFALL_SAMPLE_DAYS: '7',
       FOOTFALL_WORKERS: '1',

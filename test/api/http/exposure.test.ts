@@ -1,7 +1,7 @@
 /** What of the service is open to whom: other sites' pages, this machine, whoever has a token. */
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { freePort } from '../../../collector/platform/localStores/supervise.ts'
-import { newClickHouseDatabase, newPostgresDatabase } from '../../harness/databases.ts'
+import { newPostgresDatabase, newServiceDatabases } from '../../harness/databases.ts'
 import { type Service, startService } from '../../harness/service.ts'
 
 const metricsToken = 'a-token-of-some-length'
@@ -13,7 +13,7 @@ beforeAll(async () => {
   stores = {
     DATABASE_URL: await newPostgresDatabase(),
     CLICKHOUSE_URL: inject('clickhouseUrl'),
-    CLICKHOUSE_DATABASE: await newClickHouseDatabase(),
+    CLICKHOUSE_DATABASE: await newServiceDatabases(),
     FOOTFALL_WORKERS: '1',
   }
   service = await startService({

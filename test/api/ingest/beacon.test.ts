@@ -10,13 +10,13 @@ import {
   readRows,
   receiptOf,
 } from '../../harness/api.ts'
-import { ownDatabases } from '../../harness/databases.ts'
-import { type Service, startService, waitFor } from '../../harness/service.ts'
+import { type Service, waitFor } from '../../harness/service.ts'
+import { openSharedService } from '../../harness/sharedService.ts'
 import { quickest } from '../../harness/timing.ts'
 
 let service: Service
 beforeAll(async () => {
-  service = await startService({ env: await ownDatabases() })
+  service = (await openSharedService()).service
 })
 afterAll(() => service.stop())
 
@@ -245,8 +245,10 @@ describe('the clock', () => {
   })
 
   test('is moved by how far the clock is off where that is more', async () => {
+    const from = Date.now()
     const { row } = await sendAt(-3_600_000, 5_000)
-    expect(Math.abs((row.ts_millis as number) - (Date.now() - 5_000))).toBeLessThan(5_000)
+    expect(row.ts_millis).toBeGreaterThanOrEqual(from - 5_000)
+    expect(row.ts_millis).toBeLessThanOrEqual(Date.now() - 5_000)
   })
 
   test('is never in the future', async () => {

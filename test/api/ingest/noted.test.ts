@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventTypeOf } from '../../../schemas/captured.ts'
 import { ask, beaconOf, postBeacon, receiptOf } from '../../harness/api.ts'
-import { ownDatabases } from '../../harness/databases.ts'
-import { type Service, startService, waitFor } from '../../harness/service.ts'
+import { type Service, waitFor } from '../../harness/service.ts'
+import { openSharedService } from '../../harness/sharedService.ts'
 
 let service: Service
 beforeAll(async () => {
-  service = await startService({ env: await ownDatabases() })
+  service = (await openSharedService()).service
 })
 afterAll(() => service.stop())
 

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { ask, beaconOf, customEvent, postBeacon, readEvent } from '../../harness/api.ts'
-import { newClickHouseDatabase, newPostgresDatabase } from '../../harness/databases.ts'
+import { newPostgresDatabase, newServiceDatabases } from '../../harness/databases.ts'
 import { type Service, startService, waitFor } from '../../harness/service.ts'
 
 let service: Service
@@ -12,7 +12,7 @@ beforeAll(async () => {
     env: {
       DATABASE_URL: databaseUrl,
       CLICKHOUSE_URL: inject('clickhouseUrl'),
-      CLICKHOUSE_DATABASE: await newClickHouseDatabase(),
+      CLICKHOUSE_DATABASE: await newServiceDatabases(),
       FOOTFALL_DEMO: 'true',
     },
   })

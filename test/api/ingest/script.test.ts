@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { newClickHouseDatabase, newPostgresDatabase } from '../../harness/databases.ts'
-import { type Service, startService, waitFor } from '../../harness/service.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Service, waitFor } from '../../harness/service.ts'
+import { openSharedService } from '../../harness/sharedService.ts'
 
 interface Embedding {
   pixel_id: string
@@ -16,16 +16,9 @@ interface Embedding {
 let service: Service
 let postgres: pg.Client
 beforeAll(async () => {
-  const databaseUrl = await newPostgresDatabase()
-  service = await startService({
-    env: {
-      DATABASE_URL: databaseUrl,
-      CLICKHOUSE_URL: inject('clickhouseUrl'),
-      CLICKHOUSE_DATABASE: await newClickHouseDatabase(),
-      FOOTFALL_DEMO: 'true',
-    },
-  })
-  postgres = new pg.Client({ connectionString: databaseUrl })
+  const shared = await openSharedService()
+  service = shared.service
+  postgres = new pg.Client({ connectionString: shared.env.DATABASE_URL! })
   await postgres.connect()
 })
 afterAll(async () => {

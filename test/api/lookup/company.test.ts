@@ -11,7 +11,7 @@ const graph: Graph = { seed: 8, companies: 3 }
 const [large, small] = [0, 1].map((index) => companyAt(graph, index)) as [Row, Row]
 
 beforeAll(async () => {
-  events = await openEvents()
+  events = await openEvents({ hasTestRows: true })
   const { live } = events.clickhouse
   const insert = (table: string, rows: Row[]) =>
     live.insertLines(
