@@ -18,6 +18,7 @@ import { listen } from './http/listen.ts'
 import { createIdentifyLimit, createIngestLimits } from './ingest/beacon/ingestLimits.ts'
 import { openOptOuts } from './ingest/beacon/optOuts.ts'
 import { openPixelRegistry } from './ingest/beacon/pixels.ts'
+import { createVouches } from './ingest/beacon/sender.ts'
 import { openDailySalt } from './ingest/beacon/visitor.ts'
 import { openLocate } from './ingest/normalize/location.ts'
 import { openPinnedScripts } from './ingest/script/pinnedScripts.ts'
@@ -60,6 +61,13 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
   const outbound = openOutbound({ allow: config.outboundAllow })
   const sealer = openSealer(config)
   const requestLog = config.role === 'ingest' ? null : openRequestLog(clickhouse.live, log)
+  const guard = {
+    authenticate: createAuthenticate(pool, tokens, config.publicUrl),
+    takeTokens: config.rateLimits ? createTakeTokens(pool) : null,
+    noteKeyUse: createRecordLastUsed(pool, log),
+    wrongKeys: config.rateLimits ? createWrongKeyLimit() : null,
+    viewSample: createSampleView(pool),
+  }
   const app = await createApp({
     config,
     log,
@@ -70,15 +78,9 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
         : ingest
           ? ingest.deps.spools.events.trouble
           : storesAway,
-    guard: {
-      authenticate: createAuthenticate(pool, tokens, config.publicUrl),
-      takeTokens: config.rateLimits ? createTakeTokens(pool) : null,
-      noteKeyUse: createRecordLastUsed(pool, log),
-      wrongKeys: config.rateLimits ? createWrongKeyLimit() : null,
-      viewSample: createSampleView(pool),
-    },
+    guard,
     requestLog: requestLog ?? undefined,
-    ingest: ingest?.deps,
+    ingest: ingest ? { ...ingest.deps, vouches: createVouches(guard) } : undefined,
     delivery: ingest
       ? {
           postgres: pool,

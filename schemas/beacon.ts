@@ -16,6 +16,9 @@ export interface Beacon {
   hem_signature?: string
   /** False: set no cookie, keep no id. Absent: granted, unless the pixel's settings wait for consent. */
   consent?: boolean
+  /** The visitor's, where a back end sends with a key of the pixel's project; without one they are not read. */
+  client_ip?: string
+  user_agent?: string
   /** The sender's clock when it sent, ISO 8601; the measure of how far that clock is off. */
   sent_at: string
   /** As they are stored, or as the pixel noted them. */
@@ -37,6 +40,8 @@ export interface BeaconReceipt {
   rejected: RejectedEvent[]
   /** Why nobody takes the `hem` of the beacon itself; its events are accepted or rejected all the same. */
   hem_rejected?: { path: string; message: string }
+  /** The request's key was good for this pixel: `client_ip` and `user_agent` were taken, and no origin was asked for. */
+  vouched?: true
 }
 
 export interface RejectedEvent {

@@ -84,8 +84,8 @@ async function admit(
 }
 
 /** Who is asking; whoever has too many wrong keys waits. */
-async function identify(
-  { authenticate, wrongKeys }: GuardDeps,
+export async function identify(
+  { authenticate, wrongKeys }: Pick<GuardDeps, 'authenticate' | 'wrongKeys'>,
   access: Exclude<Access, { to: 'anyone' }>,
   request: FastifyRequest,
 ): Promise<Principal> {

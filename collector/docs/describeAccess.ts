@@ -19,7 +19,7 @@ export const describeAccess: SwaggerTransform = ({ schema, url, route }) => {
   if (!access || schema?.hide) return { schema, url }
   const answers = schema?.response as Record<string, object> | undefined
   if (access.to === 'anyone') {
-    return { url, schema: { ...schema, security: [], response: { '4xx': refused, ...answers } } }
+    return { url, schema: { security: [], ...schema, response: { '4xx': refused, ...answers } } }
   }
   return {
     url,

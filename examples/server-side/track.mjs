@@ -1,18 +1,20 @@
 /**
  * Events from your server: what no page sees, such as a payment that a provider confirms. POST /e takes them as it
- * takes a page's, with the types that GET /openapi.json has as "Beacon". There is no key, as a page has none; what a
- * server vouches for is signed (signed-identify). Your pixel's id goes in place of PIXEL_ID, your collector's address
- * in place of this one.
+ * takes a page's, with the types of `Beacon` in footfall/client, whose `sendEvents` sends the same. A key that may
+ * write in the pixel's project (never one for a page) lets your server say whose event it is; without one the event is
+ * your server's own, and what a bot did. Your pixel's id goes in place of PIXEL_ID, your collector's address in place of
+ * this one.
  */
 import { randomUUID } from 'node:crypto'
 
 const collector = 'http://127.0.0.1:8787'
 const pixelId = 'PIXEL_ID'
+const { FOOTFALL_API_KEY: key, FOOTFALL_API_SECRET: secret } = process.env
 
 /**
  * Sends a custom event for the visitor whose request this server is answering; resolves with
- * { cookie_id, accepted, rejected }. `request` is a Node request. Without an own id each try would be another event:
- * pass one that is the same for the same fact, a uuid, and a retry is stored once.
+ * { cookie_id, accepted, rejected, vouched }. `request` is a Node request. Without an own id each try would be another
+ * event: pass one that is the same for the same fact, a uuid, and a retry is stored once.
  */
 export async function track(
   request,
@@ -23,35 +25,37 @@ export async function track(
   // The pixel keeps it in the site's own cookie; "out" is a visitor who wants nothing captured.
   const kept = /(?:^|; )footfall_id=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1]
   if (kept === 'out') return
+  /** @type {import('footfall/client').Beacon} */
+  const beacon = {
+    pixel_id: pixelId,
+    // Null: no consent, and nothing that outlives the day.
+    cookie_id: kept ?? null,
+    // Behind a proxy of your own: the address that it tells.
+    client_ip: request.socket.remoteAddress,
+    user_agent: request.headers['user-agent'],
+    sent_at: new Date().toISOString(),
+    events: [
+      {
+        event_id: eventId,
+        event_type: 'custom',
+        event_data: {
+          url: `https://${request.headers.host}${request.url}`,
+          timestamp: at.toISOString(),
+          name,
+          properties,
+        },
+      },
+    ],
+  }
   const answer = await fetch(`${collector}/e`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
-      // Whose event it is: else it is this server's, and its User-Agent a bot's. The collector believes the address
-      // where this server is one of its FOOTFALL_TRUSTED_PROXIES.
-      'user-agent': request.headers['user-agent'] ?? '',
-      'x-forwarded-for': request.socket.remoteAddress,
-      // Where the pixel has allowed_origins.
-      origin: `https://${request.headers.host}`,
+      ...(key && { 'x-api-key': key, 'x-api-secret': secret }),
+      // What the visitor's browser says of being tracked holds here, too.
+      ...(request.headers['sec-gpc'] && { 'sec-gpc': request.headers['sec-gpc'] }),
     },
-    body: JSON.stringify({
-      pixel_id: pixelId,
-      // Null: no consent, and nothing that outlives the day.
-      cookie_id: kept ?? null,
-      sent_at: new Date().toISOString(),
-      events: [
-        {
-          event_id: eventId,
-          event_type: 'custom',
-          event_data: {
-            url: `https://${request.headers.host}${request.url}`,
-            timestamp: at.toISOString(),
-            name,
-            properties,
-          },
-        },
-      ],
-    }),
+    body: JSON.stringify(beacon),
     signal: AbortSignal.timeout(10_000),
   })
   // 429 and 503 ask for another try later, with the same event_id.

@@ -240,6 +240,8 @@ test('service-worker: a page that a worker answers sends as others do, and offli
 })
 
 test('server-side/track.mjs: an event of the visitor whose request is answered; stored once; opted out, none', async () => {
+  const { api_key, api_secret } = site.service.demo
+  Object.assign(process.env, { FOOTFALL_API_KEY: api_key, FOOTFALL_API_SECRET: api_secret })
   const { track } = await imported('server-side/track.mjs')
   const eventId = crypto.randomUUID()
   const answers: unknown[] = []
@@ -254,7 +256,7 @@ test('server-side/track.mjs: an event of the visitor whose request is answered; 
   const ask = (cookie: string) => fetch(url, { headers: { cookie, 'user-agent': chrome } })
   try {
     await ask(`a=b; footfall_id=${cookieId}`)
-    expect(answers).toEqual(Array(2).fill({ cookie_id: cookieId, accepted: 1, rejected: [] }))
+    expect(answers).toEqual(Array(2).fill({ cookie_id: cookieId, accepted: 1, rejected: [], vouched: true }))
     const [row] = await site.arrivedRows('custom', '/server-side')
     expect(row).toMatchObject({ event_id: eventId, cookie_id: cookieId, user_agent: chrome })
     expect(JSON.parse(row!.event_data as string)).toMatchObject({

@@ -19,6 +19,9 @@ export interface Envelope {
   events: unknown[]
   /** The same where some have integers beyond 2^53, with their digits kept (exactNumbers.ts). */
   exactEvents?: unknown[] | undefined
+  /** Of the visitor, as a back end says; not checked yet, as without a key nobody reads them (sender.ts). */
+  client_ip?: unknown
+  user_agent?: unknown
   /** sent_at in epoch milliseconds. */
   sentAtMillis: number
 }
@@ -29,7 +32,7 @@ export function parseBeacon(body: Buffer): Envelope {
   const text = body.toString()
   const beacon = parseJson(text)
   if (!isObject(beacon)) throw malformed('The body must be a JSON object.')
-  const { pixel_id, cookie_id, hem, consent, sent_at, events } = beacon
+  const { pixel_id, cookie_id, hem, consent, sent_at, events, client_ip, user_agent } = beacon
   if (!isUuid(pixel_id)) throw malformed('pixel_id must be a uuid.')
   if (cookie_id != null && !isUuid(cookie_id)) throw malformed('cookie_id must be a uuid or null.')
   const person = hem === undefined ? undefined : personOf(beacon)
@@ -47,6 +50,8 @@ export function parseBeacon(body: Buffer): Envelope {
     consent: cookie_id === null ? false : consent,
     events,
     exactEvents: exactEventsIn(text),
+    client_ip,
+    user_agent,
     sentAtMillis,
   }
 }

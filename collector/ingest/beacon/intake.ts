@@ -18,6 +18,7 @@ import { linkRow } from './links.ts'
 import type { OptOuts } from './optOuts.ts'
 import type { Pixel, PixelRegistry } from './pixels.ts'
 import { rejectedEntry, rejectedRow } from './rejected.ts'
+import { senderOf, type Vouches } from './sender.ts'
 import type { Fault } from './validate.ts'
 import { type DailySalt, type Visitor, visitorOf } from './visitor.ts'
 
@@ -32,6 +33,7 @@ export interface IngestDeps {
   spools: { events: Spool; rejected_events: Spool; identity_links: Spool }
   limits: IngestLimits
   identifyLimit: IdentifyLimit
+  vouches: Vouches
 }
 
 export interface Accepted {
@@ -51,14 +53,18 @@ export async function acceptBeacon(
   envelope: Envelope,
 ): Promise<Accepted> {
   const pixel = activePixel(deps.pixels, envelope.pixel_id)
-  requireAllowedOrigin(pixel, originOf(request))
-  const limited = deps.limits(pixel.pixelId, request.ip)
+  const isVouched = request.headers['x-api-key'] !== undefined && (await deps.vouches(request, pixel))
+  const sender = senderOf(request, envelope, isVouched)
+  // No page, and so of no origin, is a back end.
+  if (!isVouched) requireAllowedOrigin(pixel, originOf(request))
+  const limited = deps.limits(pixel.pixelId, sender.ip)
   if (limited) await limited
-  const device = knownDevice(request.headers['user-agent'] ?? '')
+  const device = knownDevice(sender.userAgent)
   // Nothing is waited for between this and the spool, which refuses rows that took their time.
   const receivedMillis = deps.spools.events.receive()
   const visitor = visitorOf(
     request,
+    sender,
     pixel,
     { cookieId: envelope.cookie_id, consent: envelope.consent },
     deps.salt.current(),
@@ -68,8 +74,8 @@ export async function acceptBeacon(
     projectId: pixel.projectId,
     pixelId: pixel.pixelId,
     cookieId: visitor.cookieId,
-    clientIp: request.ip,
-    deviceMembers: `${device.members},${deps.locate(request.ip)},${languageMember(request)}`,
+    clientIp: sender.ip,
+    deviceMembers: `${device.members},${deps.locate(sender.ip)},${languageMember(request)}`,
     receivedMillis,
     clockCorrectionMs: clockCorrectionMs(receivedMillis, envelope.sentAtMillis),
   }
@@ -126,6 +132,7 @@ export async function acceptBeacon(
   const accepted = events.length - rejected.length
   const receipt: BeaconReceipt = { cookie_id: visitor.cookieId, accepted, rejected }
   if (hemFault) receipt.hem_rejected = hemFault
+  if (isVouched) receipt.vouched = true
   return { receipt, visitor }
 }
 

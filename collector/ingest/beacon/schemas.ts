@@ -39,6 +39,16 @@ const Beacon = Type.Object(
       hexDigest('HMAC-SHA256 of the hem, made by the site’s server with the pixel’s identify secret.'),
     ),
     consent: Type.Optional(Type.Boolean({ description: 'False: set no cookie, keep no id.' })),
+    client_ip: Type.Optional(
+      Type.String({
+        description: 'The visitor’s address, of a back end’s beacon with a key; else it is not read.',
+      }),
+    ),
+    user_agent: Type.Optional(
+      Type.String({
+        description: 'The visitor’s User-Agent, of a back end’s beacon with a key; else it is not read.',
+      }),
+    ),
     sent_at: Type.String({ format: 'date-time', description: 'The sender’s clock when it sent.' }),
     events: Type.Array(WebEvent, { maxItems: beaconEventsMax }),
   },
@@ -66,6 +76,11 @@ const BeaconReceipt = Type.Object(
     hem_rejected: Type.Optional(
       Type.Object(fault, { description: 'Why the hem was refused; the events count all the same.' }),
     ),
+    vouched: Type.Optional(
+      Type.Literal(true, {
+        description: 'The key was good for this pixel: `client_ip` and `user_agent` were taken.',
+      }),
+    ),
   },
   { title: 'BeaconReceipt' },
 )
@@ -87,8 +102,12 @@ An event may be 32 levels deep and have 5,000 members in all, none of them \`__p
 U+0000 are stored as U+FFFD; integers beyond 2^53 keep their digits where any JSON may stand. \`event_data.referrer\` of
 any event is its \`referrer_url\`.
 
-A server sends what no page sees in the same way, with the visitor's \`cookie_id\` (the site's cookie \`footfall_id\`) and
-\`User-Agent\`, and from a trusted proxy \`X-Forwarded-For\`. No key is needed, as a page has none.`,
+A back end sends what no page sees in the same way, with the visitor's \`cookie_id\` (the site's cookie \`footfall_id\`).
+With a live key that may write in the pixel's project, in \`X-Api-Key\` and \`X-Api-Secret\`, the visitor is whom
+\`client_ip\` and \`user_agent\` tell, the pixel's allowed origins are not asked, and the answer says \`vouched\`. Without
+one, or with one that is not good for this pixel, the beacon is taken as a page's is: from the request's own address and
+\`User-Agent\`.`,
+  security: [{}, { key: [], secret: [] }],
   body: { content: { 'text/plain': { schema: Beacon }, 'application/json': { schema: Beacon } } },
   response: {
     200: {

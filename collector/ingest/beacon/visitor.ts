@@ -5,6 +5,7 @@ import { isUuid } from '../../../schemas/uuid.ts'
 import { openKeptCopy } from '../../platform/keptCopy.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Pixel } from './pixels.ts'
+import type { Sender } from './sender.ts'
 
 /** Who sent a beacon, and what to tell their browser. */
 export interface Visitor {
@@ -24,6 +25,7 @@ const thirteenMonthsSeconds = 395 * 86_400
  */
 export function visitorOf(
   request: FastifyRequest,
+  sender: Sender,
   pixel: Pixel,
   sent: { cookieId?: string | undefined; consent?: boolean | undefined },
   dailySalt: string,
@@ -32,7 +34,7 @@ export function visitorOf(
   const own = header?.includes(`${visitorCookie}=`) ? parse(header)[visitorCookie] : undefined
   if (!hasConsent(request, pixel, sent.consent)) {
     return {
-      cookieId: cookielessId(request, pixel, dailySalt),
+      cookieId: cookielessId(sender, pixel, dailySalt),
       consented: false,
       setCookie: own === undefined ? null : cookieHeader(request, '', 0),
     }
@@ -48,10 +50,8 @@ function hasConsent(request: FastifyRequest, pixel: Pixel, sent: boolean | undef
 }
 
 /** The same browser has the same id until the salt changes at midnight, UTC; then nobody can tell any more. */
-function cookielessId(request: FastifyRequest, pixel: Pixel, dailySalt: string): string {
-  const digest = createHash('sha256')
-    .update(`${dailySalt}\n${pixel.pixelId}\n${request.ip}\n${request.headers['user-agent'] ?? ''}`)
-    .digest()
+function cookielessId({ ip, userAgent }: Sender, pixel: Pixel, dailySalt: string): string {
+  const digest = createHash('sha256').update(`${dailySalt}\n${pixel.pixelId}\n${ip}\n${userAgent}`).digest()
   // RFC 9562 version 8: a uuid whose bits are the maker's own.
   digest[6] = (digest[6]! & 0x0f) | 0x80
   digest[8] = (digest[8]! & 0x3f) | 0x80

@@ -187,7 +187,8 @@ test('nor do the headers of a request', () => {
     const headers = { 'user-agent': text, cookie: `footfall=${text}`, referer: text, origin: text }
     const took = cpuMs(() => {
       readDevice(text)
-      visitorOf({ headers, ip: '::1', protocol: 'http' } as never, pixel, {}, 'salt')
+      const sender = { ip: '::1', userAgent: text, isVouched: false }
+      visitorOf({ headers, protocol: 'http' } as never, sender, pixel, {}, 'salt')
       originOf({ headers: { referer: text } } as never)
     })
     expect(took, text.slice(0, 50)).toBeLessThan(cpuMsMax)
