@@ -4,7 +4,7 @@ import { typesOf } from '../../schemas/events/index.ts'
 import { type Field, fields, publicField, selectableAt, type Tier, tiers } from '../../schemas/fields.ts'
 import { chargedRoute } from '../billing/chargedRoute.ts'
 import { meterOfTier } from '../billing/meters.ts'
-import { type Format, formats, negotiateFormat } from '../http/negotiateFormat.ts'
+import { contentTypeOf, type Format, isTable, negotiateFormat } from '../http/negotiateFormat.ts'
 import { plainSerializer } from '../http/serialization.ts'
 import { untilClosed } from '../http/streaming.ts'
 import { streamOf } from '../http/streamOf.ts'
@@ -13,8 +13,8 @@ import { countsAnswer, readCounts } from '../query/counts.ts'
 import { readCountsRequest } from '../query/countsPlan.ts'
 import type { Cursor } from '../query/cursor.ts'
 import type { ReadDeps } from '../query/deps.ts'
-import { pageKeysQuery, readPage } from '../query/page.ts'
 import { type EventsPlan, readEventsRequest } from '../query/plan.ts'
+import { readPage } from '../query/readPage.ts'
 import { readRecordHashes } from '../query/recordHashes.ts'
 import { readScope } from '../query/scopeQuery.ts'
 import { describeCounts, describeEvents, describeSchema } from './schemas.ts'
@@ -52,13 +52,13 @@ export const eventsRoutes =
             projectId: scope.projectId,
             async read({ signal, window = readable }) {
               const reader = deps.openReader(principal, { effort: 'page', signal, window: readable })
-              const plan = { ...unscoped, scope, window }
+              const plan = { ...unscoped, scope, window, sampleNames: request.sampleNames }
               const page = await readPage(reader, plan, format)
               const end = plan.order === 'received' ? feedEnd(plan, unscoped.window, window) : null
               const following = plan.order === 'received' ? unscoped.window : window
               return {
                 ...{ records: page.records, rows: page.rows, window },
-                hashes: async () => readRecordHashes(reader, await pageKeysQuery(reader, plan)),
+                hashes: async () => readRecordHashes(reader, page.keysQuery()),
                 answer(charged, rows) {
                   const nextCursor = () => {
                     const from = page.next() ?? end
@@ -128,7 +128,7 @@ function answer(
   reply: FastifyReply,
   { tier, plan, rows, records, format, charged, hasMore, nextCursor, complete }: EventsAnswer,
 ) {
-  reply.header('content-type', `${formats[format]}; charset=utf-8`).header('vary', 'accept')
+  reply.header('content-type', contentTypeOf(format)).header('vary', 'accept')
   const completeUntilText = complete === null ? null : new Date(complete).toISOString()
   if (format === 'json') return reply.send(streamOf(jsonBody()))
 
@@ -136,7 +136,7 @@ function answer(
   if (completeUntilText) reply.header('x-footfall-complete-until', completeUntilText)
   reply.header('x-footfall-records', records).header('x-footfall-has-more', String(hasMore))
   if (cursor) reply.header('x-footfall-next-cursor', cursor)
-  return reply.send(streamOf(linesOf(plan.columns, records, rows, format)))
+  return reply.send(streamOf(rowsAlone(plan.columns, records, rows, format)))
 
   async function* jsonBody() {
     yield '{"rows":['
@@ -159,8 +159,8 @@ function answer(
   }
 }
 
-/** The body of an answer as lines: NDJSON, or CSV with a line of names before them. */
-export async function* linesOf(
+/** The body of an answer that is rows alone: a table, NDJSON, or CSV with a line of names before them. */
+export async function* rowsAlone(
   columns: readonly Field[],
   records: number,
   rows: AsyncIterable<Buffer>,
@@ -168,5 +168,5 @@ export async function* linesOf(
 ) {
   if (format === 'csv') yield `${columns.map(({ name }) => `"${name}"`).join(',')}\n`
   yield* rows
-  if (records > 0) yield '\n'
+  if (records > 0 && !isTable(format)) yield '\n'
 }

@@ -51,6 +51,9 @@ const Meta = Type.Object(
   { title: 'Meta' },
 )
 
+const tableTypes =
+  'The types are those that schema routes tell: Utf8, Int64, Float64 (double), Boolean, Timestamp (milliseconds, UTC).'
+
 /** What a page of rows is in each format. */
 export const pageIn = (description: string, page: TSchema, row: TSchema) => ({
   description,
@@ -59,6 +62,22 @@ export const pageIn = (description: string, page: TSchema, row: TSchema) => ({
     [formats.ndjson]: { schema: Bytes(row) },
     [formats.csv]: {
       schema: Bytes(Type.String({ description: 'A line of field names, then a line per row.' })),
+    },
+    [formats.arrow]: {
+      schema: Bytes(
+        Type.String({
+          format: 'binary',
+          description: `An Arrow IPC stream: a column for each field. ${tableTypes}`,
+        }),
+      ),
+    },
+    [formats.parquet]: {
+      schema: Bytes(
+        Type.String({
+          format: 'binary',
+          description: `A Parquet file, packed with Snappy: a column for each field. ${tableTypes}`,
+        }),
+      ),
     },
   },
 })
@@ -70,11 +89,12 @@ export const describeEvents = (tier: Tier) => ({
   summary: `List events (${tier})`,
   description:
     'Newest first, unless order says else. Accept: application/x-ndjson and text/csv give the same rows as ' +
-    'lines; what meta says stands in the headers X-Footfall-Records, X-Footfall-Has-More, X-Footfall-Complete-Until and X-Footfall-Next-Cursor ' +
-    'then.' +
+    'lines, application/vnd.apache.arrow.stream and application/vnd.apache.parquet as a table with types; what meta ' +
+    'says stands in the headers X-Footfall-Records, X-Footfall-Has-More, X-Footfall-Complete-Until and X-Footfall-Next-Cursor ' +
+    'then. A table may have fewer rows than limit and still more to come.' +
     (fieldsAt(tier).some(isProfileField)
       ? ' Rows of identified visitors have every field of the tier, null where nobody knows it. The others have what ' +
-        'happened and no fields of a person, unless select names them or the answer is CSV.'
+        'happened and no fields of a person, unless select names them or the answer is CSV or a table.'
       : ''),
   headers: ScopeHeaders,
   querystring: EventsQuery,

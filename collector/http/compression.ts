@@ -8,7 +8,8 @@ import { piecesOf, streamOf } from './streamOf.ts'
 /** Smaller answers fit into a packet as they are. */
 const bytesMin = 1024
 
-const compressible = /^(?:text\/|image\/svg\+xml|application\/(?:json|x-ndjson|javascript))/
+const compressible =
+  /^(?:text\/|image\/svg\+xml|application\/(?:json|x-ndjson|javascript|vnd\.apache\.arrow\.stream))/
 
 /**
  * The levels that cost less time than they save on the way, measured on pages of events: Zstandard is smaller than

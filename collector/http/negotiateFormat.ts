@@ -5,8 +5,19 @@ export const formats = {
   json: 'application/json',
   ndjson: 'application/x-ndjson',
   csv: 'text/csv',
+  arrow: 'application/vnd.apache.arrow.stream',
+  parquet: 'application/vnd.apache.parquet',
 } as const
 export type Format = keyof typeof formats
+
+/** A format of typed columns, whose bytes are no text. */
+export type TableFormat = 'arrow' | 'parquet'
+
+export const isTable = (format: Format): format is TableFormat => format === 'arrow' || format === 'parquet'
+
+/** What Content-Type says of a format. */
+export const contentTypeOf = (format: Format): string =>
+  isTable(format) ? formats[format] : `${formats[format]}; charset=utf-8`
 
 interface Range {
   pattern: string

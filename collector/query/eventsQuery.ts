@@ -2,8 +2,11 @@ import { type Field, hemNumber, isProfileField } from '../../schemas/fields.ts'
 import { profileMembers, profileValues, withPerson } from '../people/identity/profileSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import { escapedFormula } from './csvFormulas.ts'
+import type { RowKey } from './cursor.ts'
 import { eventsSource } from './eventsSource.ts'
 import {
+  beforeHere,
+  fromHereBack,
   fromHereOn,
   keyColumns,
   lastKey,
@@ -15,6 +18,7 @@ import {
 } from './order.ts'
 import type { EventsPlan } from './plan.ts'
 import { hasSessionColumns, isAboutSessions, withSessionsOf } from './sessions.ts'
+import { typedValues, type ValueSql } from './typedValues.ts'
 import { type Bind, bindings, conditions } from './where.ts'
 
 /** The name of the extra first column of rows that lead with the next page's key. No field is called so. */
@@ -31,6 +35,8 @@ export interface RowForm {
   readonly hasMembers: boolean
   /** Texts that a spreadsheet would run have an apostrophe in front; not together with hasMembers. */
   readonly escapesFormulas?: boolean
+  /** Columns are typed, as typedValues has them; not together with hasMembers. */
+  readonly isTyped?: boolean
 }
 
 const plainRows: RowForm = { leadsWithNext: false, hasMembers: false }
@@ -46,14 +52,17 @@ export const rowsShowTheirKey = ({ columns, order }: EventsPlan): boolean =>
 export function eventsQuery(plan: EventsPlan, form: RowForm = plainRows): Query {
   const { bind, params } = bindings()
   const { columns } = plan
-  const isPlain = !form.leadsWithNext && !columns.some(isProfileField)
+  const isPlain = !form.leadsWithNext && !form.isTyped && !columns.some(isProfileField)
   const sql = isPlain
     ? pageSql(
         plan,
         columns.map(({ name }) => bare(name)),
         bind,
       )
-    : withProfilesOf(columns, form, (inside) => pageSql(plan, inside, bind), plan.order)
+    : withProfilesOf(columns, form, (inside) => pageSql(plan, inside, bind), {
+        order: plan.order,
+        ...(form.isTyped && { typed: typedValues(plan.sampleNames, bind) }),
+      })
   return { sql: sql + boundSettings(plan), params }
 }
 
@@ -63,10 +72,12 @@ export function eventsQuery(plan: EventsPlan, form: RowForm = plainRows): Query 
  */
 export function withProfilesOf(
   columns: readonly Field[],
-  { leadsWithNext, hasMembers, escapesFormulas = false }: RowForm,
+  form: RowForm,
   page: (inside: readonly Column[]) => string,
-  order: Order = 'desc',
+  { order, typed }: { order: Order; typed?: ValueSql },
 ): string {
+  const { leadsWithNext, hasMembers } = form
+  const shown: ValueSql = typed ?? (form.escapesFormulas ? escapedFormula : (_field, sql) => sql)
   const ofEvent = columns.filter((field) => !isProfileField(field)).map(({ name }) => name)
   const ofProfile = columns.filter(isProfileField)
   const inside = [...new Set([...ofEvent, ...keyColumns(order)])].map(bare)
@@ -77,17 +88,16 @@ export function withProfilesOf(
     ...(leadsWithNext ? [`${lastKey(order)} AS ${nextColumn}`] : []),
     ...(hasMembers
       ? [...ofEvent, ...profileMembers(ofProfile)]
-      : columns.map((field) => column(field, values.sqlOf, escapesFormulas))),
+      : columns.map((field) => column(field, values.sqlOf, shown))),
   ].join(', ')}
 FROM (
 ${page(inside)}
-)
-${orderBy(order)}`
+)${typed ? ' AS page' : ''}
+${typed ? orderBy(order, 'page') : orderBy(order)}`
 }
 
-function column(field: Field, sqlOf: (field: Field) => string, escapesFormulas: boolean): string {
-  const value = isProfileField(field) ? sqlOf(field) : field.name
-  const sql = escapesFormulas ? escapedFormula(field, value) : value
+function column(field: Field, sqlOf: (field: Field) => string, shown: ValueSql): string {
+  const sql = shown(field, isProfileField(field) ? sqlOf(field) : field.name)
   return sql === field.name ? sql : `${sql} AS ${field.name}`
 }
 
@@ -114,7 +124,7 @@ function pageSql(plan: EventsPlan, columns: readonly Column[], bind: Bind): stri
   const { declared, from } = eventsSource(plan, [], bind)
   const selected = selectList(columns)
   const all = conditions(plan, bind)
-  const after = cursorConditions(plan, bind)
+  const after = [...cursorConditions(plan, bind), ...untilConditions(plan, bind)]
   const offset = plan.offset > 0 ? ` OFFSET ${bind('UInt32', plan.offset)}` : ''
   const limit = `LIMIT ${bind('UInt32', plan.limit + 1)}${offset}`
   if (plan.distinct.length === 0) {
@@ -147,8 +157,8 @@ const rowsAsked = ({ limit, offset }: EventsPlan): number => limit + 1 + offset
 /** A page that may have to pass over more time than this is worth a bound; it costs as much as a page of one that polls. */
 const boundedFromMs = 60_000
 
-const isBounded = ({ order, cursor, window }: EventsPlan): boolean =>
-  order === 'received' && window.endMs - (cursor?.from.millis ?? window.startMs) > boundedFromMs
+const isBounded = ({ order, cursor, until, window }: EventsPlan): boolean =>
+  order === 'received' && !until && window.endMs - (cursor?.from.millis ?? window.startMs) > boundedFromMs
 
 /**
  * When the last row of a page in the order of arrival was received: a condition that says nothing new, but keeps the
@@ -176,11 +186,22 @@ const boundSettings = (plan: EventsPlan): string =>
 /** The first comparison says nothing new, but the primary key understands it. */
 function cursorConditions({ cursor, order }: EventsPlan, bind: Bind): readonly string[] {
   if (!cursor) return []
-  const time = timeOf(order, bind('Int64', cursor.from.millis))
-  const eventId = bind('UUID', cursor.from.eventId)
   const op = fromHereOn(order)
+  return comparedWith(cursor.from, { order, timeOp: op, op }, bind)
+}
+
+const untilConditions = ({ until, order }: EventsPlan, bind: Bind): readonly string[] =>
+  until ? comparedWith(until, { order, timeOp: fromHereBack(order), op: beforeHere(order) }, bind) : []
+
+function comparedWith(
+  { millis, eventId }: RowKey,
+  { order, timeOp, op }: { order: Order; timeOp: string; op: string },
+  bind: Bind,
+): readonly string[] {
+  const time = timeOf(order, bind('Int64', millis))
+  const id = bind('UUID', eventId)
   return [
-    `${timeColumn(order)} ${op} ${time}`,
-    `(${keyColumns(order).join(', ')}) ${op} (${time}, ${eventId})`,
+    `${timeColumn(order)} ${timeOp} ${time}`,
+    `(${keyColumns(order).join(', ')}) ${op} (${time}, ${id})`,
   ]
 }

@@ -19,9 +19,12 @@ export const OrderName = Choice(orders, {
     'once more from the earliest complete_until, and leaves out the event_ids that are known.',
 })
 
-/** ORDER BY of events in this order. */
-export const orderBy = (order: Order): string =>
-  order === 'desc' ? newestFirst : `ORDER BY ${keyColumns(order).join(', ')}`
+/** ORDER BY of events in this order; of a table with that name, whatever columns of its are selected under their names. */
+export function orderBy(order: Order, table?: string): string {
+  const direction = order === 'desc' ? ' DESC' : ''
+  const columns = keyColumns(order).map((name) => `${table ? `${table}.` : ''}${name}${direction}`)
+  return `ORDER BY ${columns.join(', ')}`
+}
 
 export const newestFirst = 'ORDER BY ts_millis DESC, event_id DESC'
 
@@ -36,6 +39,12 @@ export const timeOf = (order: Order, millis: string): string =>
 
 /** The comparison that holds for an event and all that follow it. */
 export const fromHereOn = (order: Order): string => (order === 'desc' ? '<=' : '>=')
+
+/** The same for an event and all before it. */
+export const fromHereBack = (order: Order): string => (order === 'desc' ? '>=' : '<=')
+
+/** The same for all before an event. */
+export const beforeHere = (order: Order): string => (order === 'desc' ? '>' : '<')
 
 /** SQL of the key of the last of all rows, as `(milliseconds,'event_id')`. */
 export function lastKey(order: Order): string {

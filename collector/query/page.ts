@@ -1,17 +1,15 @@
 import type { Readable } from 'node:stream'
 import { isProfileField } from '../../schemas/fields.ts'
-import type { Reader } from '../access/reader.ts'
-import type { Format } from '../http/negotiateFormat.ts'
+import { type Format, isTable, type TableFormat } from '../http/negotiateFormat.ts'
 import { startingWith } from '../http/streaming.ts'
 import { memberColumns } from '../people/identity/profileSql.ts'
-import type { NamedFormat, OutputFormat, Query, ResultStream } from '../platform/clickhouse/client.ts'
+import type { NamedFormat, OutputFormat, ResultStream } from '../platform/clickhouse/client.ts'
 import type { RowKey } from './cursor.ts'
-import { eventsQuery, nextColumn, type RowForm, rowsShowTheirKey } from './eventsQuery.ts'
+import { nextColumn, type RowForm } from './eventsQuery.ts'
 import type { Order } from './order.ts'
 import type { EventsPlan } from './plan.ts'
-import { nameProjects } from './projects.ts'
-import { recordKey } from './recordHashes.ts'
 import { joinRows, type Rows } from './rows.ts'
+import { tableRows } from './tableRows.ts'
 
 /** A page of events on its way from ClickHouse: the rows are bytes that nothing here parses. */
 export interface Page {
@@ -24,34 +22,18 @@ export interface Page {
   next(): RowKey | null
 }
 
-const joints: Record<Format, string> = { json: ',', ndjson: '\n', csv: '\n' }
+/** A format in which rows are pieces of text. */
+type LineFormat = Exclude<Format, TableFormat>
 
-/**
- * Asks for the page of a plan. Where the next page begins is the key of the one row too many that was asked for. A
- * JSON answer says it last, so when its columns hold the key it is read from that row, and the query stays plain. In
- * all other cases ClickHouse puts the key in front of every row, and it is cut off again.
- */
-export async function readPage(reader: Reader, plan: EventsPlan, format: Format): Promise<Page> {
-  const named = await nameProjects(reader, plan)
-  const form = rowForm(plan, format, format !== 'json' || !rowsShowTheirKey(plan))
-  const stream = await reader.stream(eventsQuery(named, form), outputOf(plan, format, form))
-  return pageOf(stream, plan, format, form.leadsWithNext)
-}
+const joints: Record<LineFormat, string> = { json: ',', ndjson: '\n', csv: '\n' }
 
 /** How rows of a plan leave ClickHouse for an answer of a format. */
 export const rowForm = (plan: Columns, format: Format, leadsWithNext: boolean): RowForm => ({
   leadsWithNext,
   hasMembers: comesAsMembers(plan, format),
   escapesFormulas: format === 'csv' && plan.escapesFormulas === true,
+  isTyped: isTable(format),
 })
-
-/** The keys of the rows of a plan's page, for readRecordHashes. */
-export const pageKeysQuery = async (reader: Reader, plan: EventsPlan): Promise<Query> =>
-  // A page is asked for with one row more than its limit.
-  eventsQuery({
-    ...(await nameProjects(reader, plan)),
-    ...{ columns: recordKey, hasAllColumns: false, limit: plan.limit - 1 },
-  })
 
 /** The first `limit` rows of what ClickHouse answered in the form of outputOf. */
 export async function pageOf(
@@ -62,6 +44,7 @@ export async function pageOf(
 ): Promise<Page> {
   const records = Math.min(rows, limit)
   const hasMore = rows > limit
+  if (isTable(format)) return { records, hasMore, rows: tableRows(body, format, records), next: () => null }
   if (records === 0) {
     body.resume()
     return { records, hasMore, rows: noRows(), next: () => null }
@@ -71,11 +54,16 @@ export async function pageOf(
     : plainPage(body, records, hasMore, format, order)
 }
 
-/** Whether profiles leave ClickHouse as ready JSON: where all of a tier is wanted, and not as CSV. */
+/** Whether profiles leave ClickHouse as ready JSON: where all of a tier is wanted, as JSON. */
 const comesAsMembers = ({ columns, hasAllColumns }: Columns, format: Format): boolean =>
-  format !== 'csv' && hasAllColumns && columns.some(isProfileField)
+  (format === 'json' || format === 'ndjson') && hasAllColumns && columns.some(isProfileField)
 
 type Columns = Pick<EventsPlan, 'columns' | 'hasAllColumns' | 'escapesFormulas'>
+
+const namedFormats = {
+  ...{ json: 'JSONEachRow', ndjson: 'JSONEachRow', csv: 'CSVWithNames' },
+  ...{ arrow: 'ArrowStream', parquet: 'Parquet' },
+} as const satisfies Record<Format, NamedFormat>
 
 /** How ClickHouse writes rows of this form. */
 export function outputOf(
@@ -83,8 +71,8 @@ export function outputOf(
   format: Format,
   { leadsWithNext, hasMembers }: RowForm,
 ): OutputFormat {
-  const as: NamedFormat = format === 'csv' ? 'CSVWithNames' : 'JSONEachRow'
-  if (!hasMembers || as === 'CSVWithNames') return as
+  const as = namedFormats[format]
+  if (!hasMembers || as !== 'JSONEachRow') return as
   const names = columns.filter((field) => !isProfileField(field)).map(({ name }) => name)
   const members = [...(leadsWithNext ? [nextColumn] : []), ...names].map(
     (name) => `"${name}":\${${name}:JSON}`,
@@ -96,7 +84,13 @@ export function outputOf(
 }
 
 /** JSONEachRow escapes newlines, so each one ends a row. */
-function plainPage(body: Readable, records: number, hasMore: boolean, format: Format, order: Order): Page {
+function plainPage(
+  body: Readable,
+  records: number,
+  hasMore: boolean,
+  format: LineFormat,
+  order: Order,
+): Page {
   const rest: Buffer[] = []
   const rows = joinRows(
     body,
@@ -128,7 +122,7 @@ async function carryingPage(
   body: Readable,
   records: number,
   hasMore: boolean,
-  format: Format,
+  format: LineFormat,
 ): Promise<Page> {
   const isCsv = format === 'csv'
   const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]()

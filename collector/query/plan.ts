@@ -1,10 +1,11 @@
 import { type Static, Type } from 'typebox'
 import { type Field, fieldsAt, type Tier } from '../../schemas/fields.ts'
+import type { SampleNames } from '../access/sampleView.ts'
 import type { RequestedScope, Scope } from '../access/scope.ts'
 import { invalidParameter } from '../http/errors.ts'
 import { exactly } from '../http/schemas.ts'
 import { CsvFormulas } from './csvFormulas.ts'
-import { type Cursor, CursorOfEvents } from './cursor.ts'
+import { type Cursor, CursorOfEvents, type RowKey } from './cursor.ts'
 import { Distinct, readFields, Select } from './fieldList.ts'
 import { type Filter, FilterText, readFilters } from './filter.ts'
 import type { Group } from './groupBy.ts'
@@ -34,12 +35,16 @@ export interface EventsPlan extends Selection {
   readonly hasAllColumns: boolean
   /** In CSV, texts that a spreadsheet would run are escaped. */
   readonly escapesFormulas?: boolean
+  /** The ids that a test key is shown in the place of the sample's. */
+  readonly sampleNames?: SampleNames | null
   /** Of the events that share these fields only the newest is returned; empty returns all. */
   readonly distinct: readonly Field[]
   readonly limit: number
   /** How many rows to pass over (versions 1 and 2); not together with a cursor. */
   readonly offset: number
   readonly cursor: Cursor | null
+  /** The first row that is not of the page, where it is known. */
+  readonly until?: RowKey
   readonly order: Order
 }
 

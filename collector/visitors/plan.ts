@@ -26,7 +26,7 @@ const visitorsMax = 50_000
 /** Identified visitors: of each the newest event. */
 export interface VisitorsPlan
   extends Selection,
-    Pick<EventsPlan, 'columns' | 'hasAllColumns' | 'escapesFormulas'> {
+    Pick<EventsPlan, 'columns' | 'hasAllColumns' | 'escapesFormulas' | 'sampleNames'> {
   readonly kind: Kind
   /** Whether events of the project's DSP campaigns count, whatever pixel is named. */
   readonly includesDsp: boolean

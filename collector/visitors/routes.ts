@@ -2,8 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { chargedRoute } from '../billing/chargedRoute.ts'
 import { meterOfTier } from '../billing/meters.ts'
-import { linesOf } from '../events/routes.ts'
-import { type Format, formats, negotiateFormat } from '../http/negotiateFormat.ts'
+import { rowsAlone } from '../events/routes.ts'
+import { contentTypeOf, type Format, negotiateFormat } from '../http/negotiateFormat.ts'
 import { plainSerializer } from '../http/serialization.ts'
 import { streamOf } from '../http/streamOf.ts'
 import type { ReadDeps } from '../query/deps.ts'
@@ -33,7 +33,8 @@ export const visitorsRoutes =
           const { principal } = request
           const { asked, plan: unscoped } = readVisitorsRequest(request, tier)
           const format = negotiateFormat(request.headers.accept)
-          const plan = { ...unscoped, scope: await deps.scopeOf(principal, asked, 'identity') }
+          const scope = await deps.scopeOf(principal, asked, 'identity')
+          const plan = { ...unscoped, scope, sampleNames: request.sampleNames }
           return {
             meter: meterOfTier[tier],
             projectId: plan.scope.projectId,
@@ -62,10 +63,10 @@ interface VisitorsAnswer {
 
 function answer(reply: FastifyReply, { plan, visitors, rows, format }: VisitorsAnswer) {
   const { records, hasPartialData } = visitors
-  reply.header('content-type', `${formats[format]}; charset=utf-8`).header('vary', 'accept')
+  reply.header('content-type', contentTypeOf(format)).header('vary', 'accept')
   if (format === 'json') return reply.send(streamOf(jsonBody()))
   reply.header('x-footfall-records', records).header('x-footfall-has-partial-data', String(hasPartialData))
-  return reply.send(streamOf(linesOf(plan.columns, records, rows, format)))
+  return reply.send(streamOf(rowsAlone(plan.columns, records, rows, format)))
 
   async function* jsonBody() {
     yield '{"visitors":['

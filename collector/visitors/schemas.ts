@@ -20,7 +20,8 @@ export const describeVisitors = (tier: VisitorTier) => {
     description:
       'Each with the fields of its newest event in the window, most recent first. There is no paging: for earlier ' +
       'visitors take an earlier window. Each visitor is charged once a request, on the meter of the tier. ' +
-      'Accept: application/x-ndjson and text/csv give the same rows as lines; what the JSON answer says beside them ' +
+      'Accept: application/x-ndjson and text/csv give the same rows as lines, application/vnd.apache.arrow.stream ' +
+      'and application/vnd.apache.parquet as a table with types; what the JSON answer says beside them ' +
       'stands in the headers X-Footfall-Records and X-Footfall-Has-Partial-Data then. With every answer come ' +
       'X-Footfall-Charged and X-Footfall-Request-Id. A filter is about events: of those that meet it the newest counts.',
     headers: ScopeHeaders,

@@ -5,6 +5,7 @@ import { type Column, type RowForm, selectList, withProfilesOf } from '../query/
 import { eventsSource } from '../query/eventsSource.ts'
 import { newestFirst } from '../query/order.ts'
 import { hasSessionColumns, isAboutSessions, withSessionsOf } from '../query/sessions.ts'
+import { typedValues } from '../query/typedValues.ts'
 import { type Bind, bindings, conditions } from '../query/where.ts'
 import type { VisitorsPlan } from './plan.ts'
 
@@ -24,10 +25,14 @@ WHERE ${where}
   AND (ts_millis, event_id) IN (
 ${newestOf(plan, source, where, limit)}
 )`
-  const sql = withProfilesOf(plan.columns, form, (columns) =>
-    hasSessionColumns(columns) && !isAboutSessions(plan.filters)
-      ? withSessionsOf(columns, { scope: plan.scope, order: 'desc' }, bind, page)
-      : page(columns),
+  const sql = withProfilesOf(
+    plan.columns,
+    form,
+    (columns) =>
+      hasSessionColumns(columns) && !isAboutSessions(plan.filters)
+        ? withSessionsOf(columns, { scope: plan.scope, order: 'desc' }, bind, page)
+        : page(columns),
+    { order: 'desc', ...(form.isTyped && { typed: typedValues(plan.sampleNames, bind) }) },
   )
   return { sql: sql + (plan.skipsLostShards ? '\nSETTINGS skip_unavailable_shards = 1' : ''), params }
 }

@@ -79,7 +79,10 @@ test('records have names, and stand there once', () => {
     ]),
   )
   const page = document.paths['/api/v3/events/web_event']!.get!.responses['200']!.content!
-  expect(Object.keys(page)).toEqual(['application/json', 'application/x-ndjson', 'text/csv'])
+  expect(Object.keys(page)).toEqual([
+    ...['application/json', 'application/x-ndjson', 'text/csv'],
+    ...['application/vnd.apache.arrow.stream', 'application/vnd.apache.parquet'],
+  ])
   expect(page['application/json']!.schema).toMatchObject({
     required: ['rows', 'meta'],
     properties: {

@@ -2,6 +2,8 @@
  * Test keys see a sample organization, or nothing: every route, asked with a test key about what is live, tells no id
  * and no name of it but those that were sent, and changes nothing.
  */
+import { tableFromIPC } from 'apache-arrow'
+import { parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sampleIdentity } from '../../collector/access/sampleView.ts'
 import { samples } from './samples.ts'
@@ -109,6 +111,22 @@ test.each(['query', 'header'])('sample rows name the project that was asked for 
     expect(new Set(body.rows.map(({ project_id }: { project_id: string }) => project_id))).toEqual(
       new Set([project]),
     )
+  }
+})
+
+test('so do tables, whose bytes are packed', async () => {
+  const [project] = ours.projects
+  const query = `project_id=${project}&limit=100&select=project_id,pixel_id`
+  const tableAs = async (accept: string) => {
+    const headers = { ...withKey(ours.testKey), accept }
+    const { rawPayload } = await service.app.inject({ url: `/api/v3/events/web_event?${query}`, headers })
+    return rawPayload
+  }
+  const arrow = tableFromIPC(await tableAs('application/vnd.apache.arrow.stream')).toArray()
+  const file = new Uint8Array(await tableAs('application/vnd.apache.parquet')).buffer
+  for (const rows of [arrow, await parquetReadObjects({ file })]) {
+    expect(rows).toHaveLength(100)
+    expect(new Set(rows.map(({ project_id }) => project_id))).toEqual(new Set([project]))
   }
 })
 

@@ -89,11 +89,8 @@ SELECT ${names(companyFields).join(', ')} FROM companies FINAL WHERE company_dom
 ORDER BY members.key`
   const chosen = columns && Object.entries(columns).map(([name, field]) => `${field} AS \`${name}\``)
   const selected = chosen ? `SELECT ${chosen.join(', ')} FROM (\n${sql}\n)` : sql
-  // Snappy is what every reader of Parquet knows; a block of wide rows is formatted in memory, several at a time.
-  return {
-    sql: `${selected}\nSETTINGS join_use_nulls = 1, output_format_parquet_compression_method = 'snappy', max_block_size = 8192`,
-    params,
-  }
+  // A block of wide rows is formatted in memory, several at a time.
+  return { sql: `${selected}\nSETTINGS join_use_nulls = 1, max_block_size = 8192`, params }
 }
 
 const names = (fields: readonly { readonly name: string }[]): string[] => fields.map(({ name }) => name)

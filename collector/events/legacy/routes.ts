@@ -10,9 +10,9 @@ import { countsAnswer, indexOf, readCounts } from '../../query/counts.ts'
 import { requireFree } from '../../query/countsPlan.ts'
 import type { ReadDeps } from '../../query/deps.ts'
 import { eventsQuery } from '../../query/eventsQuery.ts'
-import { pageKeysQuery } from '../../query/page.ts'
 import type { Asked, EventsPlan, Selection } from '../../query/plan.ts'
 import { nameProjects } from '../../query/projects.ts'
+import { pageKeysQuery } from '../../query/readPage.ts'
 import { readRecordHashes } from '../../query/recordHashes.ts'
 import { type LegacyEventsQuery, type LegacyVersion, readLegacyEvents, readNarrowestScope } from './legacy.ts'
 import { decidingFields, meterOf, returnedFields } from './meter.ts'
@@ -75,7 +75,7 @@ export const legacyRoutes =
             const records = rows.length
             return {
               ...{ records, meter, window },
-              hashes: async () => readRecordHashes(reader, await pageKeysQuery(reader, plan)),
+              hashes: async () => readRecordHashes(reader, pageKeysQuery(await nameProjects(reader, plan))),
               answer: (charged) => ({
                 rows,
                 meta: {

@@ -15,11 +15,11 @@ export interface ListQuery extends Query {
 }
 
 /**
- * How rows leave ClickHouse: as lines of JSON, one array of JSON, or CSV. `row` is a row of JSON with `${column:JSON}` and
+ * How rows leave ClickHouse: as lines of JSON, one array of JSON, CSV, or tables of typed columns. `row` is a row of JSON with `${column:JSON}` and
  * `${column:Raw}` in it.
  */
 export type OutputFormat = NamedFormat | { readonly row: string; readonly as?: 'JSONEachRow' | 'JSONArray' }
-export type NamedFormat = 'JSONEachRow' | 'JSONArray' | 'CSVWithNames' | 'Parquet'
+export type NamedFormat = 'JSONEachRow' | 'JSONArray' | 'CSVWithNames' | 'Parquet' | 'ArrowStream'
 
 /** A finished answer: ClickHouse had the whole of it before the first byte came. */
 export interface ResultStream {

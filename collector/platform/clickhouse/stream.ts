@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import {
   ClickHouseRefused,
   type ListQuery,
+  type NamedFormat,
   type OutputFormat,
   outputSettings,
   type Query,
@@ -19,8 +20,14 @@ const agents = {
 /** Answers wait in ClickHouse's memory until they are whole; past this in a file, which takes twice as long. */
 const answerBytesInMemory = 16 * 1024 * 1024
 
+/** Snappy is what every reader of Parquet knows; Arrow is compressed on its way, as other answers are. */
+const compressionSettings: Partial<Record<NamedFormat, Record<string, string>>> = {
+  Parquet: { output_format_parquet_compression_method: 'snappy' },
+  ArrowStream: { output_format_arrow_compression_method: 'none' },
+}
+
 function formatSettings(format: OutputFormat): Record<string, string> {
-  if (typeof format === 'string') return { default_format: format }
+  if (typeof format === 'string') return { default_format: format, ...compressionSettings[format] }
   const isArray = format.as === 'JSONArray'
   return {
     default_format: 'Template',

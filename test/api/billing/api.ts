@@ -44,10 +44,11 @@ export async function openApi({
   }
 
   let fate: PageFate = 'pass'
+  let spoiled = ''
   const clickhouseProxy = await startProxy(
     inject('clickhouseUrl'),
     () => false,
-    () => fate,
+    (address) => (address.includes(`default_format=${spoiled}`) ? fate : 'pass'),
   )
   const database = await newClickHouseDatabase()
   const clickhouse = openClickHouse(clickhouseProxy.url, database)
@@ -91,8 +92,10 @@ export async function openApi({
     /** What becomes of the pages that ClickHouse answers. */
     /** How many pages ClickHouse has given up, as nobody took them. */
     pagesGivenUp: () => clickhouseProxy.givenUp,
-    setFate: (next: PageFate) => {
+    /** Of those in one of ClickHouse's formats, or of all. */
+    setFate: (next: PageFate, ofFormat = '') => {
       fate = next
+      spoiled = ofFormat
     },
     /** Asks with a key of the organization, or another. */
     ask: (path: string, init: RequestInit = {}, key: ApiCredentials = keys.organization) =>

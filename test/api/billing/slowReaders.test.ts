@@ -2,6 +2,7 @@ import { get } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import zlib from 'node:zlib'
+import { RecordBatchReader } from 'apache-arrow'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { waitFor } from '../../harness/service.ts'
 import { headersOf, openApi, rowsStored } from './api.ts'
@@ -61,6 +62,11 @@ async function stall(
 }
 
 const forms = ['application/json', 'application/x-ndjson', 'text/csv']
+/** Tables, and what ClickHouse calls their format. */
+const tables = {
+  'application/vnd.apache.arrow.stream': 'ArrowStream',
+  'application/vnd.apache.parquet': 'Parquet',
+}
 const encodings = ['identity', 'gzip', 'br', 'zstd']
 const ways = forms.flatMap((accept) => encodings.map((encoding) => ({ accept, encoding })))
 const stallingWays = ways.filter(({ accept, encoding }) => encoding === 'identity' || accept === forms[0])
@@ -100,7 +106,7 @@ test.each([
 )
 
 /** All that came of an answer that breaks off. */
-async function readUntilBroken(accept: string, encoding: string): Promise<string> {
+async function readUntilBroken(accept: string, encoding: string): Promise<Buffer> {
   const headers = { accept, 'accept-encoding': encoding, ...headersOf(api.keys.organization) }
   const answer = await new Promise<AsyncIterable<Buffer> & { headers: Record<string, unknown> }>(
     (resolve) => {
@@ -115,7 +121,7 @@ async function readUntilBroken(accept: string, encoding: string): Promise<string
     // It breaks off: that is what is asked for.
   }
   const bytes = Buffer.concat(pieces)
-  return (encoding === 'identity' ? bytes : await decode(bytes, encoding)).toString()
+  return encoding === 'identity' ? bytes : decode(bytes, encoding)
 }
 
 /** What a compressed text says up to where it breaks off. */
@@ -136,7 +142,7 @@ test.each(ways)(
   'what ClickHouse breaks off of $accept ($encoding) is refunded to the record',
   async ({ accept, encoding }) => {
     api.setFate('cut')
-    const text = await readUntilBroken(accept, encoding)
+    const text = (await readUntilBroken(accept, encoding)).toString()
     const delivered = text.split('https://shop.example/').length - 1
     expect(delivered).toBeGreaterThan(0)
     expect(delivered).toBeLessThan(rowsStored)
@@ -147,4 +153,38 @@ test.each(ways)(
       expect(text.endsWith('\n{')).toBe(true)
     }
   },
+)
+
+test.each(Object.entries(tables))(
+  'a table that ClickHouse breaks off is refunded: %s',
+  async (accept, format) => {
+    api.setFate('cut', format)
+    const bytes = await readUntilBroken(accept, 'identity')
+    expect(bytes.length).toBeGreaterThan(1_000_000)
+    let delivered = 0
+    if (format === 'ArrowStream') {
+      try {
+        for (const batch of RecordBatchReader.from(bytes)) delivered += batch.numRows
+      } catch {
+        // It breaks off in a batch.
+      }
+    }
+    expect(delivered).toBeLessThan(rowsStored)
+    expect(await gained()).toEqual({ entries: 2, records: delivered })
+  },
+)
+
+test.each(Object.entries(tables))(
+  'a reader of %s who stops for longer than ClickHouse waits, and reads on, is charged the whole page',
+  async (accept, format) => {
+    api.setFate('impatient', format)
+    const givenUp = api.pagesGivenUp()
+    const { socket, isClosed } = await stall(accept)
+    await waitFor('ClickHouse to give up', () => api.pagesGivenUp() > givenUp, 120_000)
+    await delay(readerPatienceMs + 500)
+    socket.resume()
+    await waitFor('the broken end', isClosed, 60_000)
+    expect(await gained()).toEqual({ entries: 1, records: rowsStored })
+  },
+  240_000,
 )

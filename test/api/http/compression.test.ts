@@ -61,6 +61,11 @@ describe.each(['gzip', 'br', 'zstd'] as const)('%s', (encoding) => {
     ['a page of events', () => `/api/v3/events/web_event?${window}&limit=500`, {}],
     ['as NDJSON', () => `/api/v3/events/web_event?${window}&limit=500`, { accept: 'application/x-ndjson' }],
     ['as CSV', () => `/api/v3/events/resolution_full_profile?${window}&limit=500`, { accept: 'text/csv' }],
+    [
+      'as Arrow',
+      () => `/api/v3/events/resolution_full_profile?${window}&limit=500`,
+      { accept: 'application/vnd.apache.arrow.stream' },
+    ],
     ['with profiles', () => `/api/v3/events/resolution_full_profile?${window}&limit=500`, {}],
     ['visitors', visitors, {}],
     ['counts', () => `/api/v3/events/web_event/counts?${window}&group_by=page_path,hour`, {}],
