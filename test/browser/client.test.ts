@@ -6,13 +6,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { packageRoot } from '../../collector/platform/paths.ts'
 import { beaconOf, customEvent, postBeacon, readEvent } from '../harness/api.ts'
 import { leaveChromium, openChromium } from '../harness/chromium.ts'
-import { ownDatabases } from '../harness/databases.ts'
-import { type Service, startService } from '../harness/service.ts'
+import type { Service } from '../harness/service.ts'
+import { openSharedService } from '../harness/sharedService.ts'
 
 let service: Service
 let browser: Browser
 beforeAll(async () => {
-  service = await startService({ env: { ...(await ownDatabases()), FOOTFALL_WORKERS: '1' } })
+  service = (await openSharedService()).service
   browser = await openChromium()
 })
 afterAll(async () => {

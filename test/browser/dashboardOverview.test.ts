@@ -67,7 +67,7 @@ describe('the overview', () => {
     expect(converted.visitors).toBeGreaterThan(0)
     await eventually(() => numberOf('Conversions')).toBe(converted.visitors)
     const rows = panel('Goals').locator('tbody tr')
-    expect(await rows.locator('th').allTextContents()).toEqual(conversions.map(({ name }) => name))
+    await eventually(() => rows.locator('th').allTextContents()).toEqual(conversions.map(({ name }) => name))
     expect(await rows.locator('td:nth-child(2)').allTextContents()).toEqual(
       conversions.map(({ visitors }) => visitors.toLocaleString('en')),
     )
@@ -163,6 +163,7 @@ test('a funnel is put together step by step, and stands in the address', async (
   await page.getByLabel('Value').fill('/thanks')
   await page.locator('dialog').getByRole('button', { name: 'Add step' }).click()
   await eventually(() => page.locator('.funnel tbody tr').count()).toBe(3)
+  await fresh()
   const visitors = await page.locator('.funnel tbody td:nth-child(2)').allTextContents()
   const [first, second, third] = visitors.map((text) => Number(text.replace(/\D/g, '')))
   expect(first).toBeGreaterThan(100)
@@ -276,7 +277,8 @@ test('a share link shows the overview to whoever has it, until it is revoked; no
   // Goals are not shared.
   const figuresOf = (whose: Page) =>
     whose.locator('.tile', { hasNotText: 'Conversions' }).locator('.tile-value').allTextContents()
-  expect(await figuresOf(guest)).toEqual(await figuresOf(page))
+  await fresh()
+  await eventually(() => figuresOf(guest)).toEqual(await figuresOf(page))
   expect(await guest.getByRole('navigation').count()).toBe(0)
   expect(await button(guest, 'Filter').count()).toBe(0)
   expect(await violations(guest)).toEqual([])

@@ -22,6 +22,7 @@ test('two at once: what somebody else changed meanwhile is shown, and overwritte
   await button(mine, 'Save settings').click()
   const notice = mine.getByRole('alert')
   expect(await notice.textContent()).toContain('Changed by someone else meanwhile.')
+  await mine.locator('.meanwhile').first().waitFor()
   expect(await mine.locator('.meanwhile').allTextContents()).toEqual([
     'Changed meanwhile by someone else to “Hold until granted: nothing leaves the page”',
   ])
