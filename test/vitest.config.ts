@@ -1,3 +1,4 @@
+import { existsSync, statfsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './sequencer.ts'
@@ -6,6 +7,16 @@ import { LongestFirst } from './sequencer.ts'
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(
   new URL('../node_modules/.cache/footfall/compiled', import.meta.url),
 )
+
+// What a run writes (both stores, spools, profiles of browsers) need not survive the machine: where memory has room for
+// several times as much, it is there, and nobody waits for a disk.
+const memory = '/dev/shm'
+const roomBytes = 8 * 2 ** 30
+const hasRoom = () => {
+  const { bavail, bsize } = statfsSync(memory)
+  return Math.min(bavail * bsize, process.availableMemory()) >= roomBytes
+}
+if (process.env.TMPDIR === undefined && existsSync(memory) && hasRoom()) process.env.TMPDIR = memory
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
