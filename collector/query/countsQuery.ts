@@ -1,5 +1,5 @@
 import type { Query } from '../platform/clickhouse/client.ts'
-import { eventsSource } from './eventsSource.ts'
+import { eventsPlace, eventsSource } from './eventsSource.ts'
 import type { CountsPlan } from './plan.ts'
 import { bindings, conditions } from './where.ts'
 
@@ -32,11 +32,12 @@ export function countsQuery(plan: CountsPlan): Query {
     ...(distinct ? [`uniqExact(tuple(${distinct})) AS \`distinct\``] : []),
     `sum(count()) OVER () AS ${totalColumn}`,
   ]
-  const { declared, from } = eventsSource(plan, names, bind)
+  const { events, asked } = eventsPlace(plan, names)
+  const { declared, from } = eventsSource(plan, names, bind, events)
   const sql = `${declared}SELECT ${columns.join(', ')}
 FROM ${from}
 WHERE ${where}${names.length > 0 ? `\nGROUP BY ${names.join(', ')}` : ''}
 ORDER BY ${orderOf(plan).join(', ')}
 LIMIT ${bind('UInt32', plan.limit + 1)}${distinct ? keepTuples : ''}`
-  return { sql, params }
+  return { ...asked, sql, params: { ...params, ...asked.params } }
 }

@@ -3,7 +3,7 @@ import { profileMembers, profileValues, withPerson } from '../people/identity/pr
 import type { Query } from '../platform/clickhouse/client.ts'
 import { escapedFormula } from './csvFormulas.ts'
 import type { RowKey } from './cursor.ts'
-import { eventsSource } from './eventsSource.ts'
+import { eventsPlace, eventsSource } from './eventsSource.ts'
 import {
   beforeHere,
   fromHereBack,
@@ -52,18 +52,23 @@ export const rowsShowTheirKey = ({ columns, order }: EventsPlan): boolean =>
 export function eventsQuery(plan: EventsPlan, form: RowForm = plainRows): Query {
   const { bind, params } = bindings()
   const { columns } = plan
+  const { events, asked } = eventsPlace(
+    plan,
+    columns.map(({ name }) => name),
+  )
   const isPlain = !form.leadsWithNext && !form.isTyped && !columns.some(isProfileField)
   const sql = isPlain
     ? pageSql(
         plan,
         columns.map(({ name }) => bare(name)),
         bind,
+        events,
       )
-    : withProfilesOf(columns, form, (inside) => pageSql(plan, inside, bind), {
+    : withProfilesOf(columns, form, (inside) => pageSql(plan, inside, bind, events), {
         order: plan.order,
         ...(form.isTyped && { typed: typedValues(plan.sampleNames, bind) }),
       })
-  return { sql: sql + boundSettings(plan), params }
+  return { ...asked, sql: sql + boundSettings(plan), params: { ...params, ...asked.params } }
 }
 
 /**
@@ -113,15 +118,15 @@ const bare = (name: string): Column => ({ name, sql: name })
 export const selectList = (columns: readonly Column[]): string =>
   columns.map(({ name, sql }) => (sql === name ? name : `${sql} AS ${name}`)).join(', ')
 
-function pageSql(plan: EventsPlan, columns: readonly Column[], bind: Bind): string {
+function pageSql(plan: EventsPlan, columns: readonly Column[], bind: Bind, events: string): string {
   const decidesOverSessions = isAboutSessions(
     plan.filters,
     plan.distinct.map(({ name }) => name),
   )
   if (hasSessionColumns(columns) && !decidesOverSessions) {
-    return withSessionsOf(columns, plan, bind, (inside) => pageSql(plan, inside, bind))
+    return withSessionsOf(columns, plan, bind, (inside) => pageSql(plan, inside, bind, events))
   }
-  const { declared, from } = eventsSource(plan, [], bind)
+  const { declared, from } = eventsSource(plan, [], bind, events)
   const selected = selectList(columns)
   const all = conditions(plan, bind)
   const after = [...cursorConditions(plan, bind), ...untilConditions(plan, bind)]
@@ -130,7 +135,7 @@ function pageSql(plan: EventsPlan, columns: readonly Column[], bind: Bind): stri
   if (plan.distinct.length === 0) {
     return `${declared}SELECT ${selected}
 FROM ${from}
-WHERE ${[...all, ...after, ...receivedBound(plan, [...all, ...after], bind)].join('\n  AND ')}
+WHERE ${[...all, ...after, ...receivedBound(plan, [...all, ...after], bind, events)].join('\n  AND ')}
 ${orderBy(plan.order)}
 ${limit}`
   }
@@ -165,11 +170,16 @@ const isBounded = ({ order, cursor, until, window }: EventsPlan): boolean =>
  * page from reading all that came after it. Ordered by this one column, ClickHouse finds its least values by the index
  * of each granule's least, so what a page reads does not grow with what remains.
  */
-function receivedBound(plan: EventsPlan, where: readonly string[], bind: Bind): readonly string[] {
+function receivedBound(
+  plan: EventsPlan,
+  where: readonly string[],
+  bind: Bind,
+  events: string,
+): readonly string[] {
   if (!isBounded(plan)) return []
   return [
     `received_at <= (SELECT max(received_at) FROM (
-SELECT received_at FROM events WHERE ${where.join('\n  AND ')}
+SELECT received_at FROM ${events} WHERE ${where.join('\n  AND ')}
 ORDER BY received_at LIMIT ${bind('UInt32', rowsAsked(plan))}
 ))`,
   ]

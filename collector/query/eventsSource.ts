@@ -1,6 +1,7 @@
-import { type Field, isProfileField } from '../../schemas/fields.ts'
+import { type Field, hasProfile, hem, isProfileField } from '../../schemas/fields.ts'
 import { eventsWithProfiles } from '../people/identity/profileSql.ts'
-import type { Selection } from './plan.ts'
+import type { Query } from '../platform/clickhouse/client.ts'
+import type { CountsPlan, Selection } from './plan.ts'
 import { eventsWithSessions, isAboutSessions } from './sessions.ts'
 import type { Bind } from './where.ts'
 
@@ -13,11 +14,41 @@ export function eventsSource(
   plan: Pick<Selection, 'scope' | 'window' | 'filters'> & { readonly distinct?: readonly Field[] },
   names: readonly string[],
   bind: Bind,
+  events = 'events',
 ): { declared: string; from: string } {
   const { distinct = [], filters } = plan
   const deciding = [...distinct.map(({ name }) => name), ...names]
   const { declared, from } = isAboutSessions(filters, deciding)
     ? eventsWithSessions(plan, bind)
-    : { declared: '', from: 'events' }
+    : { declared: '', from: events }
   return { declared, from: eventsWithProfiles(distinct.filter(isProfileField), from) }
 }
+
+/** The table of events in the SQL of a query, and what the query has because of it. */
+interface EventsPlace {
+  readonly events: string
+  readonly asked: Pick<Query, 'params' | 'pixelId'>
+}
+
+/**
+ * Where a plan's events are read: at their pixel's shard, when nothing but events of one pixel is. Sessions go on from
+ * one pixel of a project to the next, and who people are stands in other tables. `names` are the fields that are
+ * selected or grouped by.
+ */
+export function eventsPlace(
+  { scope, filters, distinct }: Pick<CountsPlan, 'scope' | 'filters' | 'distinct'>,
+  names: readonly string[],
+): EventsPlace {
+  const { pixelId } = scope
+  const areOfPixel =
+    pixelId !== null &&
+    !isAboutSessions(filters, [...names, ...distinct.map(({ name }) => name)]) &&
+    !distinct.some(isProfileField) &&
+    !filters.some(({ field }) => field && (isOfPeople.has(field) || isProfileField(field)))
+  return areOfPixel
+    ? { events: '{events:Identifier}', asked: { params: { events: 'events' }, pixelId } }
+    : { events: 'events', asked: { params: {} } }
+}
+
+/** Filters of them ask other tables, too (where.ts). */
+const isOfPeople: ReadonlySet<Field> = new Set([hem, hasProfile])

@@ -7,6 +7,11 @@ import { insertRaw, openStream } from './stream.ts'
 export interface Query {
   readonly sql: string
   readonly params: Readonly<Record<string, unknown>>
+  /**
+   * Where all that is read are events of this pixel, and no other table stands beside them: of several shards the one
+   * that has them may be asked by itself. The SQL says `{events:Identifier}` for their table, and `params` has `events`.
+   */
+  readonly pixelId?: string
 }
 
 /** A query that selects, too, from lists of texts which are too long to bind: tables by these names, with one column `value`. */

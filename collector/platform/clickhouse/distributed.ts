@@ -1,9 +1,6 @@
 import { StartError } from '../startError.ts'
 import type { ClickHouse } from './client.ts'
-import { type ClickHouseAddress, type Cluster, eventsTable, isSharded } from './cluster.ts'
-
-/** By what events are spread over shards: those of a pixel are on one. Another key would look for them elsewhere. */
-const shardingKey = 'cityHash64(pixel_id)'
+import { type ClickHouseAddress, type Cluster, eventsTable, isSharded, shardingKey } from './cluster.ts'
 
 /** Throws StartError where the database was made for one server and is asked for as one of several shards, or the reverse. */
 export async function requireLayout(clickhouse: ClickHouse, address: ClickHouseAddress): Promise<void> {
@@ -23,12 +20,14 @@ interface Replica {
   shard_num: number
   address: string
   default_database: string
+  shard_weight: number
 }
 
 /** The servers of a cluster, as one of them was told. */
 const replicasOf = (clickhouse: ClickHouse, { name }: Cluster): Promise<Replica[]> =>
   clickhouse.rows<Replica>({
-    sql: `SELECT shard_num, concat(host_name, ':', toString(port)) AS address, default_database
+    sql: `SELECT shard_num, concat(host_name, ':', toString(port)) AS address, default_database,
+            shard_weight
           FROM system.clusters
           WHERE cluster = {name:String} ORDER BY shard_num, replica_num`,
     params: { name },
@@ -56,6 +55,10 @@ export async function requireCluster(
     throw new StartError(
       `each replica of cluster "${name}" needs <default_database>${database}</default_database> (CLICKHOUSE_DATABASE) in remote_servers of its configuration`,
     )
+  }
+  // Which shard a pixel lies on is known here, too (cluster.ts).
+  if (replicas.some(({ shard_weight }) => shard_weight !== 1)) {
+    throw new StartError(`the shards of cluster "${name}" must not have a <weight> in remote_servers`)
   }
   const own = await ownShard(clickhouse, name, replicas)
   if (own !== undefined && own !== shard + 1) {
@@ -96,7 +99,7 @@ export const addressesOfFirstShard = async (clickhouse: ClickHouse, cluster: Clu
 /** Makes `events`, through which a server reads and writes the events of all shards; anew where it should be another. */
 export async function syncDistributed(clickhouse: ClickHouse, cluster: Cluster): Promise<void> {
   const own = eventsTable(cluster)
-  const engine = `Distributed('${cluster.name}', '${clickhouse.database}', '${own}', ${shardingKey})`
+  const engine = `Distributed('${cluster.name}', '${clickhouse.database}', '${own}', ${shardingKey('pixel_id')})`
   const tables = await clickhouse.rows<{ table: string; columns: string[] }>({
     sql: `SELECT table, groupArray(concat(name, ' ', type, ' ', default_kind, ' ', default_expression)) AS columns
           FROM (SELECT * FROM system.columns WHERE database = currentDatabase() ORDER BY position)

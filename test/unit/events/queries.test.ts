@@ -21,10 +21,10 @@ const eventsPlan = (query: Record<string, string>, scope: Scope = wide, tier: Ti
   ...(query.source === undefined && { source: null }),
   scope,
 })
-const countsPlan = (query: Record<string, string>) => ({
+const countsPlan = (query: Record<string, string>, scope: Scope = wide) => ({
   ...readCountsRequest({ query: checkedQuery(CountsQuery, query), headers: {} }, now).plan,
   source: null,
-  scope: wide,
+  scope,
 })
 /** What a filter becomes, and what it binds. */
 const conditionOf = (filter: string, tier: Tier = 'web_event') => {
@@ -63,8 +63,9 @@ LIMIT {p3:UInt32}`,
       filter: 'page_url:eq:x',
     }
     expect(eventsQuery(eventsPlan(query, narrow))).toEqual({
+      pixelId,
       sql: `SELECT page_url, event_id
-FROM events
+FROM {events:Identifier}
 WHERE organization_id = {p0:UUID}
   AND project_id = {p1:UUID}
   AND pixel_id = {p2:UUID}
@@ -89,6 +90,7 @@ LIMIT {p10:UInt32}`,
         p8: 5,
         p9: eventId,
         p10: 10_001,
+        events: 'events',
       },
     })
   })
@@ -294,6 +296,22 @@ LIMIT 1 BY company_domain, hem
 ORDER BY ts_millis DESC, event_id DESC
 LIMIT {p3:UInt32}`)
   })
+})
+
+test('what reads more than events of one pixel is not asked of its shard alone', () => {
+  const isDirect = (query: Record<string, string>): boolean =>
+    'pixelId' in eventsQuery(eventsPlan(query, narrow, 'resolution_full_profile'))
+  expect(isDirect({ filter: 'country:eq:DE,resolved:eq:true', distinct: 'page_url' })).toBe(true)
+  for (const query of [
+    ...['session_id', 'event_id,is_entry'].map((select) => ({ select })),
+    ...['hem:ne:x', 'has_profile:eq:true', 'first_name:eq:Ada', 'is_entry:eq:true'].map((filter) => ({
+      filter,
+    })),
+    ...['session_id', 'first_name'].map((distinct) => ({ distinct })),
+  ])
+    expect([query, isDirect(query)]).toEqual([query, false])
+  expect('pixelId' in countsQuery(countsPlan({ group_by: 'event_type' }, narrow))).toBe(true)
+  expect('pixelId' in countsQuery(countsPlan({ group_by: 'is_entry' }, narrow))).toBe(false)
 })
 
 describe('counts', () => {
