@@ -47,10 +47,12 @@ export interface Loaded {
  * places of the same rows. Throws StartError for files that cannot be loaded; what is there stays as it is.
  */
 export async function load(
-  clickhouse: ClickHouse,
+  store: ClickHouse,
   request: LoadRequest,
   onProgress: (progress: Progress) => void,
 ): Promise<Loaded> {
+  // Of several servers one and the same: what waits is on it alone.
+  const clickhouse = store.nodes[0]!
   for (const forgotten of await readForgotten(clickhouse)) await dropStage(clickhouse, forgotten)
   const loadId = idOf(request)
   const unfinished = await readUnfinished(clickhouse, loadId)
@@ -69,7 +71,7 @@ export async function load(
     await saveState(clickhouse, state)
   }
   await publish(clickhouse, loadId, request)
-  await request.target.reload?.(clickhouse)
+  await request.target.reload?.(store)
   await finish(clickhouse, state)
   return { rows: state.rows, rejected: state.rejected, isResumed: unfinished !== null }
 }

@@ -1,6 +1,7 @@
 /** The tables in which a load waits until all of it is there. */
 
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { unreplicated } from '../../platform/clickhouse/replicated.ts'
 import type { Target } from './targets.ts'
 
 export interface Stage {
@@ -29,14 +30,26 @@ export async function openStage(
     clickhouse,
     `CREATE TABLE IF NOT EXISTS ${rejected} (row UInt64, reason String, record String) ENGINE = Memory`,
   )
-  await run(clickhouse, `CREATE TABLE IF NOT EXISTS ${name} AS ${table}`)
+  await createLike(clickhouse, name, table)
   if (!copy) return { table: name, rejected, countedAs: 1 }
-  await run(clickhouse, `CREATE TABLE IF NOT EXISTS ${name}_rows AS ${copy.table}`)
+  await createLike(clickhouse, `${name}_rows`, copy.table)
   await run(
     clickhouse,
     `CREATE MATERIALIZED VIEW IF NOT EXISTS ${name}_view TO ${name}_rows AS ${copy.select(name)}`,
   )
   return { table: name, rejected, countedAs: 2 }
+}
+
+/** On this server alone, for the same path in Keeper cannot be another table's. */
+async function createLike(clickhouse: ClickHouse, name: string, table: string): Promise<void> {
+  const [like] = await clickhouse.rows<{ engine: string }>({
+    sql: 'SELECT engine_full AS engine FROM system.tables WHERE database = currentDatabase() AND name = {table:String}',
+    params: { table },
+  })
+  await run(
+    clickhouse,
+    `CREATE TABLE IF NOT EXISTS ${name} AS ${table} ENGINE = ${unreplicated(like!.engine)}`,
+  )
 }
 
 /** Removes them; there may be none. */

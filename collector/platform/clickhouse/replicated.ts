@@ -1,20 +1,30 @@
 /**
  * A statement that makes a table, for servers that are replicas of each other: its engine is the replicated one of the
  * same name, under a path in Keeper that only tables of `origin` have. Another table that takes the place of one gets
- * another path, for both are there for a moment. Tokens of inserts are remembered for longer than any outage.
+ * another path, for both are there for a moment. Tokens of inserts are remembered for longer than any outage; a table
+ * that remembers none on one server remembers none here, where ClickHouse would by default, and would leave out rows
+ * that are written once more after they were deleted.
  */
 export function replicated(statement: string, origin: string): string {
   const table = /^CREATE (?:OR REPLACE )?TABLE (?:IF NOT EXISTS )?(\w+)/.exec(statement)?.[1]
-  if (!table) return statement
-  return statement
-    .replace(/\bENGINE = (\w*MergeTree)(?:\(([^)]*)\))?/, (_, engine: string, given?: string) => {
-      const path = `'/clickhouse/tables/{database}/{shard}/${origin}/${table}'`
-      return `ENGINE = Replicated${engine}(${[path, "'{replica}'", ...(given ? [given] : [])].join(', ')})`
-    })
-    .replace(/\bnon_replicated_deduplication_window = (\d+)/, replicatedWindow)
+  const engine = /\bENGINE = (\w*MergeTree)(?:\(([^)]*)\))?/
+  if (!table || !engine.test(statement)) return statement
+  const [, tokens = '0'] = /\bnon_replicated_deduplication_window = (\d+)/.exec(statement) ?? []
+  const settings = [
+    `replicated_deduplication_window = ${tokens}`,
+    `replicated_deduplication_window_seconds = ${rememberedSeconds}`,
+  ].join(', ')
+  const made = statement.replace(engine, (_, name: string, given?: string) => {
+    const path = `'/clickhouse/tables/{database}/{shard}/${origin}/${table}'`
+    return `ENGINE = Replicated${name}(${[path, "'{replica}'", ...(given ? [given] : [])].join(', ')})`
+  })
+  return /^SETTINGS /m.test(made)
+    ? made.replace(/^SETTINGS /m, `SETTINGS ${settings}, `)
+    : `${made}\nSETTINGS ${settings}`
 }
 
-const replicatedWindow = (_: string, tokens: string) =>
-  `replicated_deduplication_window = ${tokens}, replicated_deduplication_window_seconds = ${rememberedSeconds}`
-
 const rememberedSeconds = 30 * 86_400
+
+/** An engine as a table tells it, for a table of the same rows that one server has by itself. */
+export const unreplicated = (engine: string): string =>
+  engine.replace(/^Replicated(\w*MergeTree)\('[^']*', '[^']*'(?:, )?/, '$1(')
