@@ -27,7 +27,7 @@ export async function shards({ log, repeats }: Bench): Promise<Row> {
   const directory = mkdtempSync(join(tmpdir(), 'footfall-bench-shards-'))
   const newestMs = Date.now()
   const alone = await startLocalClickHouse(join(directory, 'alone'), log)
-  const cluster = await startShards(directory, 2, log)
+  const cluster = await startShards(directory, 2, { onRestart: log })
   const one = openClickHouse(alone.url, database)
   const two = openDatabase(cluster.cluster, database)
   try {

@@ -193,7 +193,7 @@ async function withStores<T>(
 ): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), 'footfall-chaos-stores-'))
   const [{ servers, env, stop }, postgres] = await Promise.all([
-    startShards(join(directory, 'clickhouse'), shardCount, log),
+    startShards(join(directory, 'clickhouse'), shardCount, { onRestart: log }),
     startLocalPostgres(join(directory, 'postgres'), log),
   ])
   const stores = {

@@ -15,12 +15,11 @@ export interface Shards {
   stop(): Promise<void>
 }
 
-/** Starts `count` real servers, with their data below `directory`. */
+/** Starts `count` real servers, with their data below `directory`; with `grants` our login has these alone. */
 export async function startShards(
   directory: string,
   count: number,
-  onRestart: (reason: string) => void = () => {},
-  settings: Readonly<Record<string, number>> = {},
+  { onRestart = () => {}, grants }: { onRestart?: (reason: string) => void; grants?: readonly string[] } = {},
 ): Promise<Shards> {
   const name = 'footfall'
   const database = 'footfall'
@@ -38,7 +37,7 @@ export async function startShards(
   const remoteServers = `<${name}>${shards.join('')}</${name}>`
   const servers = await Promise.all(
     members.map(({ place, nativePort }) =>
-      startLocalClickHouse(place, onRestart, settings, { nativePort, remoteServers }),
+      startLocalClickHouse(place, onRestart, {}, { nativePort, remoteServers, ...(grants && { grants }) }),
     ),
   )
   const cluster = { name, shards: servers.map(({ url }) => [url]) }

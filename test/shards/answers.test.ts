@@ -1,12 +1,13 @@
-/** What is spread over two shards is answered as if one server had all of it. */
+/** What is spread over two shards is answered as if one server had all of it, with the grants that the README lists. */
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openDatabases } from '../../collector/platform/clickhouse/cluster.ts'
 import { migrateDatabases } from '../../collector/platform/clickhouse/migrateDatabases.ts'
+import { packageRoot } from '../../collector/platform/paths.ts'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { seededNumbers } from '../api/analytics/seededNumbers.ts'
 import { eventOf, linkOf, openEvents, projectId, type Row } from '../api/events/harness.ts'
@@ -32,7 +33,7 @@ let two: Events
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'footfall-shards-'))
-  shards = await startShards(directory, 2)
+  shards = await startShards(directory, 2, { grants: documentedGrants() })
   const postgres = openPostgres(await newPostgresDatabase(), () => {})
   const { cluster, database } = shards
   await migrateDatabases(cluster, database, postgres, () => {})
@@ -56,6 +57,13 @@ afterAll(async () => {
   await shards.stop()
   rmSync(directory, { recursive: true, force: true })
 })
+
+function documentedGrants(): string[] {
+  const readme = readFileSync(join(packageRoot, 'README.md'), 'utf8')
+  const grants = [...readme.matchAll(/^(GRANT .+) TO collector;$/gm)].map(([, grant]) => grant!)
+  expect(grants.join()).toContain('READ ON REMOTE')
+  return grants
+}
 
 /** Visitors who go from one pixel of a project to the next, half of them people, some of those of a company. */
 function dataSet(): { events: Row[]; links: Row[]; profiles: Row[] } {

@@ -8,6 +8,8 @@ export interface ClusterMember {
   nativePort: number
   /** XML of its configuration: the cluster. */
   remoteServers: string
+  /** All that our login may do there; default: everything. */
+  grants?: readonly string[]
 }
 
 export interface LocalClickHouse extends LocalStore {

@@ -41,7 +41,7 @@ writeFileSync(
     <footfall>
       <password>${password}</password><networks><ip>127.0.0.1</ip></networks>
       <profile>default</profile><quota>default</quota>
-      <access_management>1</access_management><named_collection_control>1</named_collection_control>
+      ${rightsOf(member)}
     </footfall>
   </users>
 </clickhouse>`,
@@ -111,4 +111,11 @@ function libraryPath(): string {
       `${name}, the local ClickHouse, is not installed: set CLICKHOUSE_URL, or npm install --no-save ${name} ffi-rs`,
     )
   }
+}
+
+/** What our login may do, as users.xml says it. */
+function rightsOf(server: ClusterMember | undefined): string {
+  if (!server?.grants)
+    return '<access_management>1</access_management><named_collection_control>1</named_collection_control>'
+  return `<grants>${server.grants.map((grant) => `<query>${grant}</query>`).join('')}</grants>`
 }
