@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
@@ -12,6 +12,7 @@ import { ask } from '../harness/api.ts'
 import { type Cluster, startCluster } from '../harness/cluster.ts'
 import { type PostgresProxy, startPostgresProxy } from '../harness/postgresProxy.ts'
 import { waitFor } from '../harness/service.ts'
+import { measureSecond } from './collectors.ts'
 import { measureReadable } from './readable.ts'
 import type { Bench, Row } from './rows.ts'
 import { shards } from './shards.ts'
@@ -41,8 +42,8 @@ export async function scale(bench: Bench): Promise<Row[]> {
       await measureTakeover(cluster, random, log),
       await measureRestarts(cluster, random, log),
       await measureOutage(cluster, proxy, random, { seconds: seconds * 12, log }),
+      await measureSecond(cluster, bench),
       await shards(bench),
-      ...notMeasured(),
     ]
   } finally {
     await cluster.close()
@@ -80,8 +81,8 @@ async function untilComplete({ api }: Cluster): Promise<void> {
   )
 }
 
-const send = ({ api, balancer }: Cluster, random: Random, url = balancer.url) =>
-  new Sender({ url, pixelId: api.demo.pixel_id, random, rate, connections })
+const send = ({ pixelIds, balancer }: Cluster, random: Random, url = balancer.url) =>
+  new Sender({ url, pixelIds, random, rate, connections })
 
 /** The longest time in which no event of the other collector became readable, after one was killed. */
 async function measureTakeover(cluster: Cluster, random: Random, log: (line: string) => void): Promise<Row> {
@@ -173,13 +174,3 @@ async function measureOutage(
 
 const answersOf = ({ answers }: Sender): string =>
   [...answers].map(([answer, count]) => `${answer}: ${count}`).join(', ')
-
-/** Rows of the table that this machine or this version cannot show, and why. */
-const notMeasured = (): Row[] => [
-  {
-    what: 'ingest of two collectors ÷ one, each on one core',
-    value: 'not measured',
-    target: '≥ 1.8',
-    detail: `this machine has ${availableParallelism()} cores; two collectors, both stores and the load need six`,
-  },
-]

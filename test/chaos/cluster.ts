@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { seededRandom } from '../../collector/platform/seededRandom.ts'
 import { beaconOf, customEvent, postBeacon, readRows } from '../harness/api.ts'
-import { startCluster } from '../harness/cluster.ts'
-import { type Service, waitFor } from '../harness/service.ts'
+import { type Cluster, startCluster } from '../harness/cluster.ts'
+import { waitFor } from '../harness/service.ts'
 import { audit, waitUntilShipped } from './audit.ts'
 import { Follower } from './follower.ts'
 import { findWorkers, killNow } from './processes.ts'
@@ -82,10 +82,10 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
 
   const follower = new Follower(api, Date.now() - 60_000)
   try {
-    const rowsOfThem = await sendToAll(api, collectors, follower)
+    const rowsOfThem = await sendToAll(cluster, follower)
     log(`${idsToAll} ids sent to ${collectors.length} collectors: ${rowsOfThem} rows`)
     const sender = new Sender({
-      ...{ url: balancer.url, pixelId: api.demo.pixel_id, random, lostAnswers },
+      ...{ url: balancer.url, pixelIds: cluster.pixelIds, random, lostAnswers },
       ...{ rate: options.rate, connections: options.connections },
     })
     for (let kill = 0; kill < options.kills; kill++) {
@@ -124,11 +124,12 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
 }
 
 /** Sends the same ids to every collector at the same time; resolves with the rows that came of them. */
-async function sendToAll(api: Service, collectors: readonly Service[], follower: Follower): Promise<number> {
-  const beacons = Array.from({ length: idsToAll / eventsPerBeacon }, () =>
+async function sendToAll({ api, collectors, pixelIds }: Cluster, follower: Follower): Promise<number> {
+  const beacons = Array.from({ length: idsToAll / eventsPerBeacon }, (_, index) =>
     beaconOf(
       api,
       Array.from({ length: eventsPerBeacon }, () => customEvent()),
+      { pixel_id: pixelIds[index % pixelIds.length] },
     ),
   )
   await Promise.all(

@@ -60,7 +60,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const again = { dataDir: service.dataDir, env: { ...env, PORT: new URL(service.url).port } }
   const sender = new Sender({
     url: service.url,
-    pixelId: service.demo.pixel_id,
+    pixelIds: [service.demo.pixel_id],
     random,
     rate: options.rate,
     connections: options.connections,
@@ -152,7 +152,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
 async function shipOneOfEachConnection(service: Service, random: Random, connections: number): Promise<void> {
   const last = new Sender({
     url: service.url,
-    pixelId: service.demo.pixel_id,
+    pixelIds: [service.demo.pixel_id],
     random,
     rate: connections * 10,
     connections,

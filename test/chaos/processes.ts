@@ -42,6 +42,15 @@ export const serviceProcesses = (pid: number): ProcessInfo[] => [
 export const serviceRssMiB = (pid: number): number =>
   serviceProcesses(pid).reduce((sum, { rssBytes }) => sum + rssBytes, 0) / 1024 ** 2
 
+/** Processor time that these processes have taken so far, milliseconds: /proc counts it in hundredths of a second. */
+export const processorMs = (processes: readonly { pid: number }[]): number =>
+  processes.reduce((sum, { pid }) => {
+    // After the name, which may hold anything but ends with the last parenthesis.
+    const [, rest] = /^.*\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))!
+    const fields = rest!.split(' ')
+    return sum + (Number(fields[11]) + Number(fields[12])) * 10
+  }, 0)
+
 /** Sends SIGKILL. False when the process was gone already. */
 export function killNow(pid: number): boolean {
   try {

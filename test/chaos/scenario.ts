@@ -69,7 +69,7 @@ export async function withLoad<Own>(
   try {
     const sender = new Sender({
       url: service.url,
-      pixelId: service.demo.pixel_id,
+      pixelIds: [service.demo.pixel_id],
       random: seededRandom(seed),
       ...load,
     })

@@ -1,5 +1,9 @@
-import { afterEach, expect, inject, test } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, inject, onTestFinished, test } from 'vitest'
 import { dropDatabases, newPostgresDatabase, newServiceDatabases } from '../harness/databases.ts'
+import { startShards } from '../harness/shards.ts'
 import { mountRefusal } from '../harness/smallDisk.ts'
 import { isChargedOnce, runBilling } from './billing.ts'
 import { isOnce, runCluster } from './cluster.ts'
@@ -9,6 +13,7 @@ import { runImports } from './imports.ts'
 import { runOutage } from './outage.ts'
 import { runPages } from './pages.ts'
 import { runPoison } from './poison.ts'
+import { killNow } from './processes.ts'
 import { runReset } from './reset.ts'
 
 const seed = 20_260_131
@@ -55,6 +60,29 @@ test(
     expect(isOnce(result), JSON.stringify(result)).toBe(true)
     expect(result.acknowledged).toBeGreaterThan(500)
     expect(result.repeated).toBeGreaterThan(20)
+  },
+  timeoutMs,
+)
+
+test(
+  'the same over two shards of ClickHouse, when each of them and a collector are killed',
+  async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'footfall-chaos-shards-'))
+    const shards = await startShards(directory, 2)
+    onTestFinished(async () => {
+      await shards.stop()
+      rmSync(directory, { recursive: true, force: true })
+    })
+    const databaseUrl = await newPostgresDatabase()
+    let killed = 0
+    const result = await runCluster({
+      ...{ stores: { shards: shards.env, databaseUrl }, seed, log, collectors: 2 },
+      ...{ kills: 3, mishaps: ['clickhouse', 'collector'], pauseMsMax: 0, rate: 200, connections: 8 },
+      killStore: () => killNow(shards.servers[killed++]!.pid()!),
+    })
+    expect(isOnce(result), JSON.stringify(result)).toBe(true)
+    expect(killed).toBe(2)
+    expect(result.acknowledged).toBeGreaterThan(200)
   },
   timeoutMs,
 )

@@ -8,7 +8,8 @@ import { Connection } from './connection.ts'
 export interface SenderOptions {
   /** http://127.0.0.1:PORT; stays the same when the service is started again. */
   url: string
-  pixelId: string
+  /** Each browser is on the site of one of them. */
+  pixelIds: readonly string[]
   random: Random
   /** Events made a second, however the service does. */
   rate: number
@@ -28,6 +29,7 @@ interface Pending {
 
 interface Browser {
   connection: Connection
+  pixelId: string
   cookieId: string
   /** How far its clock is off: every other time it sends. */
   skewMs: number
@@ -78,6 +80,7 @@ export class Sender {
     this.idPrefix = randomUUID().slice(0, 24)
     this.#browsers = Array.from({ length: options.connections }, (_, index) => ({
       connection: new Connection(options.url),
+      pixelId: options.pixelIds[index % options.pixelIds.length]!,
       cookieId: randomUUID(),
       skewMs: index % 4 === 3 ? -2 * hourMs : 0,
       queue: [],
@@ -149,7 +152,7 @@ export class Sender {
   /** True when the events are acknowledged. */
   async #post(browser: Browser, events: readonly Pending[]): Promise<boolean> {
     const body = JSON.stringify({
-      pixel_id: this.#options.pixelId,
+      pixel_id: browser.pixelId,
       cookie_id: browser.cookieId,
       sent_at: new Date(Date.now() + browser.skewMs).toISOString(),
       events: events.map((event) => this.#eventOf(event)),
@@ -202,10 +205,13 @@ export class Sender {
     }
   }
 
-  /** Sends acknowledged events again from another tab with the same clock, over a connection of its own. */
+  /** Sends acknowledged events again from another tab of the site, with the same clock, over a connection of its own. */
   #repeat(from: Browser, events: readonly Pending[]): void {
     const { random } = this.#options
-    const browser = random.pick(this.#browsers.filter(({ skewMs }) => skewMs === from.skewMs))
+    const tabs = this.#browsers.filter(
+      ({ skewMs, pixelId }) => skewMs === from.skewMs && pixelId === from.pixelId,
+    )
+    const browser = random.pick(tabs)
     this.repeated += events.length
     this.#repeatsUnderWay++
     setTimeout(

@@ -40,7 +40,7 @@ export async function runUpgrade(options: UpgradeOptions): Promise<UpgradeResult
   )
   try {
     const sender = new Sender({
-      ...{ url: balancer.url, pixelId: first.demo.pixel_id, random },
+      ...{ url: balancer.url, pixelIds: [first.demo.pixel_id], random },
       ...{ rate: options.rate, connections: options.connections },
     })
     await delay(stageMs)

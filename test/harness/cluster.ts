@@ -9,6 +9,8 @@ export interface Cluster {
   /** One that is started again is another object at the same place. */
   collectors: Service[]
   balancer: Balancer
+  /** Of the demo project: its own, and others, which of several shards lie here and there. */
+  pixelIds: readonly string[]
   /** Starts a collector again that has ended, on its port and its data. */
   startAgain(index: number): Promise<void>
   /** What all of them printed last. */
@@ -17,12 +19,16 @@ export interface Cluster {
   close(): Promise<void>
 }
 
+/** With the demo's own they are no multiple of how often Sender's browsers have slow clocks. */
+const otherPixels = 6
+
 /** Starts them; `env` says where the stores are, and asks for the demo, whose pixel and key the api tells. */
 export async function startCluster(
   env: Record<string, string>,
   { collectors: count, random }: { collectors: number; random: Random },
 ): Promise<Cluster> {
   const api = await startService({ env: { ...env, FOOTFALL_ROLE: 'api' } })
+  const pixelIds = [api.demo.pixel_id, ...(await createPixels(api, otherPixels))]
   const collectorEnv = { ...env, FOOTFALL_ROLE: 'ingest', FOOTFALL_DEMO: 'false', FOOTFALL_WORKERS: '2' }
   const collectors = await Promise.all(
     Array.from({ length: count }, () => startService({ env: collectorEnv })),
@@ -32,7 +38,7 @@ export async function startCluster(
     random,
   )
   return {
-    ...{ api, collectors, balancer },
+    ...{ api, collectors, balancer, pixelIds },
     async startAgain(index) {
       const { dataDir, url } = collectors[index]!
       collectors[index] = await startService({ dataDir, env: { ...collectorEnv, PORT: new URL(url).port } })
@@ -45,3 +51,18 @@ export async function startCluster(
     },
   }
 }
+
+/** Makes pixels of the demo project; collectors that start afterwards know them. */
+const createPixels = (api: Service, count: number): Promise<string[]> =>
+  Promise.all(
+    Array.from({ length: count }, async (_, index) => {
+      const { project_id, api_key, api_secret } = api.demo
+      const answer = await fetch(`${api.url}/api/v1/pixel/create`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-key': api_key, 'x-api-secret': api_secret },
+        body: JSON.stringify({ project_id, name: `Site ${index}` }),
+      })
+      if (answer.status !== 201) throw new Error(`${answer.status} ${await answer.text()}`)
+      return ((await answer.json()) as { pixel: { pixel_id: string } }).pixel.pixel_id
+    }),
+  )

@@ -1,0 +1,68 @@
+import { availableParallelism } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import { processorMs, serviceProcesses } from '../chaos/processes.ts'
+import { ask } from '../harness/api.ts'
+import type { Cluster } from '../harness/cluster.ts'
+import type { Service } from '../harness/service.ts'
+import { beaconText } from './beacons.ts'
+import { load } from './load.ts'
+import type { Bench, Row } from './rows.ts'
+import { interleave } from './stats.ts'
+
+const eventsPerBeacon = 50
+const beaconsPerSecond = 100
+const connections = 8
+
+/**
+ * What a collector pays for another one beside it: processor time of its own processes for each event, taking and
+ * shipping both, with the other at the same work ÷ alone. Where each has a core of its own, two do twice as much as one,
+ * less this. Cores for all of them, the stores and the load are more than many machines have.
+ */
+export async function measureSecond(
+  { api, collectors, pixelIds }: Cluster,
+  { repeats, seconds, log }: Bench,
+): Promise<Row> {
+  const microsPerEvent = async (busy: readonly Service[]): Promise<number> => {
+    const before = busy.map(processorTime)
+    const loads = await Promise.all(
+      busy.map(({ url }) =>
+        load({
+          ...{ url, seconds, connections, rate: beaconsPerSecond },
+          body: beaconText(pixelIds[0]!, eventsPerBeacon),
+        }),
+      ),
+    )
+    await untilStored(api)
+    const each = busy.map(
+      (collector, index) =>
+        ((processorTime(collector) - before[index]!) * 1_000) / (loads[index]!.requests * eventsPerBeacon),
+    )
+    log(`${busy.length} at work: ${each.map((micros) => micros.toFixed(1)).join(', ')} µs an event`)
+    return each[0]!
+  }
+  await microsPerEvent(collectors)
+  const { a, b, ratio } = await interleave(
+    repeats,
+    () => microsPerEvent(collectors.slice(0, 2)),
+    () => microsPerEvent(collectors.slice(0, 1)),
+  )
+  return {
+    what: 'ingest of two collectors ÷ one, by their processor time',
+    value: (2 / ratio).toFixed(2),
+    target: '≥ 1.8 on a core each',
+    detail: `${a.toFixed(1)} ÷ ${b.toFixed(1)} µs an event, ${beaconsPerSecond * eventsPerBeacon} events/s each; of ${availableParallelism()} cores none could be kept for one`,
+  }
+}
+
+const processorTime = ({ process }: Service): number => processorMs(serviceProcesses(process.pid!))
+
+/** Waits until all that any collector accepted by now is stored. */
+async function untilStored(api: Service): Promise<void> {
+  const now = Date.now()
+  for (;;) {
+    const answer = await ask(api, '/api/v3/events/web_event?limit=1')
+    const { meta } = (await answer.json()) as { meta?: { complete_until: string } }
+    if (meta && Date.parse(meta.complete_until) > now) return
+    await delay(100)
+  }
+}
