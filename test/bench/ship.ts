@@ -8,7 +8,7 @@ import { eventRow, sharedMembers } from '../../collector/ingest/normalize/row.ts
 import { Deduplicator } from '../../collector/ingest/shipper/deduplicator.ts'
 import { Shipper } from '../../collector/ingest/shipper/shipper.ts'
 import { ShipTurns } from '../../collector/ingest/shipper/turns.ts'
-import { decodeSegment, FrameEncoder } from '../../collector/ingest/spool/frame.ts'
+import { decodeSegment } from '../../collector/ingest/spool/frame.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
 import { migrateClickHouse } from '../../collector/platform/clickhouse/migrate.ts'
@@ -16,6 +16,7 @@ import { startLocalPostgres } from '../../collector/platform/postgres/local.ts'
 import { migratePostgres } from '../../collector/platform/postgres/migrate.ts'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { chrome, customEvent } from '../harness/api.ts'
+import { recordOf } from '../harness/record.ts'
 import { record, replay } from './recorded.ts'
 import type { Bench, Row } from './rows.ts'
 import { interleave } from './stats.ts'
@@ -91,13 +92,12 @@ function makeSegment(): Segment {
       receivedMillis: now,
       clockCorrectionMs: 0,
     })
-    const lines = Array.from({ length: rowsPerRecord }, () => {
+    const rows = Array.from({ length: rowsPerRecord }, () => {
       const { event_id, event_data } = customEvent({ sku: 'POT-23', price: 24.5 })
       const event = { event_id, event_type: 'custom' as const, event_data, sentMillis: now }
-      seq++
-      return `${eventRow(event, shared, now - (seq % 1000)).slice(0, -1)},"spool_id":"${spoolId}","seq":${seq}}\n`
+      return eventRow(event, shared, now - (++seq % 1000))
     })
-    return new FrameEncoder().encode(lines)
+    return recordOf(rows, spoolId, seq - rowsPerRecord + 1)
   })
   const bytes = Buffer.concat(records)
   return { name: `${spoolId}.0000000000000001.seg`, bytes, ...decodeSegment(bytes) }

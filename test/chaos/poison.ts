@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import type { Demo } from '../../collector/demo/demo.ts'
 import { knownDevice } from '../../collector/ingest/normalize/device.ts'
 import { eventRow, sharedMembers } from '../../collector/ingest/normalize/row.ts'
-import { FrameEncoder } from '../../collector/ingest/spool/frame.ts'
 import { beaconOf, chrome, customEvent, postBeacon, readEvent, readRows } from '../harness/api.ts'
+import { recordOf } from '../harness/record.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
 import { environmentOf, type ScenarioOptions } from './scenario.ts'
 
@@ -103,10 +103,9 @@ function rowOf(demo: Demo): { eventId: string; row: string } {
 /** Writes a sealed segment where the spool of events that has just ended would have left it. */
 function plantSegment({ dataDir }: Service, rows: readonly string[]): void {
   const spoolId = randomUUID()
-  const lines = rows.map((row, index) => `${row.slice(0, -1)},"spool_id":"${spoolId}","seq":${index + 1}}\n`)
   const directory = join(dataDir, eventsSpoolOf(dataDir))
   mkdirSync(directory, { recursive: true })
-  writeFileSync(join(directory, `${spoolId}.0000000000000001.seg`), new FrameEncoder().encode(lines))
+  writeFileSync(join(directory, `${spoolId}.0000000000000001.seg`), recordOf(rows, spoolId, 1))
 }
 
 /** The folder below the data directory in which events wait. */

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import type { ValidEvent } from '../../collector/ingest/beacon/validate.ts'
 import { knownDevice } from '../../collector/ingest/normalize/device.ts'
 import { eventRow, sharedMembers } from '../../collector/ingest/normalize/row.ts'
-import { FrameEncoder } from '../../collector/ingest/spool/frame.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { recordOf } from '../harness/record.ts'
 
 const context = {
   organizationId: randomUUID(),
@@ -39,8 +39,7 @@ export const row = (
 /** A sealed segment of these rows in a directory, as a spool would have left it; its path. */
 export function writeSegment(directory: string, rows: string[], spoolId: string, firstSeq: number): string {
   const path = join(directory, `${spoolId}.${String(firstSeq).padStart(16, '0')}.seg`)
-  const lines = rows.map((text, n) => `${text.slice(0, -1)},"spool_id":"${spoolId}","seq":${firstSeq + n}}\n`)
-  writeFileSync(path, new FrameEncoder().encode(lines))
+  writeFileSync(path, recordOf(rows, spoolId, firstSeq))
   return path
 }
 

@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { decodeSegment } from '../spool/frame.ts'
+import { receivedFirst } from '../spool/recover.ts'
 import type { Deduplicator, Look } from './deduplicator.ts'
 
 /** A segment as it was read. */
@@ -8,7 +9,7 @@ interface Segment {
   rows: number
   /** Null for tables whose rows have no event_id. */
   look: Look | null
-  /** When its first row was written, epoch milliseconds. */
+  /** When its first row was received, or else it was begun, epoch milliseconds. */
   oldestAt: number
 }
 
@@ -42,6 +43,6 @@ export class SegmentReader {
     const [bytes, { birthtimeMs }] = await Promise.all([readFile(path), stat(path)])
     const { payloads, rows } = decodeSegment(bytes)
     const look = this.#duplicates?.look(payloads, rows) ?? null
-    return { payloads, rows, look, oldestAt: birthtimeMs }
+    return { payloads, rows, look, oldestAt: receivedFirst(bytes) || birthtimeMs }
   }
 }

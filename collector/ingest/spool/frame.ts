@@ -7,31 +7,38 @@ import { crc32 } from 'node:zlib'
  */
 const headerBytes = 28
 
-const utf8 = new TextEncoder()
 const utf8BytesPerChar = 3
 
 /** Encodes records into one buffer that is used again, so that a busy spool leaves nothing to collect. */
 export class FrameEncoder {
   #buffer = Buffer.allocUnsafeSlow(64 * 1024)
+  #end = headerBytes
+  #rows = 0
 
-  /** A record of lines (each with its line end), header and payload, ready to be written; good until the next call. */
-  encode(lines: readonly string[]): Buffer {
-    let end = headerBytes
-    for (const line of lines) {
-      this.#reserve(end + line.length * utf8BytesPerChar)
-      // Line by line: one line that is not ASCII would make a joined text slow to encode.
-      end += utf8.encodeInto(line, this.#buffer.subarray(end)).written
-    }
-    const payload = this.#buffer.subarray(headerBytes, end)
-    const rows = lines.length
-    this.#buffer.write(`#${hex(payload.length)} ${hex(crc32(payload, rows))} ${hex(rows)}\n`, 'latin1')
-    return this.#buffer.subarray(0, end)
+  /** Adds the text of a row to the record that `finish` gives; of `ending` instead of its last character, a brace. */
+  add(row: string, ending: string): void {
+    const bytesMax = (row.length + ending.length) * utf8BytesPerChar
+    if (this.#buffer.length < this.#end + bytesMax) this.#grow(this.#end + bytesMax)
+    // Row by row: one that is not ASCII would make a joined text slow to encode.
+    const end = this.#end + this.#buffer.write(row, this.#end) - 1
+    this.#end = end + this.#buffer.write(ending, end, 'latin1')
+    this.#rows++
   }
 
-  #reserve(bytes: number): void {
-    if (this.#buffer.length >= bytes) return
+  /** The record of all that was added since the last one, header and payload; good until the next `add`. */
+  finish(): Buffer {
+    const payload = this.#buffer.subarray(headerBytes, this.#end)
+    const header = `#${hex(payload.length)} ${hex(crc32(payload, this.#rows))} ${hex(this.#rows)}\n`
+    this.#buffer.write(header, 'latin1')
+    const record = this.#buffer.subarray(0, this.#end)
+    this.#end = headerBytes
+    this.#rows = 0
+    return record
+  }
+
+  #grow(bytes: number): void {
     const larger = Buffer.allocUnsafeSlow(bytes * 2)
-    this.#buffer.copy(larger)
+    this.#buffer.copy(larger, 0, 0, this.#end)
     this.#buffer = larger
   }
 }

@@ -14,10 +14,11 @@ import { decodeSegment } from './frame.ts'
 import { receivedAtOf } from './lines.ts'
 
 /**
- * The life of a segment file: `.open` while its spool writes it, `.seg` when it is sealed and waits to be shipped,
- * `.done` when ClickHouse has it; a `.done` file stays for a while, in case ClickHouse loses it in a crash.
+ * The life of a segment file: `.spare` where it was made ahead of time, `.open` while its spool writes it, `.seg` when
+ * it is sealed and waits to be shipped, `.done` when ClickHouse has it; a `.done` file stays for a while, in case
+ * ClickHouse loses it in a crash.
  */
-export type SegmentState = 'open' | 'seg' | 'done'
+export type SegmentState = 'spare' | 'open' | 'seg' | 'done'
 
 export const inState = (path: string, state: SegmentState): string => path.replace(/\.[a-z]+$/, `.${state}`)
 
@@ -39,7 +40,8 @@ export function segmentsIn(directory: string, state: SegmentState): string[] {
  * sealed segments that wait, oldest first. To be called by the directory's only owner, before it writes.
  */
 export function recoverSegments(directory: string): string[] {
-  for (const path of segmentsIn(directory, 'open')) sealLeftover(path)
+  // A spare that was taken may have lost its new name in a crash.
+  for (const path of [...segmentsIn(directory, 'open'), ...segmentsIn(directory, 'spare')]) sealLeftover(path)
   syncDirectory(directory)
   return segmentsIn(directory, 'seg')
 }
@@ -69,11 +71,15 @@ export function receivedFrom(segment: string): number {
   try {
     const head = Buffer.alloc(headBytes)
     const length = readSync(fd, head, 0, headBytes, 0)
-    return Date.parse(receivedAtOf(head.subarray(0, length))) || 0
+    return receivedFirst(head.subarray(0, length))
   } finally {
     closeSync(fd)
   }
 }
+
+/** The same of the bytes that a segment begins with. */
+export const receivedFirst = (segment: Buffer): number =>
+  Date.parse(receivedAtOf(segment.subarray(0, headBytes))) || 0
 
 /** A file's name is durable only when its directory is. */
 export function syncDirectory(directory: string): void {

@@ -1,19 +1,17 @@
-import { close, fdatasync, fsync, open, rename, statSync, truncateSync, write } from 'node:fs'
+import { statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import { FrameEncoder } from './frame.ts'
-import { inState, sealLeftover, segmentsIn } from './recover.ts'
-
-// Each of these may wait for the journal of the file system: none does it on the event loop.
-const files = {
-  open: promisify(open),
-  writeAt: promisify(write),
-  sync: promisify(fdatasync),
-  syncAll: promisify(fsync),
-  close: promisify(close),
-  rename: promisify(rename),
-}
+import { sealLeftover, segmentsIn } from './recover.ts'
+import {
+  closeSegment,
+  createSegment,
+  type SegmentFile,
+  sealSegment,
+  takeSpare,
+  writeDurably,
+} from './segmentFile.ts'
+import { Spares } from './spares.ts'
 
 /** Thrown by `append` when nothing was kept: the caller must not acknowledge, and may try again later. */
 export class SpoolUnavailable extends Error {}
@@ -40,14 +38,13 @@ export interface SpoolOptions {
 interface Waiting {
   receivedAt: number
   firstSeq: number
-  lines: string[]
   resolve: () => void
   reject: (error: Error) => void
 }
 
 /**
  * An append-only log of rows on their way to ClickHouse. `append` resolves when its rows are on disk: all that
- * arrives while one write and fdatasync is under way goes into the next, so there is never more than one.
+ * arrives while one durable write is under way goes into the next, so there is never more than one.
  *
  * Segments are called `<spool_id>.<first seq>.<state>` (recover.ts). Every start has a new spool_id, a UUIDv7, so
  * names sort by age and no (spool_id, seq) is ever used twice.
@@ -55,7 +52,10 @@ interface Waiting {
 export class Spool {
   readonly spoolId = uuidV7()
   readonly #options: SpoolOptions
-  readonly #encoder = new FrameEncoder()
+  /** Takes the rows that wait; its other is being written. */
+  #encoder = new FrameEncoder()
+  #otherEncoder = new FrameEncoder()
+  readonly #spares: Spares
   #nextSeq = 1
   #waiting: Waiting[] = []
   /** What is being committed. */
@@ -78,6 +78,7 @@ export class Spool {
 
   constructor(options: SpoolOptions) {
     this.#options = options
+    this.#spares = new Spares(join(options.directory, this.spoolId), options.segmentBytesMax)
     this.#receivedAt = options.receivedFrom ?? 0
     this.#sealedBytes = bytesWaitingIn(options.directory)
     // Segments leave the directory without our doing: another process ships them.
@@ -128,11 +129,10 @@ export class Spool {
     if (this.#isClosed) return Promise.reject(new SpoolUnavailable('the spool is closed'))
     if (this.isFull) return Promise.reject(new SpoolUnavailable('the spool is full'))
     const firstSeq = this.#nextSeq
-    const lines = rows.map(
-      (row) => `${row.slice(0, -1)},"spool_id":"${this.spoolId}","seq":${this.#nextSeq++}}\n`,
-    )
+    for (const row of rows)
+      this.#encoder.add(row, `,"spool_id":"${this.spoolId}","seq":${this.#nextSeq++}}\n`)
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ receivedAt, firstSeq, lines, resolve, reject })
+      this.#waiting.push({ receivedAt, firstSeq, resolve, reject })
       this.#committing ??= this.#commit()
     })
   }
@@ -143,7 +143,7 @@ export class Spool {
     await this.#committing
     clearInterval(this.#measureTimer)
     if (this.#sealTimer) clearTimeout(this.#sealTimer)
-    await this.#seal()
+    await Promise.all([this.#seal(), this.#spares.close()])
   }
 
   async #commit(): Promise<void> {
@@ -153,8 +153,12 @@ export class Spool {
       const group = this.#waiting
       this.#group = group
       this.#waiting = []
+      const rows = this.#nextSeq - group[0]!.firstSeq
+      const record = this.#encoder.finish()
+      ;[this.#encoder, this.#otherEncoder] = [this.#otherEncoder, this.#encoder]
       try {
-        await this.#write(group)
+        await this.#write(group[0]!, record)
+        this.#options.onCommit?.(rows)
         this.#refusedAt = 0
         for (const one of group) one.resolve()
       } catch (error) {
@@ -175,38 +179,29 @@ export class Spool {
     this.#options.onNoRoom?.()
   }
 
-  async #write(group: readonly Waiting[]): Promise<void> {
-    this.#open ??= await this.#openSegment(group[0]!)
+  async #write(first: Waiting, record: Buffer): Promise<void> {
+    this.#open ??= await this.#openSegment(first)
     const open = this.#open
-    const fd = open.fd!
-    const lines = group.flatMap((one) => one.lines)
-    const record = this.#encoder.encode(lines)
     try {
-      for (let written = 0; written < record.length; ) {
-        const step = await files.writeAt(fd, record, written, record.length - written, open.bytes + written)
-        written += step.bytesWritten
-      }
-      await files.sync(fd)
+      await writeDurably(open.file, record, open.bytes)
     } catch (error) {
-      // After a failed write or sync nobody knows what the file holds past the last commit: cut there, go on in
-      // a new file.
+      // After a failed write nobody knows what the file holds past the last commit: cut there, go on in a new file.
       this.#abandon(open)
       throw error
     }
     open.bytes += record.length
-    this.#options.onCommit?.(lines.length)
-    if (open.bytes >= this.#options.segmentBytesMax) void this.#seal()
+    this.#spares.noteCommit(open.bytes)
+    const isFull = open.bytes >= this.#options.segmentBytesMax
+    if (isFull || (this.#spares.isReady && open.bytes + record.length > open.file.room)) void this.#seal()
     else this.#sealIn(this.#options.sealAfterMs)
   }
 
   async #openSegment({ firstSeq, receivedAt }: Waiting): Promise<OpenSegment> {
-    const { directory } = this.#options
-    const path = join(directory, `${this.spoolId}.${String(firstSeq).padStart(16, '0')}.open`)
-    const fd = await files.open(path, 'wx', 0o600)
-    // A file's name is durable only when its directory is.
-    const directoryFd = await files.open(directory, 'r')
-    await files.syncAll(directoryFd).finally(() => files.close(directoryFd))
-    return { path, fd, bytes: 0, receivedAt }
+    const name = `${this.spoolId}.${String(firstSeq).padStart(16, '0')}.open`
+    const path = join(this.#options.directory, name)
+    const spare = this.#spares.take()
+    const file = await (spare ? takeSpare(spare, path) : createSegment(path))
+    return { file, bytes: 0, receivedAt }
   }
 
   #sealWhenDue(): void {
@@ -232,11 +227,10 @@ export class Spool {
 
   async #sealAll(): Promise<void> {
     for (const segment of [...this.#unsealed]) {
+      const { file } = segment
       try {
-        if (segment.fd !== null) await files.close(segment.fd)
-        segment.fd = null
-        const sealed = segment.isTorn ? sealLeftover(segment.path) : inState(segment.path, 'seg')
-        if (sealed !== null && !segment.isTorn) await files.rename(segment.path, sealed)
+        if (segment.isTorn) await closeSegment(file)
+        const sealed = segment.isTorn ? sealLeftover(file.path) : await sealSegment(file, segment.bytes)
         this.#unsealed.splice(this.#unsealed.indexOf(segment), 1)
         if (sealed === null) continue
         this.#sealedBytes += segment.bytes
@@ -247,11 +241,11 @@ export class Spool {
     }
   }
 
-  /** Leaves a segment that a write or sync failed on: it is cut to what was committed, and the next begins. */
+  /** Leaves a segment that a write failed on: it is cut to what was committed, and the next begins. */
   #abandon(segment: OpenSegment): void {
     this.#open = null
     try {
-      truncateSync(segment.path, segment.bytes)
+      truncateSync(segment.file.path, segment.bytes)
     } catch {
       // The disk refuses this too; the checksum of the torn record tells where to cut.
     }
@@ -261,8 +255,7 @@ export class Spool {
 }
 
 interface OpenSegment {
-  path: string
-  fd: number | null
+  file: SegmentFile
   /** By its first row. */
   receivedAt: number
   /** Committed so far. */

@@ -1,0 +1,95 @@
+import { close, constants, fsync, ftruncate, open, rename, unlink, write } from 'node:fs'
+import { dirname } from 'node:path'
+import { promisify } from 'node:util'
+import { inState } from './recover.ts'
+
+// Each of these may wait for the journal of the file system: none does it on the event loop.
+const files = {
+  open: promisify(open),
+  write: promisify(write),
+  syncAll: promisify(fsync),
+  truncate: promisify(ftruncate),
+  close: promisify(close),
+  rename: promisify(rename),
+  unlink: promisify(unlink),
+}
+
+/** A file that a spool writes. */
+export interface SegmentFile {
+  path: string
+  /** Null once it is closed. */
+  fd: number | null
+  /**
+   * Bytes of zeros that were on disk before the first row. Writing over them changes nothing else of the file, so it
+   * does not wait for the file system's journal, and with it for whatever others wrote: half the time, and a tenth of
+   * the worst.
+   */
+  room: number
+}
+
+/** A write to such a file returns when it is durable: one system call where write and fdatasync are two. */
+const durable = constants.O_WRONLY | constants.O_DSYNC
+
+/** Begins a file that grows with what is written. */
+export async function createSegment(path: string): Promise<SegmentFile> {
+  const fd = await files.open(path, durable | constants.O_CREAT | constants.O_EXCL, 0o600)
+  await syncDirectoryOf(path)
+  return { path, fd, room: 0 }
+}
+
+const zeros = Buffer.alloc(256 * 1024)
+
+/** Makes a file of zeros ahead of time, `<…>.spare`. Where it cannot, it leaves nothing and rejects. */
+export async function createSpare(path: string, room: number): Promise<SegmentFile> {
+  const made = await files.open(path, 'wx', 0o600)
+  try {
+    for (let at = 0; at < room; )
+      at += (await files.write(made, zeros, 0, Math.min(zeros.length, room - at), at)).bytesWritten
+    await files.syncAll(made)
+    await syncDirectoryOf(path)
+    return { path, fd: await files.open(path, durable), room }
+  } catch (error) {
+    await files.unlink(path)
+    throw error
+  } finally {
+    await files.close(made)
+  }
+}
+
+/** Makes a spare the segment that is written. Should its new name be lost in a crash, it is found by the old one. */
+export async function takeSpare(spare: SegmentFile, path: string): Promise<SegmentFile> {
+  await files.rename(spare.path, path)
+  return { ...spare, path }
+}
+
+export async function removeSpare({ path, fd }: SegmentFile): Promise<void> {
+  await files.unlink(path).catch(() => {})
+  if (fd !== null) await files.close(fd)
+}
+
+/** Writes all of `bytes` at `at`; resolves when they are durable. */
+export async function writeDurably({ fd }: SegmentFile, bytes: Buffer, at: number): Promise<void> {
+  for (let written = 0; written < bytes.length; )
+    written += (await files.write(fd!, bytes, written, bytes.length - written, at + written)).bytesWritten
+}
+
+/** Gives a file its final name, cut to `bytes`. May be tried again. */
+export async function sealSegment(file: SegmentFile, bytes: number): Promise<string> {
+  if (file.fd !== null && file.room > bytes) await files.truncate(file.fd, bytes)
+  await closeSegment(file)
+  const sealed = inState(file.path, 'seg')
+  await files.rename(file.path, sealed)
+  return sealed
+}
+
+export async function closeSegment(file: SegmentFile): Promise<void> {
+  const { fd } = file
+  file.fd = null
+  if (fd !== null) await files.close(fd)
+}
+
+/** A file's name is durable only when its directory is. */
+async function syncDirectoryOf(path: string): Promise<void> {
+  const fd = await files.open(dirname(path), 'r')
+  await files.syncAll(fd).finally(() => files.close(fd))
+}
