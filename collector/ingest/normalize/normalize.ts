@@ -47,8 +47,8 @@ export interface Meaning {
  */
 export function normalize(event: unknown, settings: PixelSettings): Meaning | Fault {
   if (!isObject(event)) return { path: '', message: 'must be an object' }
-  const { type, id, referrer, event_type, ...captured } = event
-  if (event_type !== undefined || type === undefined) return complete(event, settings)
+  if (event.event_type !== undefined || event.type === undefined) return complete(event, settings)
+  const { type, id, referrer, event_type: _none, ...captured } = event
   if (typeof type !== 'string' || !isCapturedType(type))
     return { path: '/type', message: `must be one of ${Object.keys(eventTypeOf).join(', ')}` }
   if (type === 'identify') return identified(captured)

@@ -34,8 +34,19 @@ export function sharedMembers(context: BeaconContext): string {
   return (
     `"organization_id":"${context.organizationId}","project_id":"${context.projectId}",` +
     `"pixel_id":"${context.pixelId}","cookie_id":"${context.cookieId}","client_ip":${JSON.stringify(context.clientIp)},` +
-    `"received_at":"${new Date(context.receivedMillis).toISOString()}",${context.deviceMembers},`
+    `"received_at":"${isoOf(context.receivedMillis)}",${context.deviceMembers},`
   )
+}
+
+/** Many beacons are received in one millisecond. */
+let lastMillis = Number.NaN
+let lastIso = ''
+function isoOf(millis: number): string {
+  if (millis !== lastMillis) {
+    lastIso = new Date(millis).toISOString()
+    lastMillis = millis
+  }
+  return lastIso
 }
 
 /** What a row needs of an event, whoever captured it. */
@@ -48,19 +59,19 @@ interface RowEvent {
 }
 
 /**
- * One line for the `events` table, without line end: the JSON object ClickHouse stores, encoded once. It begins
- * with event_id and ts_millis, where the shipper finds them without parsing (collector/ingest/spool/lines.ts).
+ * One line for the `events` table, without line end. It begins with event_id and ts_millis, where the shipper finds
+ * them without parsing (collector/ingest/spool/lines.ts), and event_data comes after the columns. It is an object in it,
+ * whose bytes ClickHouse stores as they are (input_format_json_read_objects_as_strings).
  */
 export function eventRow(event: RowEvent, shared: string, tsMillis: number): string {
   const { url, referrer, screen, viewport } = event.event_data
-  const { host, path } = placeOf(url)
   const eventData = unmarkLongIntegers(withExponents(wellFormedJson(JSON.stringify(event.event_data))))
   const pageReferrer = typeof referrer === 'string' ? referrer : event.referrer
   return (
     `{"event_id":"${event.event_id}","ts_millis":${tsMillis},${shared}"event_type":"${event.event_type}",` +
-    `"page_url":${columnText(url)},"page_host":${columnText(host)},"page_path":${columnText(path)},` +
+    placeMembers(url) +
     `"referrer_url":${columnText(pageReferrer || null)},${sizeMembers(screen, viewport)}` +
-    `"event_data":${JSON.stringify(eventData)}}`
+    `"event_data":${eventData}}`
   )
 }
 
@@ -71,6 +82,26 @@ const sizeMembers = (screen: unknown, viewport: unknown): string =>
 function widthMember(name: string, size: unknown): string {
   const width = Math.round(numberOf((size as { width?: unknown } | null | undefined)?.width))
   return width > 0 && width < 65_536 ? `"${name}":${width},` : ''
+}
+
+/** Members of the columns that tell the page, by its address: a site has few, and most of its events tell one of them. */
+const places = new Map<string | null, string>()
+let placesChars = 0
+const placesCharsMax = 4 * 1024 * 1024
+
+function placeMembers(url: string | null): string {
+  const known = places.get(url)
+  if (known !== undefined) return known
+  const { host, path } = placeOf(url)
+  const members = `"page_url":${columnText(url)},"page_host":${columnText(host)},"page_path":${columnText(path)},`
+  placesChars += (url?.length ?? 0) + members.length
+  // Full: what is common comes back at once.
+  if (placesChars > placesCharsMax) {
+    places.clear()
+    placesChars = 0
+  }
+  places.set(url, members)
+  return members
 }
 
 /** A JSON string for a text column. */

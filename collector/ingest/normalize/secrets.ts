@@ -42,12 +42,34 @@ function isSecret(name: string, settings: PixelSettings): boolean {
   )
 }
 
+/** Texts that held none, by the settings: a site has few addresses, and each is sent again and again. */
+let harmless = new WeakMap<PixelSettings, Set<string>>()
+let harmlessChars = 0
+const harmlessCharsMax = 4 * 1024 * 1024
+
 /**
  * Takes tokens, keys, addresses and the like, and what the settings name, out of the queries of URLs, and the numbers
  * of cards and of social security out of all.
  */
-export const withoutSecrets = (text: string, settings: PixelSettings): string =>
-  withoutNumbers(withoutParameters(text, settings))
+export function withoutSecrets(text: string, settings: PixelSettings): string {
+  if (!text.includes('=') && !/\d{3}/.test(text)) return text
+  if (harmless.get(settings)?.has(text)) return text
+  const stripped = withoutNumbers(withoutParameters(text, settings))
+  if (stripped === text) noteHarmless(text, settings)
+  return stripped
+}
+
+function noteHarmless(text: string, settings: PixelSettings): void {
+  harmlessChars += text.length
+  // Full: what is common comes back at once.
+  if (harmlessChars > harmlessCharsMax) {
+    harmless = new WeakMap()
+    harmlessChars = text.length
+  }
+  const texts = harmless.get(settings)
+  if (texts) texts.add(text)
+  else harmless.set(settings, new Set([text]))
+}
 
 function withoutParameters(url: string, settings: PixelSettings): string {
   if (!url.includes('=')) return url

@@ -9,10 +9,11 @@ const tsAt = idAt + idLength + '","ts_millis":'.length
 const digitZero = 0x30
 const comma = 0x2c
 const dash = 0x2d
+const newline = 0x0a
 
 /** Where the line after the one at `start` begins. */
 export function nextLineAt(payload: Buffer, start: number): number {
-  const end = payload.indexOf('\n', start)
+  const end = payload.indexOf(newline, start)
   return end === -1 ? payload.length : end + 1
 }
 
@@ -52,7 +53,7 @@ export function tsMillisAt(payload: Buffer, start: number): number {
   return isNegative ? -value : value
 }
 
-/** No text in the line can hold this with its quotation marks unescaped, so the first one found is the column. */
+/** The columns come before event_data, and no text in them can hold this with its quotation marks unescaped. */
 export const projectIdOf = (line: Buffer): string => textAfter(line, '"project_id":"', idLength)
 
 /** ISO 8601 with milliseconds. */

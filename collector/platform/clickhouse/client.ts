@@ -105,6 +105,8 @@ const insertSettings: ClickHouseSettings = {
   input_format_parallel_parsing: 0,
   date_time_input_format: 'best_effort',
   input_format_skip_unknown_fields: 1,
+  // event_data is an object in the line and a text in the table, byte by byte.
+  input_format_json_read_objects_as_strings: 1,
 }
 
 /**
