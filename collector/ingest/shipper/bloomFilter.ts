@@ -34,15 +34,16 @@ export class BloomFilter {
       if (this.#slices.length > this.#slicesMax) this.#slices.shift()
     }
     slice.ids++
-    for (let probe = 0, at = start; probe < probes; probe++, at = (at + step) >>> 0) {
-      const bit = at % (slice.bits.length * 32)
-      slice.bits[bit >>> 5]! |= 1 << (bit & 31)
-    }
+    const { bits } = slice
+    for (let probe = 0, at = start; probe < probes; probe++, at = (at + step) | 0)
+      bits[(at >>> 5) & (bits.length - 1)]! |= 1 << (at & 31)
     return false
   }
 
+  /** Its words are a power of two, so that a place in it is some bits of a hash. */
   #newSlice(startedAt: number) {
-    return { bits: new Uint32Array(Math.ceil((this.#sliceIds * bitsPerId) / 32)), ids: 0, startedAt }
+    const words = 2 ** Math.ceil(Math.log2((this.#sliceIds * bitsPerId) / 32))
+    return { bits: new Uint32Array(words), ids: 0, startedAt }
   }
 }
 
@@ -58,10 +59,8 @@ const bitsPerId = 16
 const probes = 8
 
 function holds(bits: Uint32Array, start: number, step: number): boolean {
-  for (let probe = 0, at = start; probe < probes; probe++, at = (at + step) >>> 0) {
-    const bit = at % (bits.length * 32)
-    if ((bits[bit >>> 5]! & (1 << (bit & 31))) === 0) return false
-  }
+  for (let probe = 0, at = start; probe < probes; probe++, at = (at + step) | 0)
+    if ((bits[(at >>> 5) & (bits.length - 1)]! & (1 << (at & 31))) === 0) return false
   return true
 }
 

@@ -92,10 +92,28 @@ function send(
 /** The payloads, to the last of them only in our turn: without its end ClickHouse takes nothing of an insert. */
 async function* whileHeld(turn: Turn | null, payloads: readonly Buffer[]): AsyncGenerator<Buffer> {
   requireHeld(turn)
-  for (const payload of payloads) {
-    yield payload
+  for (const piece of piecesOf(payloads)) {
+    yield piece
     requireHeld(turn)
   }
+}
+
+/** A record is a few rows, and what hands a piece on costs as much as a hundred of them. */
+const pieceBytesMin = 256 * 1024
+
+/** The same bytes in fewer pieces. */
+function* piecesOf(payloads: readonly Buffer[]): Generator<Buffer> {
+  let piece: Buffer[] = []
+  let bytes = 0
+  for (const payload of payloads) {
+    piece.push(payload)
+    bytes += payload.length
+    if (bytes < pieceBytesMin) continue
+    yield Buffer.concat(piece, bytes)
+    piece = []
+    bytes = 0
+  }
+  if (bytes > 0) yield Buffer.concat(piece, bytes)
 }
 
 function requireHeld(turn: Turn | null): void {
