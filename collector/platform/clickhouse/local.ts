@@ -36,6 +36,8 @@ export async function startLocalClickHouse(
     launcher: 'platform/clickhouse/localServer.js',
     settings: { directory, password, backups: localBackups(directory), querySettings: settings, member },
     readyTimeoutMs: 60_000,
+    // Its inserts and merges have many threads, and none of them is in such a hurry as a beacon.
+    nice: 5,
     onRestart,
     ready: async (port) => {
       const answer = await fetch(`http://127.0.0.1:${port}/ping`)

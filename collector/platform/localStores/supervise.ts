@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, writeSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { buildRoot } from '../paths.ts'
@@ -23,6 +24,8 @@ export interface LocalStoreOptions {
   /** Resolves when the server answers queries; rejects or throws while it doesn't. */
   ready: (port: number) => Promise<void>
   readyTimeoutMs: number
+  /** How far it stands back where processors are short (nice), 0 to 19; default 0. */
+  nice?: number
   onRestart: (reason: string) => void
 }
 
@@ -52,6 +55,8 @@ export async function superviseLocalStore(options: LocalStoreOptions): Promise<L
       stdio: ['pipe', 'ignore', 'pipe'],
       detached: true,
     })
+    // Before it has any threads: each has the priority of the one that starts it.
+    if (options.nice && child.pid !== undefined) setPriority(child.pid, options.nice)
     child.stdin!.on('error', () => {})
     // Not on the command line: that can be read by every user of the machine, and there is a password in it.
     child.stdin!.write(`${JSON.stringify({ ...options.settings, port })}\n`)
