@@ -11,7 +11,8 @@ import { measuredCore, otherCore, pin, pinningRefusal, pinService } from './core
 import { type LoadResult, load } from './load.ts'
 import type { Bench, Row } from './rows.ts'
 import { untilQuiet, withService } from './service.ts'
-import { interleave } from './stats.ts'
+import { longestStallMs, watchStalls } from './stalls.ts'
+import { interleave, median } from './stats.ts'
 
 /** A beacon with one event, durable acknowledgement ÷ floor; one process each, all cores theirs. */
 export const ack = (bench: Bench): Promise<Row> =>
@@ -78,28 +79,41 @@ async function againstFloor(bench: Bench, { what, target, events, isPinned }: Co
   )
 }
 
-/** How long acknowledgements take at half of the load that the collector can bear. */
-export async function latency(bench: Bench): Promise<Row> {
+/** How long acknowledgements take at half of the load that the collector can bear, and what held them up. */
+export async function latency(bench: Bench): Promise<Row[]> {
   return withService(async (service) => {
     await warmUp(bench, service, [service.url], 1, false)
     const most = await post(bench, service, service.url, 1, false)
     await untilQuiet(service)
     const rate = most.requestsPerSecond / 2
     const halves: LoadResult[] = []
+    const stalls: number[] = []
     for (let i = 0; i < bench.repeats; i++) {
+      await longestStallMs(service)
       halves.push(await post(bench, service, service.url, 1, false, rate))
-      bench.log(`ack at half load: p50 ${halves.at(-1)!.p50Ms} ms, p99 ${halves.at(-1)!.p99Ms} ms`)
+      stalls.push(await longestStallMs(service))
+      bench.log(
+        `ack at half load: p50 ${halves.at(-1)!.p50Ms} ms, p99 ${halves.at(-1)!.p99Ms} ms, longest stall ${stalls.at(-1)} ms`,
+      )
       await untilQuiet(service)
     }
     const inOrder = halves.sort((one, other) => one.p99Ms - other.p99Ms)
     const { p50Ms, p99Ms, requestsPerSecond } = inOrder[Math.floor(inOrder.length / 2)]!
-    return {
-      what: 'ack at half load, p50 / p99',
-      value: `${p50Ms.toFixed(2)} / ${p99Ms.toFixed(2)} ms`,
-      target: 'p99 ≤ 5 ms',
-      detail: `${Math.round(requestsPerSecond)} of ${Math.round(most.requestsPerSecond)} beacons/s`,
-    }
-  })
+    return [
+      {
+        what: 'ack at half load, p50 / p99',
+        value: `${p50Ms.toFixed(2)} / ${p99Ms.toFixed(2)} ms`,
+        target: 'p99 ≤ 5 ms',
+        detail: `${Math.round(requestsPerSecond)} of ${Math.round(most.requestsPerSecond)} beacons/s`,
+      },
+      {
+        what: 'longest stall of the event loop meanwhile',
+        value: `${median(stalls).toFixed(2)} ms`,
+        target: '≤ 3 ms',
+        detail: `of ${bench.seconds} s; ${stalls.map((stall) => stall.toFixed(1)).join(', ')}`,
+      },
+    ]
+  }, watchStalls)
 }
 
 /** Both sides run hot code before either is measured. */

@@ -4,8 +4,11 @@ import { ask } from '../harness/api.ts'
 import { type Service, startService } from '../harness/service.ts'
 
 /** Runs the built service, with one process that takes beacons, for as long as `use` does. */
-export async function withService<T>(use: (service: Service) => Promise<T>): Promise<T> {
-  const service = await startService({ env: { ...withoutLimits, FOOTFALL_WORKERS: '1' } })
+export async function withService<T>(
+  use: (service: Service) => Promise<T>,
+  env: Record<string, string> = {},
+): Promise<T> {
+  const service = await startService({ env: { ...withoutLimits, FOOTFALL_WORKERS: '1', ...env } })
   try {
     return await use(service)
   } finally {
