@@ -27,6 +27,7 @@ import { buildSerializer } from './http/serialization.ts'
 import { createRefuseUnknown } from './http/unknownRoutes.ts'
 import { validatorCompiler } from './http/validation.ts'
 import { pathOf } from './http/versionPaths.ts'
+import { takeBeaconsInFront } from './ingest/beacon/fastPath.ts'
 import type { IngestDeps } from './ingest/beacon/intake.ts'
 import { ingestRoutes } from './ingest/beacon/routes.ts'
 import type { IntegrationsDeps } from './integrations/deps.ts'
@@ -192,6 +193,7 @@ export async function createApp({
     await app.register(integrationsRoutes(integrations))
     await app.register(exportsRoutes(integrations))
   }
+  if (ingest) takeBeaconsInFront(app, ingest, config.trustedProxies)
   return app
 }
 

@@ -4,17 +4,20 @@ import type { FastifyInstance } from 'fastify'
 const openPaths = ['/e', '/e.gif', '/p/:file']
 const preflightSeconds = 86_400
 
+/** The headers that let a page of `origin` read an answer: names and values in turn. */
+export const openTo = (origin: string | undefined): string[] =>
+  origin === undefined
+    ? ['Vary', 'Origin']
+    : ['Vary', 'Origin', 'Access-Control-Allow-Origin', origin, 'Access-Control-Allow-Credentials', 'true']
+
 /**
  * Lets pages of any origin use the routes of this plugin, with the visitor's cookie; which origins may send is each
  * pixel's setting. No other route of the service is open to other sites.
  */
 export function allowAnyOrigin(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
-    const { origin } = request.headers
-    reply.header('vary', 'Origin')
-    if (origin !== undefined) {
-      reply.header('access-control-allow-origin', origin).header('access-control-allow-credentials', 'true')
-    }
+    const headers = openTo(request.headers.origin)
+    for (let i = 0; i < headers.length; i += 2) reply.header(headers[i]!, headers[i + 1])
     done()
   })
   for (const path of openPaths) {

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import type { Counter } from 'prom-client'
 import type { BeaconReceipt, RejectedEvent } from '../../../schemas/beacon.ts'
 import { ApiError, notFound, pixelInactive } from '../../http/errors.ts'
@@ -13,6 +12,7 @@ import type { Spool } from '../spool/spool.ts'
 import { toServiceUnavailable } from '../spool/toServiceUnavailable.ts'
 import { acceptEvent, type BeaconPlace } from './acceptEvent.ts'
 import type { Envelope } from './beacon.ts'
+import type { BeaconRequest } from './beaconRequest.ts'
 import type { IdentifyLimit, IngestLimits } from './ingestLimits.ts'
 import { linkRow } from './links.ts'
 import type { OptOuts } from './optOuts.ts'
@@ -44,16 +44,17 @@ export interface Accepted {
 /**
  * Accepts a beacon: validates each event, encodes those that pass, and resolves when all that was accepted, and what
  * was rejected, is on disk. Each member of `events` is one or the other. Of a visitor who has opted out, and of bots
- * where the pixel drops them, nothing is kept. Throws 404 "pixel not found", 403
+ * where the pixel drops them, nothing is kept. `vouches`, where the request has a key, says whether that is good. Throws 404 "pixel not found", 403
  * "pixel inactive" or "origin not allowed", 429 "rate_limited", and 503 "busy": then the beacon is to be sent again, and what was kept of it is not stored twice.
  */
 export async function acceptBeacon(
   deps: IngestDeps,
-  request: FastifyRequest,
+  request: BeaconRequest,
   envelope: Envelope,
+  vouches?: (pixel: Pixel) => Promise<boolean>,
 ): Promise<Accepted> {
   const pixel = activePixel(deps.pixels, envelope.pixel_id)
-  const isVouched = request.headers['x-api-key'] !== undefined && (await deps.vouches(request, pixel))
+  const isVouched = vouches !== undefined && (await vouches(pixel))
   const sender = senderOf(request, envelope, isVouched)
   // No page, and so of no origin, is a back end.
   if (!isVouched) requireAllowedOrigin(pixel, originOf(request))
@@ -127,7 +128,7 @@ export async function acceptBeacon(
   if (eventRows.length > 0) commits.push(spools.events.append(eventRows, receivedMillis))
   if (rejectedRows.length > 0) commits.push(spools.rejected_events.append(rejectedRows))
   if (linkRows.length > 0 && visitor.consented) commits.push(spools.identity_links.append(linkRows))
-  await toServiceUnavailable(Promise.all(commits))
+  await toServiceUnavailable<unknown>(commits.length === 1 ? commits[0]! : Promise.all(commits))
   acceptedEvents.inc(eventRows.length)
   const accepted = events.length - rejected.length
   const receipt: BeaconReceipt = { cookie_id: visitor.cookieId, accepted, rejected }
@@ -136,7 +137,7 @@ export async function acceptBeacon(
   return { receipt, visitor }
 }
 
-const languageMember = ({ headers }: FastifyRequest): string =>
+const languageMember = ({ headers }: BeaconRequest): string =>
   `"language":${JSON.stringify(preferredLanguage(headers['accept-language']))}`
 
 /** Why nothing of a beacon is kept, not even what is wrong with it; undefined when it may be. */
@@ -177,7 +178,7 @@ function requireAllowedOrigin({ allowedOrigins }: Pixel, origin: string | null):
 }
 
 /** The page's origin: browsers send it with every POST; an image request has only a Referer. */
-export function originOf(request: FastifyRequest): string | null {
+export function originOf(request: Pick<BeaconRequest, 'headers'>): string | null {
   const { origin, referer } = request.headers
   if (origin !== undefined) return origin
   return referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : null

@@ -7,7 +7,7 @@ import { forAnyone } from '../../access/guard.ts'
 import { ApiError, malformed } from '../../http/errors.ts'
 import { ackSeconds, refusedBeacons } from '../../platform/metrics.ts'
 import { scriptRoutes } from '../script/routes.ts'
-import { parseBeacon } from './beacon.ts'
+import { type Envelope, parseBeacon } from './beacon.ts'
 import { allowAnyOrigin } from './cors.ts'
 import { acceptBeacon, type IngestDeps } from './intake.ts'
 import { createRefusals } from './refusals.ts'
@@ -19,6 +19,13 @@ const transparentGif = Buffer.from('R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAIC
 /** parseBeacon reads the bytes, so that one bad event costs itself alone. */
 const takeBytes = () => (value: unknown) => ({ value })
 
+/** Answers for the fast path (fastPath.ts), which has read the body, what it refused. */
+function answerRefused(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
+  const { refused } = request.raw
+  if (refused) request.body = refused.body
+  done(refused?.error as Error | undefined)
+}
+
 /** POST /e, GET /e.gif and GET /p/…: what pages load and send to. */
 export const ingestRoutes =
   (deps: IngestDeps, publicUrl: string): FastifyPluginAsync =>
@@ -26,6 +33,13 @@ export const ingestRoutes =
     app.addHook('onRoute', forAnyone)
     allowAnyOrigin(app)
 
+    const accept = (request: FastifyRequest, envelope: Envelope) =>
+      acceptBeacon(
+        deps,
+        request,
+        envelope,
+        request.headers['x-api-key'] === undefined ? undefined : (pixel) => deps.vouches(request, pixel),
+      )
     const recordRefusal = createRefusals(deps)
     const noteRefusal = async (request: FastifyRequest, _reply: FastifyReply, error: Error) => {
       refusedBeacons.inc({ error: error instanceof ApiError ? error.code : 'internal_error' })
@@ -50,11 +64,12 @@ export const ingestRoutes =
         onError: noteRefusal,
         schema: describeBeacon,
         validatorCompiler: takeBytes,
+        onRequest: answerRefused,
       },
       async (request, reply) => {
         if (!(request.body instanceof Buffer))
           throw malformed('Send a body as text/plain or application/json.')
-        const { receipt, visitor } = await acceptBeacon(deps, request, parseBeacon(request.body))
+        const { receipt, visitor } = await accept(request, parseBeacon(request.body))
         if (visitor.setCookie) reply.header('set-cookie', visitor.setCookie)
         reply.header('content-type', 'application/json; charset=utf-8')
         return reply.send(JSON.stringify(receipt))
@@ -70,7 +85,7 @@ export const ingestRoutes =
       async (request, reply) => {
         const { pixel_id, url, title, referrer } = request.query
         const sentAt = new Date()
-        const { receipt, visitor } = await acceptBeacon(deps, request, {
+        const { receipt, visitor } = await accept(request, {
           pixel_id: isUuid(pixel_id) ? pixel_id.toLowerCase() : '',
           sentAtMillis: sentAt.getTime(),
           events: [

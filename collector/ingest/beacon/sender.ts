@@ -5,6 +5,7 @@ import { coversRole } from '../../access/permissions.ts'
 import { ApiError, malformed } from '../../http/errors.ts'
 import { wellFormed } from '../normalize/text.ts'
 import type { Envelope } from './beacon.ts'
+import type { BeaconRequest } from './beaconRequest.ts'
 import type { Pixel } from './pixels.ts'
 
 /** Whose browser a beacon is of, as the network tells it, or a back end with a key. */
@@ -46,7 +47,7 @@ export const createVouches =
  * where they are neither an address nor a text.
  */
 export function senderOf(
-  request: FastifyRequest,
+  request: BeaconRequest,
   { client_ip = request.ip, user_agent = request.headers['user-agent'] ?? '' }: Envelope,
   isVouched: boolean,
 ): Sender {

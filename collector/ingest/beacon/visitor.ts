@@ -1,9 +1,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { parse } from 'cookie'
-import type { FastifyRequest } from 'fastify'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { openKeptCopy } from '../../platform/keptCopy.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
+import type { BeaconRequest } from './beaconRequest.ts'
 import type { Pixel } from './pixels.ts'
 import type { Sender } from './sender.ts'
 
@@ -24,7 +24,7 @@ const thirteenMonthsSeconds = 395 * 86_400
  * sent, else a new one. Without consent, an id that is good for one day and set nowhere.
  */
 export function visitorOf(
-  request: FastifyRequest,
+  request: BeaconRequest,
   sender: Sender,
   pixel: Pixel,
   sent: { cookieId?: string | undefined; consent?: boolean | undefined },
@@ -43,7 +43,7 @@ export function visitorOf(
   return { cookieId, consented: true, setCookie: cookieHeader(request, cookieId, thirteenMonthsSeconds) }
 }
 
-function hasConsent(request: FastifyRequest, pixel: Pixel, sent: boolean | undefined): boolean {
+function hasConsent(request: BeaconRequest, pixel: Pixel, sent: boolean | undefined): boolean {
   const { consent, honour_gpc } = pixel.settings
   if (honour_gpc && (request.headers['sec-gpc'] === '1' || request.headers.dnt === '1')) return false
   return sent ?? consent === 'granted'
@@ -62,7 +62,7 @@ function cookielessId({ ip, userAgent }: Sender, pixel: Pixel, dailySalt: string
  * Lax where the page is of the collector's own site. Elsewhere a cookie must be SameSite=None and Secure to be
  * sent at all, and Partitioned to be kept by browsers that refuse third-party cookies.
  */
-function cookieHeader(request: FastifyRequest, value: string, maxAgeSeconds: number): string {
+function cookieHeader(request: BeaconRequest, value: string, maxAgeSeconds: number): string {
   const site = request.headers['sec-fetch-site']
   const isOwnSite = site === 'same-origin' || site === 'same-site' || site === 'none'
   const isSecure = request.protocol === 'https'

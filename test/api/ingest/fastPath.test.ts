@@ -1,0 +1,120 @@
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beaconOf, chrome, customEvent, readEvent } from '../../harness/api.ts'
+import { ownDatabases } from '../../harness/databases.ts'
+import { type Service, startService } from '../../harness/service.ts'
+
+let service: Service
+beforeAll(async () => {
+  service = await startService({
+    env: { ...(await ownDatabases()), FOOTFALL_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8' },
+  })
+})
+afterAll(() => service.stop())
+
+interface Answer {
+  status: number
+  headers: IncomingHttpHeaders
+  body: Record<string, unknown>
+}
+
+/** Posts to /e: with a Content-Length in front of the router, in chunks through it. */
+function post(body: string | Buffer, isInChunks: boolean, headers: Record<string, string>): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const length = isInChunks
+      ? { 'transfer-encoding': 'chunked' }
+      : { 'content-length': Buffer.byteLength(body) }
+    const sending = httpRequest(
+      `${service.url}/e`,
+      {
+        method: 'POST',
+        headers: { 'user-agent': chrome, 'content-type': 'text/plain', ...headers, ...length },
+      },
+      async (answer) => {
+        const chunks: Buffer[] = []
+        for await (const chunk of answer) chunks.push(chunk as Buffer)
+        resolve({
+          status: answer.statusCode!,
+          headers: answer.headers,
+          body: JSON.parse(Buffer.concat(chunks).toString()),
+        })
+      },
+    )
+    sending.on('error', reject)
+    sending.end(body)
+  })
+}
+
+/** What must be the same whichever way a beacon took. */
+const comparable = ({ status, headers, body }: Answer) => {
+  const { date: _date, ...told } = headers
+  const { request_id, ...said } = body
+  return { status, headers: { ...told, 'content-length': request_id ? 'any' : told['content-length'] }, said }
+}
+
+const cookie_id = '0190f0a0-0000-4000-8000-000000000001'
+const shop = 'https://shop.example'
+
+describe('a beacon in front of the router is answered as one through it', () => {
+  const beacons: Record<string, () => [string | Buffer, Record<string, string>?]> = {
+    'one event': () => [JSON.stringify(beaconOf(service, [customEvent()], { cookie_id }))],
+    'from a page': () => [
+      JSON.stringify(beaconOf(service, [customEvent()], { cookie_id })),
+      { origin: shop, 'sec-fetch-site': 'cross-site' },
+    ],
+    'with a charset': () => [
+      JSON.stringify(beaconOf(service, [customEvent()], { cookie_id })),
+      { 'content-type': 'application/json; charset=utf-8' },
+    ],
+    'through a proxy with TLS': () => [
+      JSON.stringify(beaconOf(service, [customEvent()], { cookie_id })),
+      {
+        origin: shop,
+        'sec-fetch-site': 'same-site',
+        'x-forwarded-proto': 'http, https',
+        'x-forwarded-for': '192.0.2.7',
+      },
+    ],
+    'half of it wrong': () => [
+      JSON.stringify(beaconOf(service, [customEvent(), { event_type: 'nonsense' }], { cookie_id })),
+    ],
+    'without consent': () => [
+      JSON.stringify(beaconOf(service, [customEvent()], { cookie_id: null })),
+      { cookie: `footfall=${cookie_id}` },
+    ],
+    'of no pixel': () => [
+      JSON.stringify({ ...beaconOf(service, [customEvent()]), pixel_id: cookie_id }),
+      { origin: shop },
+    ],
+    'no JSON': () => ['{"pixel_id"', { origin: shop }],
+    'no UTF-8': () => [Buffer.from([0x7b, 0xff, 0x7d])],
+    'no object': () => ['[]'],
+    empty: () => [''],
+    'of another type': () => ['{}', { 'content-type': 'text/html' }],
+    packed: () => ['{}', { 'content-encoding': 'gzip' }],
+    'too large': () => ['x'.repeat(1_100_000)],
+  }
+  test.each(Object.entries(beacons))('%s', async (_name, make) => {
+    const [body, headers = {}] = make()
+    const inFront = await post(body, false, headers)
+    const through = await post(body, true, headers)
+    expect(comparable(inFront)).toEqual(comparable(through))
+    if (inFront.status >= 400) expect(inFront.body.request_id).toMatch(/^[\da-f-]{36}$/)
+  })
+})
+
+test('a sender behind proxies is the last one that is not trusted, whichever way', async () => {
+  const addresses: Record<string, string> = {
+    '192.0.2.9, 198.51.100.4, 10.1.2.3': '198.51.100.4',
+    '2001:db8::7': '2001:db8::7',
+    '10.9.9.9': '10.9.9.9',
+  }
+  for (const [forwarded, address] of Object.entries(addresses)) {
+    for (const isInChunks of [false, true]) {
+      const event = customEvent()
+      const body = JSON.stringify(beaconOf(service, [event]))
+      expect((await post(body, isInChunks, { 'x-forwarded-for': forwarded })).status).toBe(200)
+      expect((await readEvent(service, event.event_id)).client_ip).toBe(address)
+    }
+  }
+})
