@@ -87,10 +87,11 @@ export async function runBilling(options: BillingOptions): Promise<BillingResult
       for (let wish = all[taken++]; wish; wish = all[taken++]) await reader.fulfil(wish)
     }
     const reading = Promise.all(readers.map(read))
+    reading.catch(() => {}) // It is waited for below.
 
     for (let kill = 1; kill <= options.kills; kill++) {
       const until = (kill * requests) / (options.kills + 1)
-      while (taken < until) await delay(5)
+      while (taken < until) await Promise.race([delay(20), reading])
       if (kill % 2 === 0) killNow(random.pick(findWorkers(service.process.pid!)).pid)
       await delay(random.integer(0, 200))
       await service.end('SIGKILL')

@@ -1,15 +1,12 @@
-import { rmSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { cancelRun } from '../../collector/exports/runs.ts'
-import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
-import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { type Random, seededRandom } from '../../collector/platform/seededRandom.ts'
-import { type Exports, exportsOf } from '../harness/exports.ts'
-import { startService, waitFor } from '../harness/service.ts'
+import type { Exports } from '../harness/exports.ts'
+import { waitFor } from '../harness/service.ts'
 import { type Receiver, receiverSecret, startReceiver } from '../harness/standIns/receiver.ts'
 import type { Mishap } from '../harness/standIns/standIn.ts'
-import { forgetJobs } from './processes.ts'
-import { environmentOf, type ScenarioOptions } from './scenario.ts'
+import { type Mortal, withMortal } from './mortal.ts'
+import type { ScenarioOptions } from './scenario.ts'
 
 export interface ExportsOptions extends ScenarioOptions {
   kills: number
@@ -49,25 +46,14 @@ export async function runExports(options: ExportsOptions): Promise<ExportsResult
   const { seed, log, stores, kills, people } = options
   const random = seededRandom(seed)
   const receiver = await startReceiver()
-  const env: Record<string, string> = {
-    ...environmentOf(stores),
+  const env = {
     ...{ FOOTFALL_OUTBOUND_ALLOW: '127.0.0.1', FOOTFALL_WORKERS: '1' },
     FOOTFALL_SECRET_KEY: Buffer.alloc(32, 5).toString('base64'),
   }
-  let service = await startService({ env })
-  const again = { dataDir: service.dataDir, env: { ...env, PORT: new URL(service.url).port } }
-  const clickhouse = openClickHouse(env.CLICKHOUSE_URL!, env.CLICKHOUSE_DATABASE!)
-  const postgres = openPostgres(env.DATABASE_URL!, () => {})
-  try {
-    const api = () => exportsOf(service, postgres, clickhouse, env)
+  const sending = withMortal(stores, env, async (mortal) => {
+    const { api, kill } = mortal
     const exportId = await prepare(api(), receiver, people)
-    const killAndStart = async (meanwhile: () => Promise<void> = async () => {}) => {
-      await service.end('SIGKILL')
-      await forgetJobs(postgres)
-      await meanwhile()
-      service = await startService(again)
-    }
-    const unpaid = await cancelAfterKill(api, receiver, { exportId, killAndStart })
+    const unpaid = await cancelAfterKill(mortal, receiver, exportId)
     let lostAnswers = 0
     let mishaps = 0
     let requests = 0
@@ -79,16 +65,18 @@ export async function runExports(options: ExportsOptions): Promise<ExportsResult
       return mishap
     }
     const runs = [await startRun(api(), exportId)]
-    for (let kill = 1; kill <= kills; kill++) {
+    for (let killed = 1; killed <= kills; killed++) {
       const before = requests
       const isSending = async () =>
         requests > before || (await readRun(api(), exportId, runs.at(-1)!)).ended_at !== null
       await waitFor('the run to go on', isSending, 120_000)
       await delay(random.integer(betweenKillsMs.least, betweenKillsMs.most))
-      await killAndStart()
+      await kill()
       const run = await readRun(api(), exportId, runs.at(-1)!)
-      log(`${kill}/${kills}: run ${runs.length} is ${run.status}, ${run.records_total} of ${people} counted`)
-      if (run.ended_at !== null && kill < kills) runs.push(await startRun(api(), exportId))
+      log(
+        `${killed}/${kills}: run ${runs.length} is ${run.status}, ${run.records_total} of ${people} counted`,
+      )
+      if (run.ended_at !== null && killed < kills) runs.push(await startRun(api(), exportId))
     }
     log('waiting for the last run')
     await endOf(api(), exportId, runs.at(-1)!)
@@ -96,31 +84,19 @@ export async function runExports(options: ExportsOptions): Promise<ExportsResult
       ...{ seed, kills, runs: runs.length, lostAnswers, mishaps, unpaid },
       ...(await compare(api(), receiver, { exportId, runs, people })),
     }
-  } catch (error) {
-    throw new Error(`${(error as Error).message}\nThe service said:\n${service.output().slice(-2000)}`)
-  } finally {
-    await service.end('SIGTERM')
-    await Promise.all([receiver.close(), clickhouse.close(), postgres.end()])
-    rmSync(again.dataDir, { recursive: true, force: true })
-  }
+  })
+  return sending.finally(() => receiver.close())
 }
 
 /**
  * A run whose first chunk has arrived, and is not answered, when the service is killed; before it is there again, the run
  * is cancelled. By how much what arrived and what was charged differ.
  */
-async function cancelAfterKill(
-  api: () => Exports,
-  receiver: Receiver,
-  {
-    exportId,
-    killAndStart,
-  }: { exportId: string; killAndStart(meanwhile: () => Promise<void>): Promise<void> },
-): Promise<number> {
+async function cancelAfterKill({ api, kill }: Mortal, receiver: Receiver, exportId: string): Promise<number> {
   receiver.misbehave = () => ({ hangs: true })
   const runId = await startRun(api(), exportId)
   await waitFor('the first chunk', () => receiver.messages.size > 0, 120_000)
-  await killAndStart(() => cancelRun(api().postgres, runId))
+  await kill(() => cancelRun(api().postgres, runId))
   await endOf(api(), exportId, runId)
   const { records_exported, records_charged } = await readRun(api(), exportId, runId)
   if (records_exported > 0) throw new Error('what was not answered counts as exported')

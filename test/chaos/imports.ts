@@ -1,12 +1,9 @@
-import { rmSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
-import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { type Random, seededRandom } from '../../collector/platform/seededRandom.ts'
-import { type Exports, exportsOf } from '../harness/exports.ts'
-import { startService, waitFor } from '../harness/service.ts'
-import { forgetJobs } from './processes.ts'
-import { environmentOf, type ScenarioOptions } from './scenario.ts'
+import type { Exports } from '../harness/exports.ts'
+import { waitFor } from '../harness/service.ts'
+import { withMortal } from './mortal.ts'
+import type { ScenarioOptions } from './scenario.ts'
 
 export interface ImportsOptions extends ScenarioOptions {
   kills: number
@@ -45,14 +42,8 @@ interface File {
 export async function runImports(options: ImportsOptions): Promise<ImportsResult> {
   const { seed, log, stores, kills, lines } = options
   const random = seededRandom(seed)
-  const env: Record<string, string> = { ...environmentOf(stores), FOOTFALL_WORKERS: '1' }
-  let service = await startService({ env })
-  const again = { dataDir: service.dataDir, env: { ...env, PORT: new URL(service.url).port } }
-  const clickhouse = openClickHouse(env.CLICKHOUSE_URL!, env.CLICKHOUSE_DATABASE!)
-  const postgres = openPostgres(env.DATABASE_URL!, () => {})
-  const api = () => exportsOf(service, postgres, clickhouse, env)
   const result = { seed, kills, midway: 0, imports: 0, lost: 0, doubled: 0, altered: 0 }
-  try {
+  return withMortal(stores, { FOOTFALL_WORKERS: '1' }, async ({ api, kill }) => {
     for (let killed = 0; killed < kills; result.imports++) {
       const file = makeFile(random, lines, result.imports)
       const ids = await upload(api(), file)
@@ -62,10 +53,8 @@ export async function runImports(options: ImportsOptions): Promise<ImportsResult
         await delay(random.integer(0, 1_500))
         const { status, progress } = await statusOf(api(), ids)
         if (status === 'processing') result.midway++
-        await service.end('SIGKILL')
-        log(`${killed + 1}/${kills}: import ${result.imports + 1} was ${status} at ${progress}`)
-        await forgetJobs(postgres)
-        service = await startService(again)
+        log(`${killed + 1}/${kills}: import ${result.imports + 1} is ${status} at ${progress}`)
+        await kill()
       }
       await waitFor(
         'its end',
@@ -75,13 +64,7 @@ export async function runImports(options: ImportsOptions): Promise<ImportsResult
       await compare(api(), file, ids, result)
     }
     return result
-  } catch (error) {
-    throw new Error(`${(error as Error).message}\nThe service said:\n${service.output().slice(-2000)}`)
-  } finally {
-    await service.end('SIGTERM')
-    await Promise.all([clickhouse.close(), postgres.end()])
-    rmSync(again.dataDir, { recursive: true, force: true })
-  }
+  })
 }
 
 /** Addresses of which some are broken, quoted, or there before; no two files share one. */

@@ -1,12 +1,10 @@
-import { rmSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
-import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
+import type { Postgres } from '../../collector/platform/postgres/pool.ts'
 import { type Random, seededRandom } from '../../collector/platform/seededRandom.ts'
-import { type Exports, exportsOf } from '../harness/exports.ts'
-import { type Service, startService, waitFor } from '../harness/service.ts'
-import { forgetJobs } from './processes.ts'
-import { environmentOf, type ScenarioOptions } from './scenario.ts'
+import type { Exports } from '../harness/exports.ts'
+import { type Service, waitFor } from '../harness/service.ts'
+import { withMortal } from './mortal.ts'
+import type { ScenarioOptions } from './scenario.ts'
 
 export interface PagesOptions extends ScenarioOptions {
   /** Of records of an audience, over all of its builds. */
@@ -33,6 +31,8 @@ export interface PagesResult {
 
 const leaveChance = 0.1
 const pageMax = 400
+/** A service that gives no page for longer is not only being started again. */
+const silenceMsMax = 150_000
 
 /**
  * Pages through builds of an audience over several connections, leaving some pages in the middle, while the service is
@@ -42,29 +42,22 @@ const pageMax = 400
 export async function runPages(options: PagesOptions): Promise<PagesResult> {
   const { seed, stores, log, pages, connections, kills, builds, people } = options
   const random = seededRandom(seed)
-  const env: Record<string, string> = { ...environmentOf(stores), FOOTFALL_WORKERS: '2' }
-  let service = await startService({ env })
-  const again = { dataDir: service.dataDir, env: { ...env, PORT: new URL(service.url).port } }
-  const clickhouse = openClickHouse(env.CLICKHOUSE_URL!, env.CLICKHOUSE_DATABASE!)
-  const postgres = openPostgres(env.DATABASE_URL!, () => {})
-  const api = () => exportsOf(service, postgres, clickhouse, env)
   const result = { seed, kills, builds, pages: 0, brokenOff: 0, delivered: 0, charged: 0, wrongBuilds: 0 }
-  try {
+  return withMortal(stores, { FOOTFALL_WORKERS: '2' }, async ({ service, api, postgres, kill }) => {
     const audienceId = await api().audienceOf(
       Array.from({ length: people }, (_, n) => ({ address: `paged${n}@known.example` })),
     )
     for (let build = 1, killed = 0; build <= builds; build++) {
       if (build > 1) await buildAnew(api(), audienceId)
       const before = await chargedOf(postgres)
-      const reader = new Reader(service, audienceId, random)
+      const reader = new Reader(service(), audienceId, random)
       const wanted = Math.ceil(pages / builds)
       const reading = Promise.all(Array.from({ length: connections }, () => reader.readUpTo(wanted)))
+      reading.catch(() => {}) // It is waited for below.
       for (const last = Math.round((kills * build) / builds); killed < last; killed++) {
         const at = ((killed + 1) / (kills + 1)) * pages - (build - 1) * wanted
-        while (reader.begun < Math.min(at, wanted)) await delay(5)
-        await service.end('SIGKILL')
-        await forgetJobs(postgres)
-        service = await startService(again)
+        while (reader.begun < Math.min(at, wanted)) await Promise.race([delay(20), reading])
+        await kill()
         log(`kill ${killed + 1}/${kills}: build ${build}, ${reader.begun} of ${wanted} pages`)
       }
       await reading
@@ -79,13 +72,7 @@ export async function runPages(options: PagesOptions): Promise<PagesResult> {
       result.brokenOff += reader.brokenOff
     }
     return result
-  } catch (error) {
-    throw new Error(`${(error as Error).message}\nThe service said:\n${service.output().slice(-2000)}`)
-  } finally {
-    await service.end('SIGTERM')
-    await Promise.all([clickhouse.close(), postgres.end()])
-    rmSync(again.dataDir, { recursive: true, force: true })
-  }
+  })
 }
 
 async function buildAnew({ get, postgres }: Exports, audienceId: string): Promise<void> {
@@ -121,6 +108,7 @@ class Reader {
   readonly #service: Service
   readonly #audienceId: string
   readonly #random: Random
+  #wholeAt = Date.now()
 
   constructor(service: Service, audienceId: string, random: Random) {
     this.#service = service
@@ -128,6 +116,7 @@ class Reader {
     this.#random = random
   }
 
+  /** Rejects with what went wrong where nothing else comes. */
   async readUpTo(pages: number): Promise<void> {
     while (this.begun < pages) {
       this.begun++
@@ -138,7 +127,10 @@ class Reader {
         this.#random.pick(this.#cursors),
         this.#random.integer(1, pageMax),
         leaving.signal,
-      ).catch(() => null)
+      ).catch((error: Error) => {
+        if (Date.now() - this.#wholeAt > silenceMsMax) throw error
+        return null
+      })
       if (timer) clearTimeout(timer)
       if (next === null) {
         this.brokenOff++
@@ -169,6 +161,7 @@ class Reader {
     const page = (await answer.json()) as { results: { hem: string }[]; next_cursor?: string }
     for (const { hem } of page.results) this.delivered.add(hem)
     this.whole++
+    this.#wholeAt = Date.now()
     return page.next_cursor
   }
 }
