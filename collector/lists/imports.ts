@@ -1,14 +1,19 @@
 import type { Static } from 'typebox'
 import { isUuid } from '../../schemas/uuid.ts'
-import { notFound } from '../http/errors.ts'
+import { busy, notFound } from '../http/errors.ts'
 import { emit } from '../outbox/outbox.ts'
 import { wakeQueue } from '../platform/jobs/queue.ts'
-import type { Queryable } from '../platform/postgres/transaction.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
+import { inTransaction, type Queryable } from '../platform/postgres/transaction.ts'
 import type { RowCounts } from './import/countRows.ts'
 import type { ImportFile } from './import/importFile.ts'
 import type { Place } from './import/readChunk.ts'
 import type { Kind } from './kinds.ts'
 import type { ListImport } from './schemas.ts'
+
+const counters = ['total', 'matched', 'unmatched', 'duplicate', 'rejected']
+  .map((name) => `rows_${name}::float8 AS rows_${name}`)
+  .join(', ')
 
 /** The queue that finds imports which wait. */
 export const listImports = 'lists.imports'
@@ -44,6 +49,21 @@ export async function storeImport(
   await wakeQueue(client, listImports)
 }
 
+/** Most imports of an organization that wait, and how soon some of them have ended. */
+const waitingMax = 1_000
+const waitingSeconds = 60
+
+/** Throws 503 "busy" where as many imports of an organization wait as may. */
+export async function requireFewWaiting(client: Queryable, organizationId: string): Promise<void> {
+  const { rowCount } = await client.query(
+    `SELECT FROM list_imports JOIN lists USING (list_id) JOIN projects USING (project_id)
+     WHERE organization_id = $1 AND status IN ('pending', 'processing') LIMIT $2`,
+    [organizationId, waitingMax],
+  )
+  if (rowCount! >= waitingMax)
+    throw busy(`${waitingMax} imports of yours wait: one file may have many rows.`, waitingSeconds)
+}
+
 /** An import that has not ended, and on which machine its file lies; null: on any. */
 export interface UnfinishedImport {
   readonly importId: string
@@ -69,16 +89,41 @@ export async function readUnfinishedImports(client: Queryable): Promise<Unfinish
 const silentDays = 3
 
 /** Fails the imports whose files lie on machines that do not come back. */
-export async function failLostImports(client: Queryable): Promise<void> {
-  await client.query(
-    `UPDATE list_imports SET status = 'failed', completed_at = now(), updated_at = now(),
-       error = 'The machine that has the uploaded file has not come back: upload it again.'
-     WHERE status IN ('pending', 'processing') AND collector_id IS NOT NULL
-       AND updated_at < now() - make_interval(days => $1) AND NOT EXISTS (
-         SELECT FROM collectors WHERE collectors.collector_id = list_imports.collector_id
-           AND reported_at > now() - make_interval(days => $1))`,
-    [silentDays],
+export const failLostImports = (postgres: Postgres): Promise<void> =>
+  fail(
+    postgres,
+    'The machine that has the uploaded file has not come back: upload it again.',
+    `collector_id IS NOT NULL AND updated_at < now() - make_interval(days => $2) AND NOT EXISTS (
+       SELECT FROM collectors WHERE collectors.collector_id = list_imports.collector_id
+         AND reported_at > now() - make_interval(days => $2))`,
+    silentDays,
   )
+
+/** Ends an import that cannot be: none of its rows are members. `reason` is for people. */
+export const failImport = (postgres: Postgres, importId: string, reason: string): Promise<void> =>
+  fail(postgres, reason, 'import_id = $2', importId)
+
+/** Fails the unfinished imports that meet a condition over `$2`. */
+async function fail(postgres: Postgres, reason: string, condition: string, value: unknown): Promise<void> {
+  await inTransaction(postgres, async (client) => {
+    const { rows } = await client.query<{ import_id: string }>(
+      `UPDATE list_imports SET status = 'failed', error = $1, completed_at = now(), updated_at = now()
+       WHERE status IN ('pending', 'processing') AND ${condition} RETURNING import_id`,
+      [reason, value],
+    )
+    for (const { import_id } of rows) await tellEnded(client, import_id)
+  })
+}
+
+/** Tells who wants to know that an import has ended. Call it in the transaction that ends it. */
+async function tellEnded(client: Queryable, importId: string): Promise<void> {
+  const { rows } = await client.query<{ organizationId: string; project_id: string }>(
+    `SELECT organization_id AS "organizationId", project_id, list_id, lists.name, import_id, status, ${counters}, error
+     FROM list_imports JOIN lists USING (list_id) JOIN projects USING (project_id) WHERE import_id = $1`,
+    [importId],
+  )
+  for (const { organizationId, ...data } of rows)
+    await emit(client, { organizationId, projectId: data.project_id, type: 'list.imported', data })
 }
 
 /** Begins an import, or goes on with one; undefined for one that has ended, or was deleted with its list. */
@@ -129,7 +174,7 @@ export async function noteProgress(
 /** Ends an import whose rows are all there: they are members from then on. Call it with the list locked. */
 export async function completeImport(
   client: Queryable,
-  { importId, listId, organizationId }: PendingImport,
+  { importId, listId }: PendingImport,
   { total, matched, unmatched, duplicate, rejected }: RowCounts,
 ): Promise<void> {
   await client.query(
@@ -138,29 +183,12 @@ export async function completeImport(
      WHERE import_id = $1`,
     [importId, total, matched, unmatched, duplicate, rejected],
   )
-  const { rows } = await client.query<{ project_id: string; name: string }>(
+  await client.query(
     `UPDATE lists SET count = count + $2, members_version = members_version + 1, updated_at = now()
-     WHERE list_id = $1 RETURNING project_id, name`,
+     WHERE list_id = $1`,
     [listId, matched + unmatched],
   )
-  const { project_id, name } = rows[0]!
-  await emit(client, {
-    ...{ organizationId, projectId: project_id, type: 'list.imported' },
-    data: {
-      ...{ list_id: listId, name, project_id, import_id: importId },
-      ...{ rows_total: total, rows_matched: matched, rows_unmatched: unmatched },
-      ...{ rows_duplicate: duplicate, rows_rejected: rejected },
-    },
-  })
-}
-
-/** Ends an import that cannot be: none of its rows are members. `reason` is for people. */
-export async function failImport(client: Queryable, importId: string, reason: string): Promise<void> {
-  await client.query(
-    `UPDATE list_imports SET status = 'failed', error = $2, completed_at = now(), updated_at = now()
-     WHERE import_id = $1 AND status IN ('pending', 'processing')`,
-    [importId, reason],
-  )
+  await tellEnded(client, importId)
 }
 
 /** Imports of a list whose rows are no members, or not yet. */
@@ -173,8 +201,7 @@ export async function readNotCompleted(client: Queryable, listIds: readonly stri
 }
 
 const columns = `import_id, list_id, status, bytes_done::float8 AS bytes_done, (file ->> 'bytes')::float8 AS bytes,
-  rows_total::float8 AS rows_total, rows_matched::float8 AS rows_matched, rows_unmatched::float8 AS rows_unmatched,
-  rows_duplicate::float8 AS rows_duplicate, rows_rejected::float8 AS rows_rejected, error, created_at, completed_at`
+  ${counters}, error, created_at, completed_at`
 
 /** Selects the imports of a list ($1). */
 export const selectImports = `SELECT ${columns} FROM list_imports WHERE list_id = $1`

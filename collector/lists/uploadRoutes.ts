@@ -12,7 +12,7 @@ import { validatorCompiler } from '../http/validation.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
 import type { ListsDeps } from './deps.ts'
-import { storeImport } from './imports.ts'
+import { requireFewWaiting, storeImport } from './imports.ts'
 import { createList, readList } from './lists.ts'
 import {
   ById,
@@ -98,6 +98,7 @@ export const uploadRoutes =
           const { project_id, name, kind, column } = readNewList(told)
           requireKeyProject(principal, project_id)
           const { projectId } = await projectFor(postgres, principal, project_id, 'write')
+          await requireFewWaiting(postgres, principal.organizationId)
           const [listId, importId] = [uuidV7(), uuidV7()]
           const saved = await save(request, importId, { format, kind, column, bytes })
           const list = await inTransaction(postgres, async (client) => {
@@ -139,6 +140,7 @@ export const uploadRoutes =
           const scope = await recordScopeOf(principal, project_id)
           const { id, kind, project_id: projectId } = await readList(postgres, scope, params.list_id)
           await projectFor(postgres, principal, projectId, 'write')
+          await requireFewWaiting(postgres, principal.organizationId)
           const importId = uuidV7()
           const saved = await save(request, importId, { format, kind, column, bytes })
           const list = await inTransaction(postgres, async (client) => {

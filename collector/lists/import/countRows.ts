@@ -68,8 +68,8 @@ const isOthers = 'import_id != {importId:UUID} AND import_id NOT IN {notComplete
 
 /**
  * How many members an import adds to its list, and how many of these are known; of one of several shares. A member may
- * stand in several rows; to group those of a share takes less time than FINAL. Of what is known and of the rows the
- * smaller is looked up in the other.
+ * stand in several rows; a set of those of a share takes less time than FINAL or GROUP BY. Of what is known and of the
+ * rows the smaller is looked up in the other.
  */
 function newMembers(plan: Plan, share: number, shares: number) {
   const { importId, listId, organizationId, kind, notCompleted } = plan
@@ -78,15 +78,21 @@ function newMembers(plan: Plan, share: number, shares: number) {
   const rows = `list_members WHERE list_id = {listId:UUID} AND ${isOfShare(column)}`
   const ours = `SELECT ${column} FROM ${rows} AND import_id = {importId:UUID}`
   const areAsked = plan.isSmall ? isOfShare : (item: string) => `${item} IN (${ours})`
+  const key = keyOf[kind]
   return {
-    sql: `SELECT count() AS members, countIf(member IN (${knownOf[kind](areAsked)})) AS matched
-FROM (SELECT ${column} AS member FROM ${rows} AND import_id = {importId:UUID} GROUP BY member)
-${plan.hasOthers ? `WHERE member NOT IN (SELECT ${column} FROM ${rows} AND ${isOthers})` : ''}
-SETTINGS max_memory_usage = ${1024 ** 3}, max_execution_time = 100,
-  max_bytes_before_external_group_by = ${256 * 1024 ** 2}`,
+    sql: `SELECT uniqExact(${key}) AS members, uniqExactIf(${key}, ${column} IN (${knownOf[kind](areAsked)})) AS matched
+FROM ${rows} AND import_id = {importId:UUID}
+${plan.hasOthers ? `AND ${column} NOT IN (SELECT ${column} FROM ${rows} AND ${isOthers})` : ''}
+SETTINGS max_memory_usage = ${1024 ** 3}, max_execution_time = 100`,
     params: { importId, listId, organizationId, notCompleted },
   }
 }
+
+/**
+ * SQL of what tells members apart. Half of a hem that was made here does, at two thirds of the time: no two addresses are
+ * known that share it. Hems that are given are compared whole, for whoever gives them may choose them.
+ */
+const keyOf: Readonly<Record<Kind, string>> = { ...columnOf, emails: 'toUInt128(hem_number)' }
 
 type IsOne = (item: string) => string
 

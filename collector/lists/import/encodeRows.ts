@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { countLines } from '../../people/load/records.ts'
 import { fieldOf, readCsvRecord } from './csvRecord.ts'
 import { type ImportFile, recordBytesMax } from './importFile.ts'
@@ -15,6 +16,8 @@ export interface EncodedRows {
 const newline = 0x0a
 /** More rows of few bytes would be much larger here than in the file. */
 const rowsMax = 250_000
+/** After so many rows whoever else waits for this process has a turn. */
+const rowsOfTurn = 2_000
 /** Line, reason and the length of a text, at most. */
 const headBytes = 4 + 1 + 3
 
@@ -25,7 +28,7 @@ const none = Buffer.alloc(0)
  * CSV the text is the field of the item, of NDJSON the line. The last rows are left for the next time unless `isLast`:
  * those whose end may lie behind the bytes.
  */
-export function encodeRows(file: ImportFile, bytes: Buffer, isLast: boolean): EncodedRows {
+export async function encodeRows(file: ImportFile, bytes: Buffer, isLast: boolean): Promise<EncodedRows> {
   const delimiter = file.delimiter.charCodeAt(0)
   const before = isLast ? bytes.length : bytes.length - 2 * recordBytesMax
   let out = Buffer.allocUnsafe(Math.min(bytes.length, 1 << 20) + headBytes)
@@ -46,6 +49,7 @@ export function encodeRows(file: ImportFile, bytes: Buffer, isLast: boolean): En
     rows++
   }
   while (start < bytes.length && start < before && rows < rowsMax) {
+    if (rows > 0 && rows % rowsOfTurn === 0) await nextTurn()
     const found = bytes.indexOf(newline, start)
     if (found === -1 && !isLast) break
     const lineEnd = found === -1 ? bytes.length : found + 1

@@ -21,13 +21,12 @@ export interface LinesOf {
   readonly file: ImportFile
 }
 
-/** Inserts lines of a file as they are; `before` is how many lines lie before them. To be fed in one thread. */
+/** Inserts lines of a file as they are, without NUL; `before` is how many lie before them. To be fed in one thread. */
 export function plainLinesQuery(lines: LinesOf, before: number): Query {
   const { format, fields, index } = lines.file
   const faults: Faults = [
     ['too_long', `length(text) > ${recordBytesMax}`],
     ['empty_line', `${trimmed('text')} = ''`],
-    ['nul_byte', `position(text, '\\0') > 0`],
   ]
   if (format === 'csv' && fields > 1) {
     faults.push(['wrong_field_count', `length(splitByChar({delimiter:String}, text)) != ${fields}`])
@@ -93,7 +92,8 @@ function insertOf(
     ...faults,
     ...(file.format === 'ndjson' ? ([['not_json', 'NOT isValidJSON(text)']] as Faults) : []),
     ['no_value', "item = ''"],
-    ['nul_byte', `position(item, '\\0') > 0`],
+    // Only JSON has it without a byte of the file being it.
+    ...(file.format === 'ndjson' ? ([['nul_byte', `position(item, '\\0') > 0`]] as Faults) : []),
     wrong,
   ]
   const cases = [

@@ -42,9 +42,12 @@ export async function readChunk(
   const isLast = begin.bytes + bytes.length >= file.bytes
   const end = isLast ? bytes.length : bytes.lastIndexOf(newline) + 1
   if (end === 0) return skipLongLine(handle, file, begin, buffer)
-  const isPlain = isUtf8(bytes.subarray(0, end)) && (file.format === 'ndjson' || !bytes.includes(quote))
+  const isPlain =
+    isUtf8(bytes.subarray(0, end)) &&
+    !bytes.includes(0) &&
+    (file.format === 'ndjson' || !bytes.includes(quote))
   if (isPlain) return chunkOf(file, begin, bytes.subarray(0, end), 'lines')
-  const encoded = encodeRows(file, bytes.subarray(0, isLast ? end : bytes.length), isLast)
+  const encoded = await encodeRows(file, bytes.subarray(0, isLast ? end : bytes.length), isLast)
   // The line is longer than what was read.
   if (encoded.length === 0) return skipLongLine(handle, file, begin, buffer)
   const place = {
@@ -90,6 +93,6 @@ async function skipLongLine(
     at += found === -1 ? bytes.length : found + 1
     if (found !== -1 || at >= file.bytes) break
   }
-  const row = encodeRows(file, Buffer.alloc(recordBytesMax + 1, 'x'), true)
+  const row = await encodeRows(file, Buffer.alloc(recordBytesMax + 1, 'x'), true)
   return { as: 'rows', bytes: row.bytes, rows: 1, begin, end: { bytes: at, lines: begin.lines + 1 } }
 }

@@ -23,6 +23,8 @@ export interface Uploads {
 const waitingBytesMax = 32 * 1024 ** 3
 /** What uploads leave free of the disk: the spool is on the same one. Of a small one a twentieth. */
 const spareBytes = 1024 ** 3
+/** How long what waits is not added up again: thousands of files take a fifth of a second. */
+const addedUpMs = 1_000
 
 const partial = '.partial'
 
@@ -38,6 +40,14 @@ export function openUploads(dataDir: string, collectorId: string): Uploads {
     )
     return all.flatMap(({ name, file }) => (file ? [{ name, file }] : []))
   }
+  let addedUp = { at: -Infinity, bytes: Promise.resolve(0) }
+  const waitingBytes = (): Promise<number> => {
+    if (performance.now() - addedUp.at >= addedUpMs) {
+      const bytes = stats().then((all) => all.reduce((sum, { file }) => sum + file.size, 0))
+      addedUp = { at: performance.now(), bytes }
+    }
+    return addedUp.bytes
+  }
   return {
     collectorId,
     pathOf,
@@ -52,7 +62,7 @@ export function openUploads(dataDir: string, collectorId: string): Uploads {
       return [...new Set(untouched.map(({ name }) => name.replace(partial, '')))]
     },
     async hasRoom() {
-      const waiting = (await stats()).reduce((sum, { file }) => sum + file.size, 0)
+      const waiting = await waitingBytes()
       const { bavail, blocks, bsize } = await statfs(directory)
       return waiting <= waitingBytesMax && bavail * bsize > Math.min(spareBytes, (blocks * bsize) / 20)
     },

@@ -247,6 +247,22 @@ describe('POST /api/v1/lists', () => {
   })
 })
 
+test('an organization of which a thousand imports wait is asked to wait', async () => {
+  const { body } = await newList(['a@waiting.example'])
+  await imported({ status: 202, body })
+  // Of a machine that is not there: nobody begins them.
+  await tenants.postgres.query(
+    `INSERT INTO list_imports (import_id, list_id, collector_id, file, bytes_done, lines_done)
+     SELECT gen_random_uuid(), $1, gen_random_uuid(), '{}', 0, 0 FROM generate_series(1, 1000)`,
+    [body.list.id],
+  )
+  const more = () => send('POST', `${lists}/${body.list.id}/items`, { items: ['b@waiting.example'] })
+  expect(await more()).toMatchObject({ status: 503, body: { error: 'busy' } })
+  expect(await newList(['b@waiting.example'])).toMatchObject({ status: 503, body: { error: 'busy' } })
+  await tenants.postgres.query("DELETE FROM list_imports WHERE list_id = $1 AND file = '{}'", [body.list.id])
+  await imported(await more())
+})
+
 describe('a list', () => {
   test('takes more items, and gives some away, with an answer for each', async () => {
     const answer = await newList(['a@items.example', 'b@items.example'])

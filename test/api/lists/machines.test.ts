@@ -64,6 +64,15 @@ test('an upload of a machine that is away waits for it, holds up no other, and f
   await lists.postgres.query("SELECT pg_notify('footfall_jobs', 'lists.imports')")
   await waitFor('its end', async () => (await statusesOf([importId]))[0] === 'failed', 60_000)
   expect((await readImports()).get(importId)!.error).toContain('has not come back')
+  // Both ends are told, once each.
+  const { rows } = await lists.postgres.query(
+    "SELECT data FROM outbox_messages WHERE data ->> 'import_id' = ANY($1) ORDER BY created_at",
+    [[here, importId]],
+  )
+  expect(rows).toMatchObject([
+    { data: { import_id: here, status: 'completed', rows_total: 1, rows_unmatched: 1, error: null } },
+    { data: { import_id: importId, status: 'failed', rows_total: 0, error: expect.any(String) } },
+  ])
   away.removeFiles()
 }, 180_000)
 
