@@ -32,7 +32,8 @@ export interface Noted {
   }
   click: Click
   auxclick: Click
-  scroll: { url: string; percentage: number; threshold: number }
+  /** Its url where it ends another view than the page's present one. */
+  scroll: { url?: string; percentage: number; threshold: number }
   copy: Copy
   cut: Copy
   submit: {

@@ -18,6 +18,7 @@ export let isDecided: boolean | undefined
 
 /** A visitor's own word, an opt-out or a GPC or DNT signal where that is honoured, the page can't turn. */
 export const decide = (isGranted?: boolean): void => {
+  isDecided = true
   const before = level
   const kept = readId()
   const isOut = kept === out
@@ -35,7 +36,6 @@ export const decide = (isGranted?: boolean): void => {
   if (!level) dropAll()
   // Nothing was noted yet of the page that is open.
   else if (!before) pageView()
-  isDecided = true
 }
 
 export const consent = (choice: string): void => {

@@ -18,6 +18,6 @@ export const json = (value: unknown): string =>
     value,
     (([] as { toJSON?: unknown }).toJSON &&
       function (this: Record<string, unknown>, key: string, part: unknown) {
-        return Array.isArray(this[key]) ? this[key] : part
+        return (this[key] as unknown[] | null)?.map ? this[key] : part
       }) as undefined,
   )

@@ -13,14 +13,15 @@ export let id: string | undefined
 export const uuid = (): string =>
   attempt(() => crypto.randomUUID()) || URL.createObjectURL(new Blob()).slice(-36)
 
-/** What is kept of this browser: its id, or that it opted out. */
+/** What is kept of this browser: its id, or that it opted out. Throws nothing where there is none: that takes long. */
 export const readId = (): string | undefined =>
-  id || attempt(() => /footfall_id=([\w-]+)/.exec(document.cookie)![1]) || attempt(() => localStorage[name])
+  id || attempt(() => /footfall_id=([\w-]+)/.exec(document.cookie)?.[1]) || attempt(() => localStorage[name])
 
 /**
  * Keeps an id in a cookie for all sub-domains, and in storage: blocked cookies and file: pages leave that. Without a
  * value it is forgotten. For www.shop.co.uk tries co.uk, shop.co.uk and www.shop.co.uk: browsers refuse a cookie on a
- * public suffix, so the first that takes is the registrable domain. Each try asks another process: none for uk alone.
+ * public suffix, so the first that takes is the registrable domain. Each try asks another process: none for uk alone,
+ * nor whether the last took.
  */
 export const keepId = (value?: string): void => {
   if (value && value === id) return
@@ -30,7 +31,7 @@ export const keepId = (value?: string): void => {
     location.hostname.split('.').some((_, at, labels) => {
       // biome-ignore lint/suspicious/noDocumentCookie: cookieStore is for secure contexts only, and asynchronous
       document.cookie = `${name}=${value};path=/;max-age=${value ? thirteenMonths : 0};domain=${labels.slice(-2 - at).join('.')}`
-      return value && document.cookie.includes(value)
+      return value && (!labels[at + 2] || document.cookie.includes(value))
     }),
   )
 }

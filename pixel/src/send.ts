@@ -31,9 +31,8 @@ const rest = () => (window.requestIdleCallback || setTimeout)(flush, { timeout: 
 
 /** Sends before long. */
 export const schedule = (): void => {
-  timer =
-    timer ||
-    (isLeaving ? (queueMicrotask as (work: () => void) => undefined)(flush) : setTimeout(rest, waitMs))
+  if (isLeaving) flush()
+  else timer = timer || setTimeout(rest, waitMs)
 }
 
 /** What few pages need, from beside the script; a page where it is blocked goes on without. */
@@ -48,15 +47,13 @@ export const load = (
 /** Sends what waits; by beacon, which outlives the page, when that is leaving. */
 export const flush = async (): Promise<void> => {
   timer = clearTimeout(timer) as undefined
-  // What a leaving page parks is the next page's to send.
-  if (!isLeaving) {
-    // For who looks for a fault: shows every event and what became of it (chunks/debug.ts). Awaited, to miss none.
+  // For who looks for a fault: shows every event and what became of it (chunks/debug.ts). Awaited, to miss none.
+  if (!isLeaving)
     await attempt(
       () =>
         /footfall_debug/.test((location as unknown as string) + Object.keys(localStorage)) && load('debug'),
     )
-    unpark()
-  }
+  unpark()
   if (!isDecided) decide()
   if (level < 2) return
   encode()
@@ -98,7 +95,6 @@ export const flush = async (): Promise<void> => {
 export const leave = ({ type }: Event): void => {
   settle()
   readScroll(document.URL)
-  unpark()
   isLeaving = type === 'pagehide' || document.hidden
   if (!isLeaving) waitMs = batchMs
   flush()

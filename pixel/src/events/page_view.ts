@@ -8,7 +8,6 @@ let shown = document.referrer
 let referrer: string
 /** The page view that a change of the URL becomes when the URL has rested. */
 let coming: { url: string; at?: number; replaced?: boolean | undefined; referrer: string } | undefined
-let resting: ReturnType<typeof setTimeout> | undefined
 
 /** Every event has it, also one that is sent before its URL has rested. */
 export const currentReferrer = (): string => (coming && !coming.replaced ? shown : referrer)
@@ -30,7 +29,6 @@ const withoutQuery = (url: string) => page(url).replace(/\?[^#]*/, '')
 
 /** The URL has rested, or the page goes. */
 export const settle = (view = coming): void => {
-  clearTimeout(resting)
   coming = undefined
   if (view) {
     shown = page(view.url)
@@ -50,7 +48,6 @@ export const moved = (replaces?: boolean): void => {
   const url = document.URL
   const replaced = replaces && withoutQuery(url) === withoutQuery(shown)
   if (coming?.replaced && !replaced) settle()
-  clearTimeout(resting)
   if (page(url) === shown) coming = undefined
   else {
     if (!coming && !replaced) {
@@ -58,8 +55,8 @@ export const moved = (replaces?: boolean): void => {
       // What waits is encoded now: soon the title is another page's.
       encode()
     }
-    coming = { url, at: Date.now(), replaced, referrer: shown }
-    resting = setTimeout(settle, replaced ? 1000 : 100)
+    const view = (coming = { url, at: Date.now(), replaced, referrer: shown })
+    setTimeout(() => view === coming && settle(), replaced ? 1000 : 100)
   }
 }
 

@@ -40,11 +40,10 @@ export const readScroll = (endOf?: string): void => {
   // Fractions of a pixel at the end of a zoomed page: 1 px is near enough.
   seen = Math.max(seen, scrollTop + clientHeight + 1)
   if (endOf || height === scrollHeight) {
-    const url = endOf || document.URL
     const percentage = (100 * seen) / scrollHeight
     while (reached < 100 && reached + 25 <= percentage) {
       const threshold = (reached += 25)
-      note('scroll', () => ({ url, percentage, threshold }))
+      note('scroll', () => ({ percentage, threshold, ...(endOf && { url: endOf }) }))
     }
   } else {
     pending = setTimeout(readScroll, 200)
