@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { tableFromIPC } from 'apache-arrow'
 import fc from 'fast-check'
+import { parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { formats } from '../../../collector/http/negotiateFormat.ts'
 import {
@@ -264,7 +266,10 @@ async function ledger(): Promise<Record<string, number>> {
 }
 
 /** The rows of an answer, in whatever form they came; of CSV how many. */
-function rowsOf(body: string, contentType: string): Row[] {
+async function rowsOf(bytes: Buffer, contentType: string): Promise<Row[]> {
+  if (contentType === formats.arrow) return tableFromIPC(bytes).toArray()
+  if (contentType === formats.parquet) return parquetReadObjects({ file: new Uint8Array(bytes).buffer })
+  const body = bytes.toString()
   const lines = body.split('\n').slice(0, -1)
   // A row of CSV whose only value is null is an empty line.
   if (contentType.startsWith(formats.csv)) return lines.slice(1).map((line) => ({ line }))
@@ -290,7 +295,7 @@ async function expectChargedAsDelivered(asked: Asked, headers: Record<string, st
       .filter(([, records]) => records !== 0),
   )
   const isAnswered = answer.statusCode === 200
-  const rows = isAnswered ? rowsOf(answer.body, String(answer.headers['content-type'])) : []
+  const rows = isAnswered ? await rowsOf(answer.rawPayload, String(answer.headers['content-type'])) : []
   const records = isAnswered ? asked.records({ body: answer.body, rows }) : 0
   const isTest = headers['x-test-mode'] === 'test'
   expect({ path, query, body, added }).toEqual({
