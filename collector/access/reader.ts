@@ -21,8 +21,8 @@ export interface Reader {
   readonly clickhouse: ClickHouse
   /** Aborted when the caller has gone. */
   readonly signal: AbortSignal
-  /** Runs a query and parses its rows. For small answers. */
-  rows<Row>(query: Query): Promise<Row[]>
+  /** Runs a query and parses its rows, which come as lines of JSON. For small answers. */
+  rows<Row>(query: Query, format?: OutputFormat): Promise<Row[]>
   /** Runs a query and hands its bytes on unparsed. */
   stream(query: Query | ListQuery, format: OutputFormat): Promise<ResultStream>
 }
@@ -129,8 +129,8 @@ function openReader(
     clickhouse,
     signal,
     stream,
-    async rows<Row>(query: Query) {
-      const { body } = await stream(query, 'JSONEachRow')
+    async rows<Row>(query: Query, format: OutputFormat = 'JSONEachRow') {
+      const { body } = await stream(query, format)
       const lines = await text(body)
       return lines
         .split('\n')

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { typesOf } from '../../../schemas/events/index.ts'
-import { fields, publicField } from '../../../schemas/fields.ts'
+import { fields, isProfileField, publicField } from '../../../schemas/fields.ts'
 import type { Effort, Reader } from '../../access/reader.ts'
 import { type ChargedRead, chargedRoute } from '../../billing/chargedRoute.ts'
 import { plainSerializer } from '../../http/serialization.ts'
@@ -10,6 +10,7 @@ import { countsAnswer, indexOf, readCounts } from '../../query/counts.ts'
 import { requireFree } from '../../query/countsPlan.ts'
 import type { ReadDeps } from '../../query/deps.ts'
 import { eventsQuery } from '../../query/eventsQuery.ts'
+import { outputOf, rowForm } from '../../query/page.ts'
 import type { Asked, EventsPlan, Selection } from '../../query/plan.ts'
 import { nameProjects } from '../../query/projects.ts'
 import { pageKeysQuery } from '../../query/readPage.ts'
@@ -61,12 +62,12 @@ export const legacyRoutes =
           meter: asked,
           projectId: asking.scope.projectId,
           async read({ signal, window = asking.window }) {
-            const plan = { ...asking, window }
             const reader = deps.openReader(request.principal, {
               effort: 'page',
               signal,
               window: asking.window,
             })
+            const plan = await nameProjects(reader, { ...asking, window })
             const found = await readRows(reader, plan)
             const rows = found.slice(0, plan.limit)
             const meter = legacy.isSelected
@@ -75,7 +76,7 @@ export const legacyRoutes =
             const records = rows.length
             return {
               ...{ records, meter, window },
-              hashes: async () => readRecordHashes(reader, pageKeysQuery(await nameProjects(reader, plan))),
+              hashes: () => readRecordHashes(reader, pageKeysQuery(plan)),
               answer: (charged) => ({
                 rows,
                 meta: {
@@ -140,6 +141,16 @@ export const legacyRoutes =
     })
   }
 
-/** Rows of a page, and one more when there are more. */
-const readRows = async (reader: Reader, plan: EventsPlan) =>
-  reader.rows<Record<string, unknown>>(eventsQuery(await nameProjects(reader, plan)))
+/** Rows of a page, and one more when there are more; each with all columns of the plan. */
+async function readRows(reader: Reader, plan: EventsPlan): Promise<Record<string, unknown>[]> {
+  const form = rowForm(plan, 'json', false)
+  const rows = await reader.rows<Record<string, unknown>>(
+    eventsQuery(plan, form),
+    outputOf(plan, 'json', form),
+  )
+  if (!form.hasMembers) return rows
+  // Nobody's rows come without the fields of a person.
+  const ofProfile = plan.columns.filter(isProfileField)
+  const nothing = Object.fromEntries(ofProfile.map(({ name }) => [name, null]))
+  return rows.map((row) => (ofProfile[0]!.name in row ? row : { ...row, ...nothing }))
+}
