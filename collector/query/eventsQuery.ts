@@ -17,6 +17,7 @@ import {
   timeOf,
 } from './order.ts'
 import type { EventsPlan } from './plan.ts'
+import { projectsBound } from './projectsBound.ts'
 import { hasSessionColumns, isAboutSessions, withSessionsOf } from './sessions.ts'
 import { typedValues, type ValueSql } from './typedValues.ts'
 import { type Bind, bindings, conditions } from './where.ts'
@@ -135,7 +136,7 @@ function pageSql(plan: EventsPlan, columns: readonly Column[], bind: Bind, event
   if (plan.distinct.length === 0) {
     return `${declared}SELECT ${selected}
 FROM ${from}
-WHERE ${[...all, ...after, ...receivedBound(plan, [...all, ...after], bind, events)].join('\n  AND ')}
+WHERE ${[...all, ...after, ...boundOf(plan, [...all, ...after], bind, events)].join('\n  AND ')}
 ${orderBy(plan.order)}
 ${limit}`
   }
@@ -155,6 +156,17 @@ LIMIT 1 BY ${kinds}
 ${orderBy(plan.order)}
 ${limit}`
 }
+
+/** A condition that says nothing new, but keeps a page from looking at all that comes after it. */
+const boundOf = (
+  plan: EventsPlan,
+  where: readonly string[],
+  bind: Bind,
+  events: string,
+): readonly string[] => [
+  ...receivedBound(plan, where, bind, events),
+  ...projectsBound(plan, { where, rows: rowsAsked(plan), events }, bind),
+]
 
 /** How many rows the query of a page asks for, those that are left out at its begin included. */
 const rowsAsked = ({ limit, offset }: EventsPlan): number => limit + 1 + offset

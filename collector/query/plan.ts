@@ -45,6 +45,8 @@ export interface EventsPlan extends Selection {
   readonly cursor: Cursor | null
   /** The first row that is not of the page, where it is known. */
   readonly until?: RowKey
+  /** Nothing is asked beforehand that would spare reading. */
+  readonly isForEstimate?: true
   readonly order: Order
 }
 

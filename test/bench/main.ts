@@ -13,6 +13,7 @@ import { lists } from './lists.ts'
 import { lookup } from './lookup.ts'
 import { charges, metering } from './metering.ts'
 import { neighbours } from './neighbours.ts'
+import { organization } from './organization.ts'
 import { pixelSize } from './pixelSize.ts'
 import { read } from './read.ts'
 import { readable } from './readable.ts'
@@ -37,6 +38,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   tiers,
   identity,
   visitors,
+  organization,
   lookup,
   access,
   metering,

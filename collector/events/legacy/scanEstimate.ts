@@ -1,6 +1,7 @@
 import type { Reader } from '../../access/reader.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { eventsQuery } from '../../query/eventsQuery.ts'
+import { rowForm } from '../../query/page.ts'
 import type { EventsPlan } from '../../query/plan.ts'
 import { nameProjects } from '../../query/projects.ts'
 
@@ -16,7 +17,9 @@ export interface ScanEstimate {
 
 /** Asks ClickHouse what it would read for a page of events, from its index alone. */
 export async function estimateScan(reader: Reader, plan: EventsPlan): Promise<ScanEstimate> {
-  const query = eventsQuery(await nameProjects(reader, plan))
+  // Ready members are read from the same columns of events as single fields of profiles are.
+  const named = await nameProjects(reader, plan)
+  const query = eventsQuery({ ...named, isForEstimate: true }, rowForm(plan, 'json', false))
   const [scans, readings] = await Promise.all([scansOf(reader, query), readingsOf(reader, query)])
   const bytes = await Promise.all(
     scans.map(async ({ table, rows }) => {

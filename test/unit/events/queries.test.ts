@@ -49,6 +49,43 @@ LIMIT {p3:UInt32}`,
     })
   })
 
+  test('of several projects reads up to the last of the times that each has to offer', () => {
+    const two = { ...wide, projectIds: [projectId, pixelId] }
+    const sqlOf = (query: Record<string, string>, scope: Scope, tier: Tier = 'web_event') =>
+      eventsQuery(eventsPlan({ select: 'event_id', ...query }, scope, tier)).sql
+    const ofEach = (direction: string) =>
+      ['p7', 'p8'].map(
+        (id) => `(SELECT ts_millis FROM events
+WHERE organization_id = {p0:UUID}
+  AND project_id IN ({p1:UUID}, {p2:UUID})
+  AND ts_millis >= {p3:Int64}
+  AND ts_millis < {p4:Int64}
+  AND project_id = {${id}:UUID}
+ORDER BY ts_millis${direction} LIMIT {p6:UInt32})`,
+      )
+    for (const [order, direction, op, last] of [
+      ['desc', ' DESC', '>=', 'min'],
+      ['asc', '', '<=', 'max'],
+    ] as const) {
+      expect(sqlOf({ order }, two)).toContain(`
+  AND ts_millis ${op} (SELECT ${last}(ts_millis) FROM (SELECT ts_millis FROM (
+${ofEach(direction).join('\nUNION ALL\n')}
+) ORDER BY ts_millis${direction} LIMIT {p6:UInt32}))
+ORDER BY ts_millis${direction}, event_id${direction}`)
+    }
+    const many = { ...wide, projectIds: Array.from({ length: 33 }, () => projectId) }
+    const full = 'resolution_full_profile'
+    for (const sql of [
+      sqlOf({}, wide),
+      sqlOf({}, many),
+      sqlOf({ distinct: 'cookie_id' }, two),
+      sqlOf({ order: 'received' }, two),
+      sqlOf({ filter: 'is_entry:eq:true' }, two),
+      sqlOf({ filter: 'job_title:eq:x' }, two, full),
+    ])
+      expect(sql).not.toContain('UNION ALL')
+  })
+
   test('binds the whole scope, the source, the filters and the cursor', () => {
     const cursor = JSON.stringify({
       order: 'desc',

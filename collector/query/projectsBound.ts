@@ -1,0 +1,36 @@
+import { isIdentityField } from '../../schemas/fields.ts'
+import type { EventsPlan } from './plan.ts'
+import { isAboutSessions } from './sessions.ts'
+import type { Bind } from './where.ts'
+
+/** Past so many it costs more to ask each than it spares. */
+const projectsMax = 32
+
+/**
+ * The time of the last row of a page of several projects: a condition that says nothing new. The primary key is in the
+ * order of one project's time, so each is asked, from its end, for the times of as many rows as the page may have; all
+ * columns are then read for what lies before the last of these. Otherwise the whole window would be sorted.
+ */
+export function projectsBound(
+  { scope, order, filters, until, isForEstimate }: EventsPlan,
+  { where, rows, events }: { where: readonly string[]; rows: number; events: string },
+  bind: Bind,
+): readonly string[] {
+  const { projectIds = [] } = scope
+  const isSpared = projectIds.length < 2 || projectIds.length > projectsMax
+  // Filters on people and sessions would be asked once for each project.
+  const isDear = isAboutSessions(filters) || filters.some(({ field }) => field && isIdentityField(field))
+  if (isSpared || isDear || until || isForEstimate || order === 'received') return []
+  const [direction, op, last] = order === 'desc' ? [' DESC', '>=', 'min'] : ['', '<=', 'max']
+  const first = `ORDER BY ts_millis${direction} LIMIT ${bind('UInt32', rows)}`
+  const times = projectIds.map(
+    (id) => `(SELECT ts_millis FROM ${events}
+WHERE ${[...where, `project_id = ${bind('UUID', id)}`].join('\n  AND ')}
+${first})`,
+  )
+  return [
+    `ts_millis ${op} (SELECT ${last}(ts_millis) FROM (SELECT ts_millis FROM (
+${times.join('\nUNION ALL\n')}
+) ${first}))`,
+  ]
+}
