@@ -1,4 +1,5 @@
 import type { ClickHouse } from '../platform/clickhouse/client.ts'
+import { promptly } from './promptly.ts'
 import { dateOf } from './window.ts'
 
 /** SQL: the fingerprint of `events` and `ids` that were combined in parts. */
@@ -25,7 +26,8 @@ export async function readFingerprints(
               AND toDate(fromUnixTimestamp64Milli(ts_millis, 'UTC')) BETWEEN toDate({from:String}) AND toDate({to:String})
             GROUP BY project_id, toDate(fromUnixTimestamp64Milli(ts_millis, 'UTC'))
           )
-          GROUP BY day`,
+          GROUP BY day
+          SETTINGS ${promptly}`,
     params: { projectIds, from: dateOf(fromDay), to: dateOf(toDay) },
   })
   return new Map(rows.map(({ day_number, fingerprint }) => [day_number, fingerprint]))

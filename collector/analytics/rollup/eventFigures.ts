@@ -1,3 +1,4 @@
+import { promptly } from '../../query/promptly.ts'
 import type { Bind } from '../../query/where.ts'
 import { conditions } from '../../query/where.ts'
 import { dayMs } from '../../query/window.ts'
@@ -25,9 +26,10 @@ interface By {
 
 /**
  * At the end of queries that read counts. The table of numbers is read whole, for to look up tens of thousands of cookies
- * in its index takes twice as long as to compare all; and these queries are short, so counts and events are read at once.
+ * in its index takes twice as long as to compare all; and these queries are short, so counts and events are read at once,
+ * and they do not wait for pages as scans do.
  */
-export const rolledSettings = 'SETTINGS use_index_for_in_with_subqueries = 0, max_threads = 2'
+export const rolledSettings = `SETTINGS use_index_for_in_with_subqueries = 0, max_threads = 2, ${promptly}`
 
 /** SQL of the counts of Totals over rows of rolledFigures. */
 export const rolledTotalColumns = `sum(events) AS events, ${mergedVisitors} AS visitors, sum(page_views) AS page_views`

@@ -1,5 +1,6 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { fingerprintOfRows } from '../../query/fingerprints.ts'
+import { promptly } from '../../query/promptly.ts'
 import { dateOf } from '../../query/window.ts'
 
 /** What of a day is counted: its events; its sessions, those that half an hour passed after on that day. */
@@ -40,7 +41,8 @@ export const readRuns = (
   clickhouse.rows<Run>({
     sql: `SELECT of, toUInt32(date) AS day, run_id, fingerprint, pixel_ids FROM analytics_runs FINAL
           WHERE project_id = {projectId:UUID} AND date BETWEEN toDate({from:String}) AND toDate({to:String})
-            AND fingerprint != ''`,
+            AND fingerprint != ''
+          SETTINGS ${promptly}`,
     params: { projectId, from: dateOf(fromDay), to: dateOf(toDay) },
   })
 
