@@ -43,11 +43,15 @@ export const withoutPersons = <Row extends { value: string | null }>(
 ): Row[] =>
   isShare(principal) ? rows.filter(({ value }) => value === null || !mayTellOfPerson(value)) : rows
 
-/** An @, however often it is percent-encoded. */
-const at = /@|%(?:25){0,9}40/
+/** An @, a full-width one too, however often it is percent-encoded, or as HTML has it. */
+const at = /[@＠]|%(?:25){0,9}(?:40|EF%(?:25){0,9}BC%(?:25){0,9}A0)|&#0{0,5}(?:64|x0{0,5}40);|&commat;/i
 const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/i
 const tokenCharsMin = 20
 const numberDigitsMin = 9
+/** YYYY-MM-DD, as addresses of articles have it. */
+const date = /(?<!\d)(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\d)/g
+/** Between the digits of telephone numbers and addresses of computers. */
+const betweenDigits = /(?<=\d)(?:[-.() +]|%(?:20|28|29|2B))+(?=\d)/gi
 
 /**
  * Whether a path or a parameter may tell of a person, or open something that is theirs: an e-mail address, an id, a
@@ -55,11 +59,15 @@ const numberDigitsMin = 9
  */
 export function mayTellOfPerson(text: string): boolean {
   if (at.test(text) || uuid.test(text)) return true
-  return text
-    .split(/[^\da-z]+/i)
-    .some((part) =>
-      /^\d+$/.test(part)
-        ? part.length >= numberDigitsMin
-        : part.length >= tokenCharsMin && /\d/.test(part) && /[a-z]/i.test(part),
-    )
+  const hasLongNumber = text
+    .replace(date, '')
+    .replace(betweenDigits, '')
+    .split(/\D+/)
+    .some((digits) => digits.length >= numberDigitsMin)
+  return (
+    hasLongNumber ||
+    text
+      .split(/[^\da-z]+/i)
+      .some((part) => part.length >= tokenCharsMin && /\d/.test(part) && /[a-z]/i.test(part))
+  )
 }

@@ -26,12 +26,17 @@ const personal = [
   '/reset/9f86d081884c7d659a2feaa0c55ad015',
   '/orders/5a3b1e00-0000-4000-8000-000000000009',
   '/call/+49-1701234567',
+  '/call/(0170)%20123-45-67',
+  '/seen-from/203.0.113.195',
+  '/u/dee%EF%BC%A0customers.example',
+  '/u/eve&#64;customers.example',
 ]
 const harmless = [
   '/',
   '/pricing',
   '/blog/2026/how-to-count-visitors-without-cookies-in-30-days',
   '/p/12345678',
+  '/news/2026-11-22-10-things-v1.2.3',
 ]
 
 beforeAll(async () => {
@@ -138,8 +143,8 @@ describe('a share link', () => {
         expect(seen.json()[member], route).toEqual(own.json()[member])
       }
     }
-    expect((await read('overview', asked, withShare(whole.secret))).json().overview.events).toBe(10)
-    expect((await read('overview', asked, withShare(ofPixel.secret))).json().overview.events).toBe(4)
+    expect((await read('overview', asked, withShare(whole.secret))).json().overview.events).toBe(15)
+    expect((await read('overview', asked, withShare(ofPixel.secret))).json().overview.events).toBe(5)
     const other = await read('overview', { ...asked, pixel_id: pixelId }, withShare(ofPixel.secret))
     expect(other.json()).toMatchObject({ error: 'pixel not found' })
     const own = await read(`shares/${whole.share_link.share_id}`, {}, withShare(whole.secret))
