@@ -3423,7 +3423,7 @@ export interface paths {
         };
         /**
          * List the records of a run that failed
-         * @description Each with its reason; with `outcome=duplicated` those that were skipped.
+         * @description Each with its reason; with `outcome=duplicated` those that were skipped. They tell who people are: members signed in to the dashboard see them as admins of the project alone, and each look is in the audit log.
          */
         get: operations["listExportFailures"];
         put?: never;

@@ -5,7 +5,8 @@ import type { Meter } from './meters.ts'
 
 /** Records that a member is about to be shown. */
 export interface Look {
-  meter: Meter
+  /** Null: on none. */
+  meter: Meter | null
   records: number
   /** Whose they are; null: the organization's. */
   projectId: string | null

@@ -3,6 +3,7 @@ import { audit } from '../access/audit.ts'
 import { projectFor } from '../access/permissions.ts'
 import { callerId, type Principal } from '../access/principal.ts'
 import { access, writeAccess } from '../access/recordAccess.ts'
+import { recordLook } from '../billing/looks.ts'
 import { inTransaction, type Queryable } from '../platform/postgres/transaction.ts'
 import type { ExportsDeps } from './deps.ts'
 import { type Export, readExport } from './exports.ts'
@@ -135,17 +136,24 @@ export const runRoutes =
         config: { access },
         schema: {
           ...{ tags, operationId: 'listExportFailures', summary: 'List the records of a run that failed' },
-          description: 'Each with its reason; with `outcome=duplicated` those that were skipped.',
+          description:
+            'Each with its reason; with `outcome=duplicated` those that were skipped. They tell who people are: members ' +
+            'signed in to the dashboard see them as admins of the project alone, and each look is in the audit log.',
           params: RunById,
           querystring: FailuresQuery,
           response: { 200: FailurePage },
         },
       },
-      async ({ principal, params, query }) => {
-        const { project_id, ...page } = query
-        const { id } = await readable(principal, params.export_id, project_id)
+      async (request) => {
+        const { principal, params, query } = request
+        const { project_id: asked, ...page } = query
+        const { id, project_id } = await readable(principal, params.export_id, asked)
+        if (principal.caller.kind === 'member') await projectFor(postgres, principal, project_id, 'identity')
         const { run_id } = await readRun(postgres, id, params.run_id)
-        return listFailures(deps, run_id, page)
+        const found = await listFailures(deps, run_id, page)
+        const look = { meter: null, records: found.failures.length, projectId: project_id }
+        await recordLook(postgres, request, look)
+        return found
       },
     )
 

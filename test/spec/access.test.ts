@@ -256,6 +256,39 @@ test('what a member is shown of who visitors are is in the audit log, and what e
   ])
 })
 
+test('whom an export failed to send is told to admins of its project alone, and each look is in the audit log', async () => {
+  const { postgres, ask, withSession } = service
+  const { sentRun, member, projects } = ours
+  await postgres.query(
+    `INSERT INTO export_outcomes (run_id, key, record, outcome, reason, class, is_charged)
+     VALUES ($1, 1, $2, 'failed', 'not an address', 'never', true)`,
+    [sentRun, 'a'.repeat(64)],
+  )
+  const session = await withSession(member)
+  const failures = () => ask('GET /api/v1/exports/:export_id/runs/:run_id/failures', ours, session)
+  const looks = async () => {
+    const { rows } = await postgres.query<{ records: number }>(
+      `SELECT (details ->> 'records')::int AS records FROM audit_log
+       WHERE action = 'identity.read' AND actor ->> 'id' = $1 AND details ->> 'route' LIKE '%/failures'`,
+      [member],
+    )
+    return rows
+  }
+  expect(await failures()).toMatchObject({ status: 404 })
+  await postgres.query('INSERT INTO project_members (project_id, member_id, role) VALUES ($1, $2, $3)', [
+    ...[projects[0], member, 'member'],
+  ])
+  const refused = await failures()
+  expect(refused).toMatchObject({ status: 403, error: 'forbidden' })
+  expect(refused.text).not.toContain('aaaa')
+  expect(await looks()).toEqual([])
+  await postgres.query("UPDATE project_members SET role = 'admin' WHERE member_id = $1", [member])
+  const told = await failures()
+  expect(told.text).toContain('a'.repeat(64))
+  expect(await looks()).toEqual([{ records: 1 }])
+  await postgres.query('DELETE FROM project_members WHERE member_id = $1', [member])
+})
+
 test('a link from anywhere makes no session pay', async () => {
   const { cookie } = await service.withSession(ours.owner)
   for (const { name, access } of routes()) {

@@ -85,6 +85,7 @@ function Loaded({ export: one }: { export: Export }) {
         {chosen && (
           <Failures
             key={`${chosen.run_id} ${chosen.ended_at}`}
+            projectId={one.project_id}
             run={chosen}
             retry={() => then(api.retryExportRun({ export_id, run_id: chosen.run_id }), 'The retry begins')}
             cancel={() => then(api.cancelExportRun({ export_id, run_id: chosen.run_id }), 'Cancelled')}

@@ -1,8 +1,10 @@
 import { api } from '../../api.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
 import { Section } from '../../parts/page.tsx'
 import { PagedTable } from '../../parts/pagedTable.tsx'
+import { projectRole } from '../../projectRole.ts'
 import { urlChoice } from '../../urlState.ts'
-import { useListQuery } from '../../useQuery.ts'
+import { useListQuery, useQuery } from '../../useQuery.ts'
 import type { Run } from './export.tsx'
 
 type Failure = Awaited<ReturnType<typeof api.listExportFailures>>['failures'][number]
@@ -11,15 +13,18 @@ const outcomes = ['failed', 'duplicated'] as const
 
 /** Every record of a run that was not sent, and why; a retry sends those alone. */
 export function Failures({
+  projectId,
   run,
   retry,
   cancel,
 }: {
+  projectId: string
   run: Run
   retry(): Promise<void>
   cancel(): Promise<void>
 }) {
   const [outcome, choose] = urlChoice('outcome', outcomes)
+  const role = useQuery(() => projectRole(projectId))
   return (
     <Section
       title="Records that were not sent"
@@ -51,7 +56,17 @@ export function Failures({
           </select>
         </label>
       </div>
-      <Found key={outcome} run={run} outcome={outcome} />
+      <AsyncView query={role}>
+        {(found) =>
+          found === 'admin' ? (
+            <Found key={outcome} run={run} outcome={outcome} />
+          ) : (
+            <div class="empty">
+              <p>Which records these are tells who people are, and is for admins of the project to see.</p>
+            </div>
+          )
+        }
+      </AsyncView>
     </Section>
   )
 }
