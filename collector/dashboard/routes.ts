@@ -17,6 +17,8 @@ const pagePaths = [
   '/reset-password/:token',
   '/email-change/:token',
   '/unsubscribe/:token',
+  // Where the API documentation leads: to the explorer of the organization that whoever comes is in.
+  '/explorer',
   `/:organization_id(^${uuid}$)`,
   `/:organization_id(^${uuid}$)/*`,
 ]

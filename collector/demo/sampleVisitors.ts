@@ -26,8 +26,8 @@ import { storeSampleDestinations } from './sampleDestinations.ts'
 
 /** Other people than those whom test keys see. */
 const graph: Graph = { seed: 20_260_102, companies: 40 }
-/** Days before today that have visits: none of the last day, which is what reads return that name no window. */
-const days = { first: 27, last: 2 }
+/** Days before today that have visits; `whole` is the last that has them until its end. */
+const days = { first: 29, whole: 2, last: 1 }
 
 const demoTemplates = [
   'frequent_visitors',
@@ -51,9 +51,9 @@ export interface SeedDeps {
 /** The pixel that the sample visitors came by. */
 export const samplePixelId = ({ project_id }: Demo): string => uuidOf(`${project_id} sample visitors`)
 
-/** The rows of the last day that they came. */
+/** The rows of the last whole day that they came. */
 export const lastSampleRows = (demo: Demo, now: Date): string[] =>
-  sampleRows(new Date((Math.floor(now.getTime() / dayMs) - days.last) * dayMs), {
+  sampleRows(new Date((Math.floor(now.getTime() / dayMs) - days.whole) * dayMs), {
     ...{ organizationId: demo.organization_id, projectId: demo.project_id },
     pixelId: samplePixelId(demo),
   })
@@ -128,5 +128,12 @@ async function fillVisits(
     { length: days.first - days.last + 1 },
     (_, index) => new Date((today - days.first + index) * dayMs),
   )
-  await insertDays(clickhouse, midnights, (midnight) => sampleRows(midnight, owner), `demo-${projectId}`)
+  // None of the last day, which is what reads return that name no window.
+  const isOver = (row: string) => (JSON.parse(row) as { ts_millis: number }).ts_millis < now.getTime() - dayMs
+  await insertDays(
+    clickhouse,
+    midnights,
+    (midnight) => sampleRows(midnight, owner).filter(isOver),
+    `demo-${projectId}`,
+  )
 }

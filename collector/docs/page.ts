@@ -72,7 +72,11 @@ function renderOperation(key: string, operation: Operation, publicUrl: string): 
     <h3 id="${slug(key)}">${summary}</h3>
     <p class="route"><span class="method">${method}</span> <code>${path}</code></p>
     ${prose(description)}
-    <p class="access">${accessOf(operation)} In <code>footfall/client</code>: <code>${operationId}</code>.</p>
+    <p class="access">${accessOf(operation)} In <code>footfall/client</code>: <code>${operationId}</code>.${
+      method === 'GET' &&
+      waysOf(operation).includes('session') &&
+      html` <a href="/explorer?operation=${operationId}">Try it, signed in</a>.`
+    }</p>
     ${
       parameters.length > 0 &&
       html`<h4>Parameters</h4>
@@ -96,8 +100,11 @@ function renderOperation(key: string, operation: Operation, publicUrl: string): 
   </article>`
 }
 
-function accessOf({ security = [] }: Operation): string {
-  const names = security.flatMap((way) => Object.keys(way))
+/** By which of the document's ways a caller may say who they are. */
+const waysOf = ({ security = [] }: Operation): string[] => security.flatMap((way) => Object.keys(way))
+
+function accessOf(operation: Operation): string {
+  const names = waysOf(operation)
   if (names.includes('key')) {
     return `Asks for X-Api-Key and X-Api-Secret${names.includes('session') ? ', or a session of the dashboard' : ''}.`
   }

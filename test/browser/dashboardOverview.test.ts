@@ -76,7 +76,7 @@ describe('the overview', () => {
   test('draws a chart, and says the same as a table', async () => {
     await page.locator('.chart canvas').waitFor()
     await page.getByText('As a table').click()
-    const rows = page.locator('.table-scroll tbody tr')
+    const rows = page.locator('.headline .table-scroll tbody tr')
     await expect.poll(() => rows.count()).toBe(30)
     const sum = async () =>
       (await rows.locator('td:nth-child(2)').allTextContents()).reduce(
@@ -120,6 +120,15 @@ describe('the overview', () => {
     let text = ''
     for await (const chunk of await file.createReadStream()) text += chunk
     expect(text).toMatch(/^"entry_page","visitors","sessions"\r\n"\/",\d+,\d+\r\n/)
+    expect(new URL(page.url()).searchParams.get('pages')).toBe('entry_page')
+    await panel('Events').getByRole('button', { name: 'Show more' }).click()
+    const byEvents = panel('Events').getByRole('columnheader', { name: 'Events' })
+    await byEvents.getByRole('button').click()
+    await page.reload()
+    await eventually(() => byEvents.getAttribute('aria-sort')).toBe('ascending')
+    expect(await panel('Events').locator('tbody tr').count()).toBeGreaterThan(8)
+    await panel('Pages').getByRole('columnheader', { name: 'Sessions' }).waitFor()
+    await fresh()
   })
 
   test('keys change the period and the comparison, and the address keeps them', async () => {
@@ -173,6 +182,10 @@ test('a funnel is put together step by step, and stands in the address', async (
   expect(new URL(page.url()).searchParams.getAll('step')).toHaveLength(3)
   await button(page, 'Remove step 2').click()
   await eventually(() => page.locator('.funnel tbody tr').count()).toBe(2)
+  // The number leads to the events that it is made of.
+  await page.locator('.funnel tbody td a').last().click()
+  await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor()
+  expect(new URL(page.url()).searchParams.getAll('filter')).toEqual(['page_path:eq:/thanks'])
 })
 
 test('a goal is set, counted, and removed; what is wrong with one is said beside it', async () => {
@@ -210,7 +223,11 @@ test('retention has a row for each cohort, and turns to days', async () => {
 test('journeys begin at a page that is clicked; period and filters go along from page to page', async () => {
   await page.goto(pageOf('journeys', '?period=days7'))
   await page.locator('.sankey rect').first().waitFor()
-  await page.locator('.panel-rows').getByRole('button', { name: '/catalogue' }).first().click()
+  await page
+    .getByRole('table', { name: 'Journeys' })
+    .getByRole('button', { name: '/catalogue', exact: true })
+    .first()
+    .click()
   await button(page, 'Begin at any page, not at /catalogue').waitFor()
   await eventually(() => page.locator('.sankey text').first().textContent()).toMatch(/^\/catalogue/)
   await page.getByRole('navigation', { name: 'Project' }).getByRole('link', { name: 'Overview' }).click()

@@ -71,9 +71,14 @@ test('what was charged stands in the tables and is drawn in the chart', async ()
   await page.getByText('By day', { exact: true }).click()
   const today = new Date().toISOString().slice(0, 10)
   expect(await rowsOf('By day and meter')).toEqual([
-    [`${today} · Resolution: HEM`, '5', '0', '$0.01'],
-    [`${today} · Events`, '7', '7', '$0.00'],
+    [today, 'Resolution: HEM', '5', '0', '$0.01'],
+    [today, 'Events', '7', '7', '$0.00'],
   ])
+  // Sorted, as the address says.
+  await page.getByRole('table', { name: 'By day and meter' }).getByRole('button', { name: 'Meter' }).click()
+  expect((await rowsOf('By day and meter')).map(([, meter]) => meter)).toEqual(['Events', 'Resolution: HEM'])
+  expect(new URL(page.url()).searchParams.get('days_sort')).toBe('meter')
+  await page.goBack()
   await page.locator('.uplot canvas').waitFor()
   // Both meters' colors are somewhere on the canvas.
   const colors = await page.evaluate<string[]>(`(() => {

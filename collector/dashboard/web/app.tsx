@@ -7,8 +7,8 @@ import { AppLayout } from './parts/appLayout.tsx'
 import { AsyncView } from './parts/asyncView.tsx'
 import { NotFound } from './parts/notFound.tsx'
 import { ToastRegion } from './parts/toast.tsx'
-import { allPlaces } from './places.ts'
-import { currentPath, go, match } from './router.tsx'
+import { placeAt } from './places.ts'
+import { currentPath, currentSearch, go, match } from './router.tsx'
 import { session as signedIn } from './session.ts'
 import { useQuery } from './useQuery.ts'
 
@@ -82,12 +82,14 @@ function OrganizationPages({ session, path }: { session: Session; path: string }
     // Back and forward lead to pages of other organizations too.
     if (isOther) void refreshSession()
   }, [isOther])
-  const home = `/${session.organization.organization_id}/projects`
-  const isHome = ['/', '/sign-in', `/${session.organization.organization_id}`].includes(path)
+  const organization = `/${session.organization.organization_id}`
+  const elsewhere = ['/', '/sign-in', organization].includes(path)
+    ? `${organization}/projects`
+    : path === '/explorer' && `${organization}/developers/explorer${currentSearch.value}`
   useEffect(() => {
-    if (isHome) go(home, { replace: true })
-  }, [isHome])
-  if (isHome || isOther) return null
+    if (elsewhere) go(elsewhere, { replace: true })
+  }, [elsewhere])
+  if (elsewhere || isOther) return null
   return (
     <AppLayout session={session} path={path}>
       {/* A page of its own for each address: what one has loaded is not shown under another. */}
@@ -97,9 +99,9 @@ function OrganizationPages({ session, path }: { session: Session; path: string }
 }
 
 function pageAt(session: Session, path: string): VNode {
-  for (const place of allPlaces) {
-    const params = match(`/${session.organization.organization_id}/${place.path}`, path.toLowerCase())
-    if (params) return createElement(place.page as ComponentType<object>, params)
-  }
-  return <NotFound />
+  const isOwn = path.toLowerCase().startsWith(`/${session.organization.organization_id}/`)
+  const found = isOwn && placeAt(path)
+  if (!found) return <NotFound />
+  const page: ComponentType<never> = found.place.page
+  return createElement(page as ComponentType<object>, found.params)
 }

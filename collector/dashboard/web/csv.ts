@@ -1,9 +1,7 @@
-import { saveFile } from './saveFile.ts'
+export type Cell = string | number | null
 
-type Cell = string | number | null
-
-/** What a spreadsheet would run as a formula. */
-const formula = /^[=+\-@\t\r]/
+/** What a spreadsheet would run as a formula (OWASP: CSV Injection). */
+const formula = /^[=+\-@\t\r\n]/
 
 function cellText(cell: Cell): string {
   if (cell === null) return ''
@@ -12,8 +10,6 @@ function cellText(cell: Cell): string {
   return `"${text.replaceAll('"', '""')}"`
 }
 
-/** Hands the reader a table as a CSV file (RFC 4180). */
-export function downloadCsv(name: string, head: string[], rows: Cell[][]): void {
-  const text = [head, ...rows].map((row) => `${row.map(cellText).join(',')}\r\n`).join('')
-  saveFile(`${name}.csv`, new Blob([text], { type: 'text/csv;charset=utf-8' }))
-}
+/** A table as CSV (RFC 4180), of which no spreadsheet runs anything. */
+export const csvOf = (head: string[], rows: Cell[][]): string =>
+  [head, ...rows].map((row) => `${row.map(cellText).join(',')}\r\n`).join('')

@@ -2,10 +2,15 @@ import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Skeleton } from './parts/skeleton.tsx'
 
+export type LazyPage<Props> = ComponentType<Props> & {
+  /** Fetches it before it is shown. */
+  preload(): void
+}
+
 /** A page that is a chunk of its own: fetched when it is first shown, and drawn at once ever after. */
-export function lazyPage<Props extends object>(load: () => Promise<ComponentType<Props>>) {
+export function lazyPage<Props extends object>(load: () => Promise<ComponentType<Props>>): LazyPage<Props> {
   let Loaded: ComponentType<Props> | undefined
-  return function LazyPage(props: Props) {
+  function LazyPage(props: Props) {
     const [state, setState] = useState<'loading' | 'loaded' | 'failed'>(Loaded ? 'loaded' : 'loading')
     useEffect(() => {
       if (Loaded) return
@@ -20,6 +25,8 @@ export function lazyPage<Props extends object>(load: () => Promise<ComponentType
     if (state === 'failed') return <NotFetched />
     return Loaded ? <Loaded {...props} /> : <Skeleton />
   }
+  // What fails is asked for again, and told, when it is shown.
+  return Object.assign(LazyPage, { preload: () => void load().catch(() => {}) })
 }
 
 /** The connection is gone, or the service has a newer dashboard, whose chunks have other names. */

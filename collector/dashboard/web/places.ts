@@ -2,9 +2,9 @@
  * Every page of an organization, in the order of the navigation. Each is a chunk of its own; a new page is a line here.
  * Whatever else leads to pages (navigation, Ctrl-K, shortcuts) reads these lists.
  */
-import type { ComponentType } from 'preact'
 import type { Session } from './api.ts'
-import { lazyPage } from './lazyPage.tsx'
+import { type LazyPage, lazyPage } from './lazyPage.tsx'
+import { match } from './router.tsx'
 import { isOrganizationAdmin } from './session.ts'
 
 export interface Place {
@@ -20,7 +20,7 @@ export interface Place {
   isForAdmins?: true
   /** Whether it is for the people who run the service alone. */
   isForOperators?: true
-  page: ComponentType<never>
+  page: LazyPage<never>
 }
 
 /** Below the organization. */
@@ -235,6 +235,17 @@ export const allPlaces: readonly Place[] = [
   accountPlace,
   ...projectPlaces.map((place) => ({ ...place, path: below('projects/:projectId', place.path) })),
 ]
+
+/** The page of an address, and what its pattern's `:names` are there; undefined of addresses that lead nowhere. */
+export function placeAt(path: string): { place: Place; params: Record<string, string> } | undefined {
+  for (const place of allPlaces) {
+    const found = match(`/:organization/${place.path}`, path.toLowerCase())
+    if (!found) continue
+    const { organization: _, ...params } = found
+    return { place, params }
+  }
+  return undefined
+}
 
 /** The address of a page of an organization. */
 export const addressOf = (organizationId: string, place: Place): string =>

@@ -1,8 +1,8 @@
 import type { ProjectActivity } from '../api.ts'
+import { wholeNumber } from '../format.ts'
 import { RelativeTime } from '../parts/relativeTime.tsx'
 import { Sparkline } from '../parts/sparkline.tsx'
 
-const whole = new Intl.NumberFormat()
 const silentAfterMs = 86_400_000
 
 const lights = {
@@ -36,7 +36,7 @@ export function ProjectGlance({ activity }: { activity: ProjectActivity | undefi
         )}
       </p>
       <p class="today">
-        <strong>{whole.format(today)}</strong> {today === 1 ? 'visitor' : 'visitors'} today
+        <strong>{wholeNumber(today)}</strong> {today === 1 ? 'visitor' : 'visitors'} today
       </p>
       <Sparkline
         values={activity.visitors}

@@ -63,10 +63,9 @@ export function AsyncList<T>({
           <div class="empty">{empty}</div>
         ) : (
           <>
-            {arrangement && (items.length >= arrangedFrom || !isWhole || isArranged(prefix)) && (
-              <ListTools of={of} prefix={prefix} sorts={arrangement.sorts} />
-            )}
-            <Rows items={arrangement ? arranged(items, arrangement, prefix) : items}>{children}</Rows>
+            <ArrangedRows items={items} {...{ of, prefix, arrangement, isWhole }}>
+              {children}
+            </ArrangedRows>
             {query.more && !wantsAll && (
               <p>
                 <button type="button" onClick={query.more}>
@@ -78,6 +77,33 @@ export function AsyncList<T>({
         )
       }
     </AsyncView>
+  )
+}
+
+/** Items in rows, to be searched and sorted where there is an arrangement, and more of them than a glance takes in. */
+export function ArrangedRows<T>({
+  items,
+  isWhole = true,
+  of,
+  prefix = '',
+  arrangement,
+  children,
+}: {
+  items: readonly T[]
+  /** Whether there are no others. */
+  isWhole?: boolean
+  of: string
+  prefix?: string
+  arrangement: Arrangement<T> | undefined
+  children: (item: T) => ComponentChildren
+}) {
+  return (
+    <>
+      {arrangement && (items.length >= arrangedFrom || !isWhole || isArranged(prefix)) && (
+        <ListTools of={of} prefix={prefix} sorts={arrangement.sorts} />
+      )}
+      <Rows items={arrangement ? arranged(items, arrangement, prefix) : items}>{children}</Rows>
+    </>
   )
 }
 

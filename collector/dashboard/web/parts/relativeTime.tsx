@@ -1,6 +1,8 @@
+import { exactTime } from './time.ts'
+
+// Part of a sentence, which is English.
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
-const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
-const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium' })
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 
 const steps: [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['day', 86_400],
@@ -22,7 +24,7 @@ function relativeTime(at: Date, now = Date.now()): string {
 export function RelativeTime({ at }: { at: string }) {
   const date = new Date(at)
   return (
-    <time dateTime={at} title={exact.format(date)}>
+    <time dateTime={at} title={exactTime(at)}>
       {relativeTime(date)}
     </time>
   )

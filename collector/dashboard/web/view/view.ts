@@ -59,10 +59,11 @@ function writeView(params: URLSearchParams, { period, days, isCompared, filters,
   }
 }
 
-/** The query by which another page shows the same view. */
-export function viewSearch(search: string): string {
+/** The query by which another page shows the same view, narrowed by these filters. */
+export function viewSearch(search: string, filters: readonly string[] = []): string {
   const params = new URLSearchParams()
-  writeView(params, readView(search))
+  const view = readView(search)
+  writeView(params, { ...view, filters: [...new Set([...view.filters, ...filters])] })
   return params.size > 0 ? `?${params}` : ''
 }
 

@@ -143,6 +143,6 @@ function Chosen({ operation, projectId }: { operation: Operation; projectId: str
 
 /** What fits under a field; all of it is in the API documentation. */
 function firstSentence(text: string): string {
-  const [sentence] = text.split(/(?<=\.)\s/, 1)
+  const [sentence] = text.replaceAll('`', '').split(/(?<=\.)\s/, 1)
   return sentence!.length > hintMax ? `${sentence!.slice(0, hintMax)}…` : sentence!
 }

@@ -6,7 +6,7 @@ import { useQuery } from '../../useQuery.ts'
 import { records } from '../usage/amounts.ts'
 import type { EventsAsked } from './explorer.tsx'
 
-const bytes = new Intl.NumberFormat('en', { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 })
+const bytes = new Intl.NumberFormat(undefined, { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 })
 
 /** What a read would give, cost and look at, before it is made; all of it is free to know. */
 export function Cost({ asked, run }: { asked: EventsAsked; run(): Promise<void> }) {

@@ -1,12 +1,22 @@
 import type { Answer } from '../../../../../client/index.ts'
-import { downloadCsv } from '../../csv.ts'
 import { percent, wholeNumber } from '../../format.ts'
+import { CsvButton } from '../../parts/csvButton.tsx'
+import { ShareBar } from '../../parts/shareBar.tsx'
+import { Behind } from '../../view/behind.tsx'
 import { textOf } from '../../view/filterText.ts'
 
 type Steps = Answer<'getAnalyticsFunnel'>['steps']
 
 /** A funnel's steps: who got there, of all who began and of those who took the step before. */
-export function FunnelTable({ steps, isStale }: { steps: Steps; isStale: boolean }) {
+export function FunnelTable({
+  projectId,
+  steps,
+  isStale,
+}: {
+  projectId: string
+  steps: Steps
+  isStale: boolean
+}) {
   const first = steps[0]!.visitors
   const share = (visitors: number, of: number) => (of === 0 ? '–' : percent(visitors / of))
   return (
@@ -28,18 +38,16 @@ export function FunnelTable({ steps, isStale }: { steps: Steps; isStale: boolean
           {steps.map(({ filter, visitors }, index) => (
             <tr key={filter}>
               <th scope="row">
-                <span
-                  class="share"
-                  aria-hidden="true"
-                  ref={(bar) =>
-                    bar?.style.setProperty('width', `${first === 0 ? 0 : (100 * visitors) / first}%`)
-                  }
-                />
+                <ShareBar of={first === 0 ? 0 : visitors / first} />
                 <span class="text">
                   {index + 1}. {textOf(filter)}
                 </span>
               </th>
-              <td>{wholeNumber(visitors)}</td>
+              <td>
+                <Behind projectId={projectId} page="events" filter={filter}>
+                  {wholeNumber(visitors)}
+                </Behind>
+              </td>
               <td>{share(visitors, first)}</td>
               <td>{index === 0 ? '' : share(visitors, steps[index - 1]!.visitors)}</td>
             </tr>
@@ -47,18 +55,11 @@ export function FunnelTable({ steps, isStale }: { steps: Steps; isStale: boolean
         </tbody>
       </table>
       <div class="actions">
-        <button
-          type="button"
-          onClick={() =>
-            downloadCsv(
-              'funnel',
-              ['step', 'filter', 'visitors'],
-              steps.map(({ filter, visitors }, index) => [index + 1, filter, visitors]),
-            )
-          }
-        >
-          CSV
-        </button>
+        <CsvButton
+          name="funnel"
+          head={['step', 'filter', 'visitors']}
+          rows={() => steps.map(({ filter, visitors }, index) => [index + 1, filter, visitors])}
+        />
       </div>
     </section>
   )

@@ -94,7 +94,9 @@ export function Funnels({ projectId }: { projectId: string }) {
           </div>
         ) : (
           <AsyncView query={funnel} lines={6}>
-            {(found) => found && <FunnelTable steps={found.steps} isStale={funnel.isStale} />}
+            {(found) =>
+              found && <FunnelTable projectId={projectId} steps={found.steps} isStale={funnel.isStale} />
+            }
           </AsyncView>
         )}
         {isAdding && (

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { downloadCsv } from '../../csv.ts'
 import { percent, wholeNumber } from '../../format.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
+import { CsvButton } from '../../parts/csvButton.tsx'
 import {
   type Arrangement,
   arranged,
@@ -15,8 +15,10 @@ import { Page } from '../../parts/page.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { projectRole } from '../../projectRole.ts'
 import { useQuery, useQueryOf } from '../../useQuery.ts'
+import { Behind } from '../../view/behind.tsx'
+import { FilterButton } from '../../view/filterButton.tsx'
 import { textOf } from '../../view/filterText.ts'
-import { addFilter, useView } from '../../view/view.ts'
+import { useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { GoalDialog } from './goalDialog.tsx'
 
@@ -93,19 +95,20 @@ export function Goals({ projectId }: { projectId: string }) {
                     {arranged(goals, arrangement, '').map(({ name, filter, visitors, rate, events }) => (
                       <tr key={name}>
                         <th scope="row">
-                          <button
-                            type="button"
-                            class="plain"
-                            title={`Show only ${textOf(filter)}`}
-                            onClick={() => addFilter(filter)}
-                          >
-                            {name}
-                          </button>
+                          <FilterButton filters={[filter]}>{name}</FilterButton>
                           <span class="meta">{textOf(filter)}</span>
                         </th>
-                        <td>{wholeNumber(visitors)}</td>
+                        <td>
+                          <Behind projectId={projectId} page="people" filter={filter}>
+                            {wholeNumber(visitors)}
+                          </Behind>
+                        </td>
                         <td>{rate === null ? '–' : percent(rate)}</td>
-                        <td>{wholeNumber(events)}</td>
+                        <td>
+                          <Behind projectId={projectId} page="events" filter={filter}>
+                            {wholeNumber(events)}
+                          </Behind>
+                        </td>
                         {mayEdit && (
                           <td>
                             <button type="button" aria-label={`Remove ${name}`} onClick={() => remove(name)}>
@@ -118,18 +121,13 @@ export function Goals({ projectId }: { projectId: string }) {
                   </tbody>
                 </table>
                 <div class="actions">
-                  <button
-                    type="button"
-                    onClick={() =>
-                      downloadCsv(
-                        'goals',
-                        ['goal', 'filter', 'visitors', 'events'],
-                        goals.map(({ name, filter, visitors, events }) => [name, filter, visitors, events]),
-                      )
+                  <CsvButton
+                    name="goals"
+                    head={['goal', 'filter', 'visitors', 'events']}
+                    rows={() =>
+                      goals.map(({ name, filter, visitors, events }) => [name, filter, visitors, events])
                     }
-                  >
-                    CSV
-                  </button>
+                  />
                 </div>
               </section>
             )

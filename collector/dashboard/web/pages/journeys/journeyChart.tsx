@@ -1,10 +1,12 @@
 import type { Answer } from '../../../../../client/index.ts'
-import { downloadCsv } from '../../csv.ts'
 import { wholeNumber } from '../../format.ts'
+import { CsvButton } from '../../parts/csvButton.tsx'
+import { type Column, DataTable } from '../../parts/dataTable.tsx'
 import { changeParams } from '../../urlState.ts'
 import { layOut } from './layOut.ts'
 
 type Links = Answer<'getAnalyticsJourneys'>['links']
+type Step = Links[number]
 
 /** What null is called: pages that are not told apart. */
 const other = 'Other pages'
@@ -12,9 +14,11 @@ const other = 'Other pages'
 /** Journeys as a Sankey diagram, and the same as a table; a click on a page begins there. */
 export function JourneyChart({ links, isStale }: { links: Links; isStale: boolean }) {
   const { nodes, bands, width, height } = layOut(links)
-  const begin = (page: string) => changeParams((params) => params.set('start', page))
   return (
-    <section class={isStale ? 'card headline stale' : 'card headline'} aria-label="Journeys">
+    <section
+      class={isStale ? 'card headline journeys stale' : 'card headline journeys'}
+      aria-label="Journeys"
+    >
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
       <section class="table-wide" tabIndex={0} aria-label="Journeys as a diagram">
         <svg
@@ -38,58 +42,55 @@ export function JourneyChart({ links, isStale }: { links: Links; isStale: boolea
           ))}
         </svg>
       </section>
-      <div>
-        <table class="panel-rows journeys">
-          <thead>
-            <tr>
-              <th scope="col">From</th>
-              <th scope="col">To</th>
-              <th scope="col">Step</th>
-              <th scope="col">Sessions</th>
-            </tr>
-          </thead>
-          <tbody>
-            {links
-              .filter(({ to_page }) => to_page !== null)
-              .toSorted((one, other) => other.sessions - one.sessions)
-              .slice(0, 12)
-              .map(({ step, from_page, to_page, sessions }) => (
-                <tr key={`${step} ${from_page} ${to_page}`}>
-                  <th scope="row">
-                    {from_page === null ? (
-                      other
-                    ) : (
-                      <button type="button" class="plain" onClick={() => begin(from_page)}>
-                        {from_page}
-                      </button>
-                    )}
-                  </th>
-                  <td>{to_page}</td>
-                  <td>{step}</td>
-                  <td>{wholeNumber(sessions)}</td>
-                </tr>
-              ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable
+        caption="Journeys"
+        columns={columns}
+        rows={links.toSorted((one, other) => other.sessions - one.sessions)}
+        keyOf={({ step, from_page, to_page, ends }) => `${step} ${from_page} ${to_page} ${ends}`}
+      />
       <div class="actions">
-        <button
-          type="button"
-          onClick={() =>
-            downloadCsv(
-              'journeys',
-              ['step', 'from_page', 'to_page', 'ends', 'sessions'],
-              links.map(({ step, from_page, to_page, ends, sessions }) => [
-                ...[step, from_page, to_page, String(ends), sessions],
-              ]),
-            )
+        <CsvButton
+          name="journeys"
+          head={['step', 'from_page', 'to_page', 'ends', 'sessions']}
+          rows={() =>
+            links.map(({ step, from_page, to_page, ends, sessions }) => [
+              ...[step, from_page, to_page, String(ends), sessions],
+            ])
           }
-        >
-          CSV
-        </button>
+        />
       </div>
     </section>
   )
 }
 
 const nodeWidth = 10
+
+const columns: Column<Step>[] = [
+  {
+    name: 'from',
+    label: 'From',
+    value: ({ from_page }) => from_page ?? other,
+    show: ({ from_page }) =>
+      from_page === null ? (
+        other
+      ) : (
+        <button
+          type="button"
+          class="link"
+          title={`Begin at ${from_page}`}
+          onClick={() => changeParams((params) => params.set('start', from_page))}
+        >
+          {from_page}
+        </button>
+      ),
+  },
+  { name: 'to', label: 'To', value: ({ to_page, ends }) => (ends ? 'the session ends' : (to_page ?? other)) },
+  { name: 'step', label: 'Step', isNumber: true, value: ({ step }) => step },
+  {
+    name: 'sessions',
+    label: 'Sessions',
+    isNumber: true,
+    value: ({ sessions }) => sessions,
+    show: ({ sessions }) => wholeNumber(sessions),
+  },
+]

@@ -1,9 +1,10 @@
+import { wholeNumber } from '../../format.ts'
+
 /** How bytes, spans of time and counts read to operators. */
 
-const whole = new Intl.NumberFormat()
 const short = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 })
 
-export const count = (value: number | null): string => (value === null ? 'unknown' : whole.format(value))
+export const count = (value: number | null): string => (value === null ? 'unknown' : wholeNumber(value))
 
 export function bytes(value: number | null): string {
   if (value === null) return 'unknown'

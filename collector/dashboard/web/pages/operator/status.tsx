@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { OperatorStatus } from '../../../../../client/index.ts'
-import { DataTable } from '../../parts/dataTable.tsx'
+import { type Column, DataTable } from '../../parts/dataTable.tsx'
 import { Section } from '../../parts/page.tsx'
 import { RelativeTime } from '../../parts/relativeTime.tsx'
 import { bytes, count, span } from './amounts.ts'
@@ -55,6 +55,37 @@ function Store({
 /** Later than this, readers notice. */
 const lagMsMax = 10_000
 
+type Collector = OperatorStatus['collectors'][number]
+const stateOf = ({ is_shipping, lag_ms }: Collector): string | null =>
+  [is_shipping && 'Ships now', lag_ms > lagMsMax && 'Behind'].filter(Boolean).join(', ') || null
+const collectorColumns: Column<Collector>[] = [
+  {
+    ...{ name: 'machine', label: 'Machine' },
+    value: ({ hostname, collector_id }) => `${hostname} ${collector_id}`,
+    show: ({ hostname, collector_id }) => (
+      <>
+        {hostname} <code>{collector_id}</code>
+      </>
+    ),
+  },
+  {
+    ...{ name: 'state', label: 'State', value: stateOf },
+    show: (collector) => (
+      <span class={`badge ${collector.lag_ms > lagMsMax ? 'bad' : collector.is_shipping ? '' : 'quiet'}`}>
+        {stateOf(collector) ?? 'Waits'}
+      </span>
+    ),
+  },
+  {
+    ...{ name: 'lag', label: 'Lag', isNumber: true, value: ({ lag_ms }) => lag_ms },
+    show: ({ lag_ms }) => span(lag_ms),
+  },
+  {
+    ...{ name: 'reported', label: 'Reported', value: ({ reported_at }) => reported_at },
+    show: ({ reported_at }) => <RelativeTime at={reported_at} />,
+  },
+]
+
 export function Collectors({ status: { collectors } }: Part) {
   return (
     <Section
@@ -66,51 +97,52 @@ export function Collectors({ status: { collectors } }: Part) {
           <p>No machine has received events yet.</p>
         </div>
       ) : (
-        <ul class="rows">
-          {collectors.map(({ collector_id, hostname, lag_ms, reported_at, is_shipping }) => (
-            <li key={collector_id}>
-              <div>
-                <span class="name">{hostname}</span>
-                {is_shipping && <span class="badge">Ships now</span>}
-                {lag_ms > lagMsMax && <span class="badge bad">Behind</span>}
-                <p class="meta">
-                  <code>{collector_id}</code> · reported <RelativeTime at={reported_at} />
-                </p>
-              </div>
-              <p class="meta">lag {span(lag_ms)}</p>
-            </li>
-          ))}
-        </ul>
+        <DataTable
+          caption="Collectors"
+          prefix="collectors_"
+          columns={collectorColumns}
+          rows={collectors}
+          keyOf={({ collector_id }) => collector_id}
+        />
       )}
     </Section>
   )
 }
 
+type Spooled = OperatorStatus['spool'][number]
+const spoolColumns: Column<Spooled>[] = [
+  { name: 'table', label: 'Table', value: ({ table }) => table },
+  {
+    ...{ name: 'size', label: 'Waits', isNumber: true, value: (spooled) => spooled.bytes },
+    show: ({ bytes: size }) => (size === 0 ? 'nothing' : bytes(size)),
+  },
+  {
+    ...{ name: 'age', label: 'The oldest', isNumber: true, value: ({ oldest_seconds }) => oldest_seconds },
+    show: (spooled) => (spooled.bytes === 0 ? '–' : `${span(spooled.oldest_seconds * 1_000)} ago`),
+  },
+]
+
 export function Spool({ status: { spool } }: Part) {
   return (
     <Section title="Spool" lead="What this machine has acknowledged and ClickHouse does not have yet.">
-      <ul class="rows">
-        {spool.map(({ table, bytes: size, oldest_seconds }) => (
-          <li key={table}>
-            <span class="name">{table}</span>
-            <p class="meta">
-              {size === 0 ? 'Empty' : `${bytes(size)}, the oldest from ${span(oldest_seconds * 1_000)} ago`}
-            </p>
-          </li>
-        ))}
-      </ul>
+      <DataTable
+        caption="Spool"
+        prefix="spool_"
+        columns={spoolColumns}
+        rows={spool}
+        keyOf={({ table }) => table}
+      />
     </Section>
   )
 }
 
 type Job = OperatorStatus['jobs'][number]
-const jobColumns = [
-  { name: 'queue', label: 'Queue', value: ({ queue }: Job) => queue },
-  { name: 'state', label: 'State', value: ({ state }: Job) => state },
+const jobColumns: Column<Job>[] = [
+  { name: 'queue', label: 'Queue', value: ({ queue }) => queue },
+  { name: 'state', label: 'State', value: ({ state }) => state },
   {
-    ...{ name: 'count', label: 'Jobs', isNumber: true },
-    value: (job: Job) => job.count,
-    show: (job: Job) => count(job.count),
+    ...{ name: 'count', label: 'Jobs', isNumber: true, value: (job) => job.count },
+    show: (job) => count(job.count),
   },
 ]
 

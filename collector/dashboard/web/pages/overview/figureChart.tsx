@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { Answer } from '../../../../../client/index.ts'
-import { downloadCsv } from '../../csv.ts'
 import { startOf, wholeNumber } from '../../format.ts'
+import { CsvButton } from '../../parts/csvButton.tsx'
 import { type Metric, metrics } from './tiles.tsx'
 
 type Series = Answer<'getAnalyticsTimeseries'>
@@ -71,9 +71,7 @@ export function FigureChart({ series, metric }: { series: Series; metric: Metric
             </tbody>
           </table>
         </section>
-        <button type="button" onClick={() => downloadCsv(`${metric} by ${interval}`, head, rows)}>
-          CSV
-        </button>
+        <CsvButton name={`${metric} by ${interval}`} head={head} rows={() => rows} />
       </details>
     </>
   )

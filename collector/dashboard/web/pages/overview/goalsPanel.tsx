@@ -1,12 +1,12 @@
 import type { api } from '../../api.ts'
-import { downloadCsv } from '../../csv.ts'
 import { percent, wholeNumber } from '../../format.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
+import { CsvButton } from '../../parts/csvButton.tsx'
+import { ShareBar } from '../../parts/shareBar.tsx'
 import { useProjectPath } from '../../projectPath.ts'
 import { Link } from '../../router.tsx'
 import type { QueryState } from '../../useQuery.ts'
-import { textOf } from '../../view/filterText.ts'
-import { addFilter } from '../../view/view.ts'
+import { FilterButton } from '../../view/filterButton.tsx'
 
 export type Conversions = Awaited<ReturnType<typeof api.getAnalyticsConversions>>
 
@@ -34,18 +34,11 @@ export function GoalsPanel({
             <>
               <Rows conversions={found.conversions} />
               <div class="actions">
-                <button
-                  type="button"
-                  onClick={() =>
-                    downloadCsv(
-                      'goals',
-                      ['goal', 'visitors', 'events'],
-                      found.conversions.map(({ name, visitors, events }) => [name, visitors, events]),
-                    )
-                  }
-                >
-                  CSV<span class="visually-hidden"> of goals</span>
-                </button>
+                <CsvButton
+                  name="goals"
+                  head={['goal', 'visitors', 'events']}
+                  rows={() => found.conversions.map(({ name, visitors, events }) => [name, visitors, events])}
+                />
               </div>
             </>
           )
@@ -68,19 +61,8 @@ const Rows = ({ conversions }: Pick<Conversions, 'conversions'>) => (
       {conversions.map(({ name, filter, visitors, rate }) => (
         <tr key={name}>
           <th scope="row">
-            <span
-              class="share"
-              aria-hidden="true"
-              ref={(bar) => bar?.style.setProperty('width', `${100 * (rate ?? 0)}%`)}
-            />
-            <button
-              type="button"
-              class="plain"
-              title={`Show only ${textOf(filter)}`}
-              onClick={() => addFilter(filter)}
-            >
-              {name}
-            </button>
+            <ShareBar of={rate ?? 0} />
+            <FilterButton filters={[filter]}>{name}</FilterButton>
           </th>
           <td>{wholeNumber(visitors)}</td>
           <td>{rate === null ? '–' : percent(rate)}</td>

@@ -35,6 +35,10 @@ export function Live({ projectId }: { projectId: string }) {
             />
           ))}
         </div>
+        <details>
+          <summary>Minute by minute</summary>
+          <Minutes minutes={live.minutes} />
+        </details>
         <ul class="live-pages">
           {live.pages.map(({ page_path, visitors }) => (
             <li key={page_path}>
@@ -48,6 +52,36 @@ export function Live({ projectId }: { projectId: string }) {
 }
 
 type LiveFigures = Answer<'getAnalyticsLive'>
+
+const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
+
+/** What the bars show, the minute under way first. */
+const Minutes = ({ minutes }: Pick<LiveFigures, 'minutes'>) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+  <section class="table-scroll" tabIndex={0} aria-label="The last 30 minutes, minute by minute">
+    <table>
+      <thead>
+        <tr>
+          {['Minute', 'Visitors', 'Page views', 'Events'].map((name) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {minutes.toReversed().map(({ start_ms, visitors, page_views, events }) => (
+          <tr key={start_ms}>
+            <th scope="row">{timeOfDay.format(start_ms)}</th>
+            <td>{wholeNumber(visitors)}</td>
+            <td>{wholeNumber(page_views)}</td>
+            <td>{wholeNumber(events)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+)
 
 function useLive(projectId: string): LiveFigures | undefined {
   const [live, setLive] = useState<LiveFigures>()

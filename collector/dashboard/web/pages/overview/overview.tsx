@@ -1,8 +1,8 @@
-import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { Page } from '../../parts/page.tsx'
 import { isShared } from '../../shared.ts'
+import { urlChoice } from '../../urlState.ts'
 import { useQueryOf } from '../../useQuery.ts'
 import { useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
@@ -12,7 +12,7 @@ import { type Conversions, GoalsPanel } from './goalsPanel.tsx'
 import { Live } from './live.tsx'
 import { NoEvents } from './noEvents.tsx'
 import { Panels } from './panels.tsx'
-import { type Metric, Tiles } from './tiles.tsx'
+import { type Metric, metrics, Tiles } from './tiles.tsx'
 
 /** What happens on a project's sites: figures, a chart of them, and what they are made of. */
 export function Overview({
@@ -25,7 +25,7 @@ export function Overview({
   lead?: string
 }) {
   const { view, query } = useView(projectId)
-  const [metric, setMetric] = useState<Metric>('visitors')
+  const [metric, setMetric] = urlChoice('metric', Object.keys(metrics) as Metric[])
   const compare = view.isCompared ? ('previous' as const) : undefined
   const figures = useQueryOf(JSON.stringify([query, compare]), async () => {
     const asked = { ...query, compare }

@@ -1,12 +1,13 @@
 import type { Answer } from '../../../../../client/index.ts'
-import { downloadCsv } from '../../csv.ts'
 import { countryName, wholeNumber } from '../../format.ts'
-import { addFilter } from '../../view/view.ts'
+import { CsvButton } from '../../parts/csvButton.tsx'
+import { type Column, DataTable } from '../../parts/dataTable.tsx'
+import { ShareBar } from '../../parts/shareBar.tsx'
+import { FilterButton } from '../../view/filterButton.tsx'
 
 type Breakdown = Answer<'getAnalyticsBreakdown'>['breakdowns'][string]
 type Value = Breakdown['values'][number]
 
-const isField = (name: string) => (value: string) => `${name}:eq:${value}`
 const yesOrNo = (value: string) => (value === 'true' ? 'Identified' : 'Not identified')
 
 /** What panels can be by: what it is called, how a value reads, what one without reads as, and the filter of a row. */
@@ -50,11 +51,14 @@ function secondColumn(dimension: Dimension, { sessions }: Value): keyof typeof c
 export function PanelRows({
   dimension,
   breakdown: { values, has_more },
+  isWhole,
   showAll,
 }: {
   dimension: Dimension
   breakdown: Breakdown
-  showAll: (() => void) | undefined
+  /** Whether these are more than a glance takes in, and so can be searched and sorted. */
+  isWhole: boolean
+  showAll(): void
 }) {
   if (values.length === 0) return <p class="meta">Nothing in this period.</p>
   const of: {
@@ -67,66 +71,69 @@ export function PanelRows({
   const secondOf = (row: Value) => row[second] ?? 0
   const most = Math.max(...values.map(({ visitors }) => visitors))
   const textOf = (value: string | null) => (value === null ? of.none : (of.text?.(value) ?? value))
-  const filter = (value: string) => {
-    for (const part of of.filter?.(value) ?? [isField(dimension)(value)]) addFilter(part)
-  }
+  const filtersOf = (value: string) => of.filter?.(value) ?? [`${dimension}:eq:${value}`]
+  const name = ({ value }: Value) =>
+    value === null ? (
+      <span class="meta">{of.none}</span>
+    ) : (
+      <FilterButton filters={filtersOf(value)} title={textOf(value)}>
+        {textOf(value)}
+      </FilterButton>
+    )
   return (
     <>
-      <table class="panel-rows">
-        <thead>
-          <tr>
-            <th scope="col">{of.name}</th>
-            <th scope="col">Visitors</th>
-            <th scope="col">{columnNames[second]}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {values.map((row) => (
-            <tr key={row.value}>
-              <th scope="row">
-                <span
-                  class="share"
-                  aria-hidden="true"
-                  ref={(bar) => bar?.style.setProperty('width', `${(100 * row.visitors) / most}%`)}
-                />
-                {row.value === null ? (
-                  <span class="meta">{textOf(null)}</span>
-                ) : (
-                  <button
-                    type="button"
-                    class="plain"
-                    title={`Show only ${textOf(row.value)}`}
-                    onClick={() => filter(row.value!)}
-                  >
-                    {textOf(row.value)}
-                  </button>
-                )}
-              </th>
-              <td>{wholeNumber(row.visitors)}</td>
-              <td>{wholeNumber(secondOf(row))}</td>
+      {isWhole ? (
+        <DataTable
+          caption={of.name}
+          prefix={`${dimension}_`}
+          columns={[
+            { name: 'value', label: of.name, value: ({ value }) => textOf(value), show: name },
+            countColumn('visitors', 'Visitors', ({ visitors }) => visitors),
+            countColumn(second, columnNames[second], secondOf),
+          ]}
+          rows={values}
+          keyOf={({ value }) => String(value)}
+        />
+      ) : (
+        <table class="panel-rows">
+          <thead>
+            <tr>
+              <th scope="col">{of.name}</th>
+              <th scope="col">Visitors</th>
+              <th scope="col">{columnNames[second]}</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {values.map((row) => (
+              <tr key={row.value}>
+                <th scope="row">
+                  <ShareBar of={row.visitors / most} />
+                  {name(row)}
+                </th>
+                <td>{wholeNumber(row.visitors)}</td>
+                <td>{wholeNumber(secondOf(row))}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
       <div class="actions">
-        {has_more && showAll && (
+        {has_more && !isWhole && (
           <button type="button" onClick={showAll}>
             Show more
           </button>
         )}
-        <button
-          type="button"
-          onClick={() =>
-            downloadCsv(
-              dimension,
-              [dimension, 'visitors', second],
-              values.map((row) => [row.value, row.visitors, secondOf(row)]),
-            )
-          }
-        >
-          CSV<span class="visually-hidden"> of {dimension}</span>
-        </button>
+        <CsvButton
+          name={dimension}
+          head={[dimension, 'visitors', second]}
+          rows={() => values.map((row) => [row.value, row.visitors, secondOf(row)])}
+        />
       </div>
     </>
   )
 }
+
+const countColumn = (name: string, label: string, value: (row: Value) => number): Column<Value> => ({
+  ...{ name, label, isNumber: true, value },
+  show: (row) => wholeNumber(value(row)),
+})

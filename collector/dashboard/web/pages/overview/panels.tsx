@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { isShared } from '../../shared.ts'
+import { setUrl, urlChoice, urlValue } from '../../urlState.ts'
 import { useQueryOf } from '../../useQuery.ts'
 import type { ViewQuery } from '../../view/view.ts'
 import { CountryMap } from './countryMap.tsx'
@@ -19,6 +19,11 @@ const panels: { title: string; dimensions: Dimension[] }[] = [
 
 const firstOnes = [...panels.map(({ dimensions: [first] }) => first!), 'page_host']
 const limit = 8
+const wholeLimit = 200
+/** The parameter of the address that names the dimension of which more is shown. */
+const whole = 'all'
+/** The one that says by which dimension a panel is shown. */
+const parameterOf = (title: string): string => title.toLowerCase()
 
 /** What the events are made of: the most frequent values of what each panel is by. */
 export function Panels({ query, children }: { query: ViewQuery; children: ComponentChildren }) {
@@ -67,13 +72,15 @@ function Panel({
   first: Breakdown
   query: ViewQuery
 }) {
-  const [shown, setShown] = useState(choices[0]!)
-  const [isWhole, setWhole] = useState(false)
+  const [shown] = urlChoice(parameterOf(title), choices)
+  const isWhole = urlValue(whole) === shown
   const isFirst = shown === choices[0] && !isWhole
   const other = useQueryOf(JSON.stringify([query, isFirst ? null : shown, isWhole]), async () => {
     if (isFirst) return null
-    const asked = { ...query, dimensions: shown, limit: isWhole ? 200 : limit }
-    return { of: shown, breakdown: (await api.getAnalyticsBreakdown(asked)).breakdowns[shown]! }
+    const dimensions = shown === 'referrer_host' ? `${shown},page_host` : shown
+    const asked = { ...query, dimensions, limit: isWhole ? wholeLimit : limit }
+    const { breakdowns } = await api.getAnalyticsBreakdown(asked)
+    return { of: shown, breakdown: withoutOwnHosts(breakdowns, shown) }
   })
   // What was asked for before is of another dimension.
   const found = isFirst ? first : other.value?.of === shown ? other.value.breakdown : undefined
@@ -81,16 +88,18 @@ function Panel({
     <section class="card panel" aria-label={title}>
       <header class="panel-header">
         <h2>{title}</h2>
-        <fieldset class="bare tabs" aria-label={`${title} by`}>
+        <fieldset class="bare choices" aria-label={`${title} by`}>
           {choices.map((dimension) => (
             <button
               key={dimension}
               type="button"
               aria-pressed={dimension === shown}
-              onClick={() => {
-                setShown(dimension)
-                setWhole(false)
-              }}
+              onClick={() =>
+                setUrl(
+                  { [parameterOf(title)]: dimension === choices[0] ? '' : dimension, [whole]: '' },
+                  { replace: true },
+                )
+              }
             >
               {dimensions[dimension].name}
             </button>
@@ -103,7 +112,8 @@ function Panel({
           <PanelRows
             dimension={shown}
             breakdown={breakdown}
-            showAll={isWhole ? undefined : () => setWhole(true)}
+            isWhole={isWhole}
+            showAll={() => setUrl({ [whole]: shown })}
           />
         )}
       </AsyncView>

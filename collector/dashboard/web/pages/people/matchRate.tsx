@@ -1,8 +1,10 @@
 import { api } from '../../api.ts'
+import { percent } from '../../format.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { DataTable } from '../../parts/dataTable.tsx'
 import { urlChoice } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
+import { FilterButton } from '../../view/filterButton.tsx'
 import type { ViewQuery } from '../../view/view.ts'
 import { records } from '../usage/amounts.ts'
 
@@ -23,7 +25,6 @@ interface Rate {
   known: number
 }
 
-const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
 const rateOf = ({ events, known }: Rate): number => (events === 0 ? 0 : known / events)
 
 /** How many events are of known visitors, by page, source or whatever else; free. */
@@ -75,7 +76,19 @@ function Rates({ query, group }: { query: ViewQuery; group: Group }) {
           <DataTable
             caption="Match rate"
             columns={[
-              { name: 'value', label: groups[group], value: ({ value }: Rate) => value },
+              {
+                name: 'value',
+                label: groups[group],
+                value: ({ value }: Rate) => value,
+                show: ({ value }: Rate) =>
+                  value === null ? (
+                    <span class="nothing">–</span>
+                  ) : (
+                    <FilterButton filters={[`${group}:eq:${value}`]} title={value}>
+                      {value}
+                    </FilterButton>
+                  ),
+              },
               {
                 name: 'events',
                 label: 'Events',
@@ -95,7 +108,7 @@ function Rates({ query, group }: { query: ViewQuery; group: Group }) {
                 label: 'Match rate',
                 isNumber: true,
                 value: rateOf,
-                show: (rate: Rate) => percent.format(rateOf(rate)),
+                show: (rate: Rate) => percent(rateOf(rate)),
               },
             ]}
             rows={rows}

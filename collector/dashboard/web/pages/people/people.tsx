@@ -1,4 +1,5 @@
 import { api } from '../../api.ts'
+import { percent } from '../../format.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { Page } from '../../parts/page.tsx'
 import { TabPanel, Tabs } from '../../parts/tabs.tsx'
@@ -6,7 +7,7 @@ import { projectRole } from '../../projectRole.ts'
 import { isOrganizationAdmin, useSession } from '../../session.ts'
 import { urlChoice } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
-import { useView } from '../../view/view.ts'
+import { useView, type ViewQuery } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { records } from '../usage/amounts.ts'
 import { IdentityExplorer } from './identityExplorer.tsx'
@@ -29,8 +30,6 @@ export function People({ projectId }: { projectId: string }) {
   const session = useSession()
   const role = useQuery(() => projectRole(projectId))
   const mayLook = isOrganizationAdmin(session) || role.value === 'admin'
-  const { start_ms, end_ms } = query
-  const window = { project_id: projectId, start_ms, end_ms }
   const key = JSON.stringify(view)
   return (
     <Page
@@ -40,7 +39,7 @@ export function People({ projectId }: { projectId: string }) {
       <div class="wide">
         <Tabs set="people" label="People" tabs={tabs} current={tab} choose={choose} />
         {tab !== 'identity' && <ViewBar view={view} hasComparison={false} />}
-        {tab !== 'identity' && <Known key={key} window={window} />}
+        {tab !== 'identity' && <Known key={key} query={query} />}
         {tabNames.map((name) => (
           <TabPanel key={name} set="people" tab={name} current={tab}>
             {name === tab && name === 'rates' && <MatchRate key={key} query={query} />}
@@ -57,7 +56,7 @@ export function People({ projectId }: { projectId: string }) {
                   ) : (
                     <Visitors
                       key={`${name} ${key}`}
-                      window={window}
+                      query={query}
                       kind={name === 'people' ? 'buyers' : 'accounts'}
                     />
                   )
@@ -71,33 +70,28 @@ export function People({ projectId }: { projectId: string }) {
   )
 }
 
-export interface ProjectWindow {
-  project_id: string
-  start_ms: number
-  end_ms: number
-}
-
-const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
-
-/** How many of the period's visitors are known; free. */
-function Known({ window }: { window: ProjectWindow }) {
+/** How many of the period's visitors are known, whatever the filters; free. */
+function Known({ query: { filter, ...window } }: { query: ViewQuery }) {
   const statistics = useQuery(async () => (await api.getResolutionStatistics(window)).total)
   return (
     <AsyncView query={statistics} lines={2}>
       {({ visitors, resolved_visitors, people, visitor_rate }) => (
-        <dl class="totals known">
-          {Object.entries({
-            Browsers: records(visitors),
-            'Of these known': records(resolved_visitors),
-            'Match rate': visitor_rate === null ? '–' : percent.format(visitor_rate),
-            People: records(people),
-          }).map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-        </dl>
+        <>
+          <dl class="totals known">
+            {Object.entries({
+              Browsers: records(visitors),
+              'Of these known': records(resolved_visitors),
+              'Match rate': visitor_rate === null ? '–' : percent(visitor_rate),
+              People: records(people),
+            }).map(([name, value]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </div>
+            ))}
+          </dl>
+          {filter && <p class="hint">Of the whole period: the filters narrow what stands below.</p>}
+        </>
       )}
     </AsyncView>
   )

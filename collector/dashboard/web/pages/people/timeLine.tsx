@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { ApiError, api, messageOf } from '../../api.ts'
 import { costOf, usePrices } from '../../parts/prices.ts'
 import { exactTime } from '../../parts/time.ts'
-import type { ProjectWindow } from './people.tsx'
+import type { ViewQuery } from '../../view/view.ts'
 
 const eventsMax = 200
 
@@ -22,7 +22,7 @@ export function TimeLine({
 }: {
   projectId: string
   cookieId: string
-  window: Pick<ProjectWindow, 'start_ms' | 'end_ms'>
+  window: Pick<ViewQuery, 'start_ms' | 'end_ms'>
 }) {
   const prices = usePrices()
   const [sessions, setSessions] = useState<TimeLineEvent[][] | null>(null)

@@ -6,8 +6,8 @@ import { Facts } from '../../parts/facts.tsx'
 import { costOf, usePrices } from '../../parts/prices.ts'
 import { exactTime } from '../../parts/time.ts'
 import { setUrl, urlValue } from '../../urlState.ts'
+import type { ViewQuery } from '../../view/view.ts'
 import { textOfValue, textsOf } from '../events/eventRow.ts'
-import type { ProjectWindow } from './people.tsx'
 import { TimeLine } from './timeLine.tsx'
 
 type Row = Record<string, unknown>
@@ -33,8 +33,8 @@ const further: Record<Kind, readonly string[]> = {
   accounts: ['cookie_id', 'company_revenue_range', 'company_country', 'company_linkedin_url'],
 }
 
-/** The latest people or companies of a period, once the reader has said to pay for them. */
-export function Visitors({ window, kind }: { window: ProjectWindow; kind: Kind }) {
+/** The latest people or companies of a view, once the reader has said to pay for them. */
+export function Visitors({ query, kind }: { query: ViewQuery; kind: Kind }) {
   const prices = usePrices()
   const limit = limits.includes(urlValue('limit')) ? urlValue('limit') : limits[0]!
   const [rows, setRows] = useState<Row[] | null>(null)
@@ -46,7 +46,7 @@ export function Visitors({ window, kind }: { window: ProjectWindow; kind: Kind }
     setFault('')
     try {
       const { visitors } = await api.listVisitorsWithFullProfile({
-        ...window,
+        ...query,
         ...{ kind, limit: Number(limit), select: select.join(',') },
       })
       setRows(visitors as Row[])
@@ -107,7 +107,7 @@ export function Visitors({ window, kind }: { window: ProjectWindow; kind: Kind }
           class="side-dialog"
         >
           <Facts of={textsOf(Object.fromEntries(select.map((name) => [name, shown[name]])))} />
-          <TimeLine projectId={window.project_id} cookieId={String(shown.cookie_id)} window={window} />
+          <TimeLine projectId={query.project_id} cookieId={String(shown.cookie_id)} window={query} />
           <div class="actions">
             <button
               type="button"

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { type Activity, api, type Pixel } from '../../api.ts'
+import { wholeNumber } from '../../format.ts'
 import { Section } from '../../parts/page.tsx'
 import { RelativeTime } from '../../parts/relativeTime.tsx'
 
@@ -73,7 +74,7 @@ const stateOf = ({ first_event_at, last_event_at, last_refusal }: Activity): key
   return first_event_at ? 'lit' : 'waiting'
 }
 
-const count = (n: number, what: string): string => `${n.toLocaleString('en')} ${what}${n === 1 ? '' : 's'}`
+const count = (n: number, what: string): string => `${wholeNumber(n)} ${what}${n === 1 ? '' : 's'}`
 
 /** The pixel's activity, asked again and again while the page is seen. A hook. */
 function useActivity(pixelId: string): { activity: Activity | null; isAway: boolean } {

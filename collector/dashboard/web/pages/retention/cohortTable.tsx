@@ -1,6 +1,6 @@
 import type { Answer } from '../../../../../client/index.ts'
-import { downloadCsv } from '../../csv.ts'
 import { percent, startOf, wholeNumber } from '../../format.ts'
+import { CsvButton } from '../../parts/csvButton.tsx'
 
 type Retention = Answer<'getAnalyticsRetention'>
 
@@ -54,22 +54,17 @@ export function CohortTable({
         </table>
       </section>
       <div class="actions">
-        <button
-          type="button"
-          onClick={() =>
-            downloadCsv(
-              'retention',
-              ['first_seen', 'visitors', ...after.map((index) => `plus_${index}`)],
-              filled.map(({ start_ms, visitors, returned }) => [
-                new Date(start_ms).toISOString(),
-                visitors,
-                ...returned,
-              ]),
-            )
+        <CsvButton
+          name="retention"
+          head={['first_seen', 'visitors', ...after.map((index) => `plus_${index}`)]}
+          rows={() =>
+            filled.map(({ start_ms, visitors, returned }) => [
+              new Date(start_ms).toISOString(),
+              visitors,
+              ...returned,
+            ])
           }
-        >
-          CSV
-        </button>
+        />
       </div>
     </section>
   )

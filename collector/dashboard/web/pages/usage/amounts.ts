@@ -1,12 +1,13 @@
+import { wholeNumber } from '../../format.ts'
+
 /** How numbers of records and amounts of money read. */
 
-const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
-const whole = new Intl.NumberFormat('en-US')
+const dollars = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD' })
 
 export const money = (micros: number): string =>
-  micros > 0 && micros < 10_000 ? 'under $0.01' : dollars.format(micros / 1e6)
+  micros > 0 && micros < 10_000 ? `under ${dollars.format(0.01)}` : dollars.format(micros / 1e6)
 
-export const records = (count: number): string => whole.format(count)
+export const records = wholeNumber
 
 /** The meters' names, as the reader knows them from prices. */
 export const meterNames: Record<string, string> = {

@@ -1,5 +1,6 @@
 import { api, type DailyUsage, type UsageCounts, type UsageQuery } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
+import { DataTable } from '../../parts/dataTable.tsx'
 import { Section } from '../../parts/page.tsx'
 import { useQuery } from '../../useQuery.ts'
 import { meterNames, money, nameOfMeter, records } from './amounts.ts'
@@ -53,68 +54,59 @@ function Found({ daily, days }: { daily: DailyUsage[]; days: string[] }) {
           return { name: nameOfMeter(meter), values: days.map((day) => ofDay.get(day) ?? 0) }
         })}
       />
-      <Table
+      <DataTable
         caption="By meter"
-        head="Meter"
-        rows={used.map((meter) => [
-          nameOfMeter(meter),
-          sumOf(daily.filter((usage) => usage.meter === meter)),
-          { meter },
-        ])}
+        prefix="meters_"
+        columns={[meterColumn, ...countColumns]}
+        rows={used.map((meter) => ({ meter, ...sumOf(daily.filter((usage) => usage.meter === meter)) }))}
+        keyOf={({ meter }) => meter}
       />
       <details>
         <summary>By day</summary>
-        <Table
+        <DataTable
           caption="By day and meter"
-          head="Day"
-          rows={daily
-            .toReversed()
-            .map((usage) => [
-              `${usage.date} · ${nameOfMeter(usage.meter)}`,
-              usage,
-              { day: usage.date, meter: usage.meter },
-            ])}
+          prefix="days_"
+          columns={[
+            { name: 'day', label: 'Day', value: ({ day = '' }: Charged) => day },
+            meterColumn,
+            ...countColumns,
+          ]}
+          rows={daily.toReversed().map(({ date, ...usage }) => ({ day: date, ...usage }))}
+          keyOf={({ day, meter }) => `${day} ${meter}`}
         />
       </details>
     </div>
   )
 }
 
-function Table({
-  caption,
-  head,
-  rows,
-}: {
-  caption: string
-  head: string
-  rows: [name: string, counts: UsageCounts, of: { day?: string; meter: string }][]
-}) {
-  return (
-    <table>
-      <caption class="visually-hidden">{caption}</caption>
-      <thead>
-        <tr>
-          <th scope="col">{head}</th>
-          <th scope="col">Records</th>
-          <th scope="col">Of these free</th>
-          <th scope="col">Cost</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(([name, counts, of]) => (
-          <tr key={name}>
-            <th scope="row">{name}</th>
-            <td>
-              <ChargedRequests of={of}>{records(counts.records)}</ChargedRequests>
-            </td>
-            <td>{records(counts.free_records)}</td>
-            <td>{money(counts.amount_micros)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  )
+/** What was charged on a meter; without `day` in all of the days. */
+type Charged = UsageCounts & { meter: string; day?: string }
+
+const meterColumn = {
+  name: 'meter',
+  label: 'Meter',
+  value: ({ meter }: Charged) => nameOfMeter(meter),
 }
+
+const countColumns = [
+  {
+    ...{ name: 'records', label: 'Records', isNumber: true },
+    value: (charged: Charged) => charged.records,
+    show: ({ records: count, meter, day }: Charged) => (
+      <ChargedRequests of={{ ...(day && { day }), meter }}>{records(count)}</ChargedRequests>
+    ),
+  },
+  {
+    ...{ name: 'free', label: 'Of these free', isNumber: true },
+    value: ({ free_records }: Charged) => free_records,
+    show: ({ free_records }: Charged) => records(free_records),
+  },
+  {
+    ...{ name: 'cost', label: 'Cost', isNumber: true },
+    value: ({ amount_micros }: Charged) => amount_micros,
+    show: ({ amount_micros }: Charged) => money(amount_micros),
+  },
+]
 
 const sumOf = (usages: UsageCounts[]): UsageCounts =>
   usages.reduce<UsageCounts>(

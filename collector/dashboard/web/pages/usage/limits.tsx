@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { api, type Limits as LimitsState, type OwnProject } from '../../api.ts'
-import { AsyncView } from '../../parts/asyncView.tsx'
+import { ArrangedRows, AsyncView } from '../../parts/asyncView.tsx'
+import { type Arrangement, byLargest, byText } from '../../parts/listTools.tsx'
 import { Section } from '../../parts/page.tsx'
 import { RelativeTime } from '../../parts/relativeTime.tsx'
 import { useQuery } from '../../useQuery.ts'
@@ -60,8 +61,16 @@ function Found({
             <p>No budget: a month may cost any amount.</p>
           </div>
         ) : (
-          <ul class="rows">
-            {found.budgets.map(({ project_id, monthly_micros, spent_micros, alerts }) => (
+          <ArrangedRows
+            items={found.budgets}
+            of="budgets"
+            prefix="budgets_"
+            arrangement={arrangementOf<BudgetUse>({
+              nameOf: ({ project_id }) => nameOf(project_id),
+              usedOf: ({ spent_micros, monthly_micros }) => spent_micros / monthly_micros,
+            })}
+          >
+            {({ project_id, monthly_micros, spent_micros, alerts }) => (
               <Used
                 key={project_id}
                 alerts={alerts}
@@ -71,8 +80,8 @@ function Found({
                 format={money}
                 period="this month"
               />
-            ))}
-          </ul>
+            )}
+          </ArrangedRows>
         )}
       </Section>
       <Section
@@ -89,24 +98,17 @@ function Found({
             <p>No limit: any number of records may be read.</p>
           </div>
         ) : (
-          <ul class="rows">
-            {found.limits.flatMap(({ meter, daily_records, monthly_records, used_today, used_this_month }) =>
-              [
-                { period: 'today', most: daily_records, used: used_today },
-                { period: 'this month', most: monthly_records, used: used_this_month },
-              ].map(
-                ({ period, most, used }) =>
-                  most !== null && (
-                    <Used
-                      key={`${meter} ${period}`}
-                      name={nameOfMeter(meter)}
-                      {...{ used, most, period }}
-                      format={records}
-                    />
-                  ),
-              ),
-            )}
-          </ul>
+          <ArrangedRows
+            items={limitsOf(found)}
+            of="limits"
+            prefix="limits_"
+            arrangement={arrangementOf<LimitUse>({
+              nameOf: ({ name }) => name,
+              usedOf: ({ used, most }) => used / most,
+            })}
+          >
+            {(limit) => <Used key={`${limit.name} ${limit.period}`} {...limit} format={records} />}
+          </ArrangedRows>
         )}
       </Section>
       {open === 'budget' && (
@@ -116,6 +118,44 @@ function Found({
     </>
   )
 }
+
+type BudgetUse = LimitsState['budgets'][number]
+
+interface LimitUse {
+  /** Of the meter. */
+  name: string
+  used: number
+  most: number
+  period: string
+}
+
+/** The limits of a day and of a month, one by one. */
+const limitsOf = ({ limits }: LimitsState): LimitUse[] =>
+  limits.flatMap(({ meter, daily_records, monthly_records, used_today, used_this_month }) => {
+    const name = nameOfMeter(meter)
+    return [
+      ...(daily_records === null ? [] : [{ name, used: used_today, most: daily_records, period: 'today' }]),
+      ...(monthly_records === null
+        ? []
+        : [{ name, used: used_this_month, most: monthly_records, period: 'this month' }]),
+    ]
+  })
+
+/** Of what has a name, and of which a share is used. */
+const arrangementOf = <T,>({
+  nameOf,
+  usedOf,
+}: {
+  nameOf(item: T): string
+  usedOf(item: T): number
+}): Arrangement<T> => ({
+  text: nameOf,
+  sorts: {
+    set: { label: 'In their order' },
+    name: { label: 'By name', compare: byText(nameOf) },
+    used: { label: 'Most used up first', compare: byLargest(usedOf) },
+  },
+})
 
 function Used({
   name,
@@ -130,7 +170,7 @@ function Used({
   most: number
   format(amount: number): string
   period: string
-  alerts?: LimitsState['budgets'][number]['alerts']
+  alerts?: BudgetUse['alerts']
 }) {
   return (
     <li>
