@@ -3,6 +3,7 @@ import { ApiError, api, messageOf } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { costOf, usePrices } from '../../parts/prices.ts'
 import { useQuery } from '../../useQuery.ts'
+import { NoEvents } from '../../view/noEvents.tsx'
 import { records } from '../usage/amounts.ts'
 import type { EventsAsked } from './explorer.tsx'
 
@@ -32,16 +33,16 @@ export function Cost({ asked, run }: { asked: EventsAsked; run(): Promise<void> 
     }
   }
   return (
-    <div class="empty">
-      <AsyncView query={known} lines={2}>
+    <>
+      <AsyncView query={known} lines={4}>
         {({ total, estimate }) =>
           total === 0 ? (
             <>
-              <h2>No event matches</h2>
-              <p>Choose a longer period, or take a filter away. What was rejected is under Live.</p>
+              <NoEvents projectId={asked.project_id} />
+              <p class="hint">What was rejected is under Live.</p>
             </>
           ) : (
-            <>
+            <div class="empty">
               <h2>
                 <span class="number">{records(total)}</span> {total === 1 ? 'event matches' : 'events match'}
               </h2>
@@ -53,7 +54,7 @@ export function Cost({ asked, run }: { asked: EventsAsked; run(): Promise<void> 
               <button type="button" class="primary" aria-disabled={isRunning} onClick={start}>
                 {isRunning ? 'One moment…' : `Read ${records(Math.min(total, limit))} events`}
               </button>
-            </>
+            </div>
           )
         }
       </AsyncView>
@@ -62,7 +63,7 @@ export function Cost({ asked, run }: { asked: EventsAsked; run(): Promise<void> 
           {fault}
         </p>
       )}
-    </div>
+    </>
   )
 }
 

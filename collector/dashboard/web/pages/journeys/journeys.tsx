@@ -3,6 +3,7 @@ import { AsyncView } from '../../parts/asyncView.tsx'
 import { Page } from '../../parts/page.tsx'
 import { changeParams, useParams } from '../../urlState.ts'
 import { useQueryOf } from '../../useQuery.ts'
+import { NoEvents } from '../../view/noEvents.tsx'
 import { useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { JourneyChart } from './journeyChart.tsx'
@@ -27,7 +28,7 @@ export function Journeys({ projectId }: { projectId: string }) {
         <AsyncView query={journeys} lines={10}>
           {({ links }) =>
             links.length === 0 ? (
-              <div class="empty">No session has seen a page in this period.</div>
+              <NoEvents projectId={projectId} />
             ) : (
               <JourneyChart links={links} isStale={journeys.isStale} />
             )

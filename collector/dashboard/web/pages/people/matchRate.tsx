@@ -5,6 +5,7 @@ import { DataTable } from '../../parts/dataTable.tsx'
 import { urlChoice } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
 import { FilterButton } from '../../view/filterButton.tsx'
+import { NoEvents } from '../../view/noEvents.tsx'
 import type { ViewQuery } from '../../view/view.ts'
 import { records } from '../usage/amounts.ts'
 
@@ -68,10 +69,7 @@ function Rates({ query, group }: { query: ViewQuery; group: Group }) {
     <AsyncView query={rates}>
       {(rows) =>
         rows.length === 0 ? (
-          <div class="empty">
-            <h2>No events</h2>
-            <p>None in this period. Choose a longer one.</p>
-          </div>
+          <NoEvents projectId={query.project_id} />
         ) : (
           <DataTable
             caption="Match rate"

@@ -1,21 +1,24 @@
 import type { Answer } from '../../../../../client/index.ts'
 import { percent, startOf, wholeNumber } from '../../format.ts'
 import { CsvButton } from '../../parts/csvButton.tsx'
+import { NoEvents } from '../../view/noEvents.tsx'
 
 type Retention = Answer<'getAnalyticsRetention'>
 
 /** Cohorts as rows, the intervals after as columns; the more come again, the stronger the color. */
 export function CohortTable({
+  projectId,
   interval,
   cohorts,
   isStale,
 }: {
+  projectId: string
   interval: Retention['interval']
   cohorts: Retention['cohorts']
   isStale: boolean
 }) {
   const filled = cohorts.filter(({ visitors }) => visitors > 0)
-  if (filled.length === 0) return <div class="empty">Nobody was seen in this period.</div>
+  if (filled.length === 0) return <NoEvents projectId={projectId} />
   const columns = Math.max(...filled.map(({ returned }) => returned.length))
   const after = Array.from({ length: columns }, (_, index) => index)
   return (

@@ -40,7 +40,12 @@ export function Retention({ projectId }: { projectId: string }) {
         </ViewBar>
         <AsyncView query={retention} lines={8}>
           {({ interval, cohorts }) => (
-            <CohortTable interval={interval} cohorts={cohorts} isStale={retention.isStale} />
+            <CohortTable
+              projectId={projectId}
+              interval={interval}
+              cohorts={cohorts}
+              isStale={retention.isStale}
+            />
           )}
         </AsyncView>
       </div>

@@ -1,12 +1,27 @@
-import { api } from '../../api.ts'
-import { AsyncView } from '../../parts/asyncView.tsx'
-import { Link } from '../../router.tsx'
-import { useSession } from '../../session.ts'
-import { useQuery } from '../../useQuery.ts'
-import { changeView } from '../../view/view.ts'
+import { api } from '../api.ts'
+import { AsyncView } from '../parts/asyncView.tsx'
+import { Link } from '../router.tsx'
+import { useSession } from '../session.ts'
+import { useQuery } from '../useQuery.ts'
+import { changeView, useView } from './view.ts'
 
-/** Where there is nothing to see yet: what to do next. */
+/** Where a view shows nothing: what to do next. */
 export function NoEvents({ projectId }: { projectId: string }) {
+  const { filters } = useView(projectId).view
+  return filters.length > 0 ? <NoneMatches /> : <NoneYet projectId={projectId} />
+}
+
+const NoneMatches = () => (
+  <div class="empty">
+    <h2>No event matches</h2>
+    <p>Choose a longer period, or take a filter away.</p>
+    <button type="button" onClick={() => changeView({ filters: [] })}>
+      Remove all filters
+    </button>
+  </div>
+)
+
+function NoneYet({ projectId }: { projectId: string }) {
   const { organization } = useSession()
   const pixels = useQuery(() => api.listPixels({ project_id: projectId }))
   const project = `/${organization.organization_id}/projects/${projectId}`
