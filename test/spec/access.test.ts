@@ -57,6 +57,7 @@ test('what is for anyone is listed here', () => {
       'GET /email-change/:token',
       'GET /share/:share_id',
       'GET /unsubscribe/:token',
+      'GET /explorer',
       'GET /:organization_id(^[0-9a-fA-F-]{36}$)',
       'GET /:organization_id(^[0-9a-fA-F-]{36}$)/*',
       'GET /dashboard/assets/:file',

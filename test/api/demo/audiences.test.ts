@@ -10,6 +10,8 @@ let service: Service
 beforeAll(async () => {
   env = await ownDatabases()
   service = await startService({ env, hasSample: true })
+  // Until then the demo uses the service itself, once, where nobody has yet.
+  await waitFor('the welcome', () => service.output().includes('Footfall is up'), 120_000)
 }, 180_000)
 afterAll(() => service?.stop())
 
@@ -96,7 +98,6 @@ test('exports and a webhook have a past, with every failed record; nothing of it
 })
 
 test('what was asked, rejected and came again on the first start is told as it was', async () => {
-  await waitFor('the welcome', () => service.output().includes('Footfall is up'), 30_000)
   const { requests } = await waitFor('the log', async () => {
     const found = await list('/requests?charged=true')
     return found.requests.length >= 2 ? found : null
