@@ -36,3 +36,30 @@ test('a connection that goes silent is noticed: what was announced meanwhile is 
     await postgres.end()
   }
 })
+
+test('a try that fails, or whose connection ends meanwhile, leaves no other connection behind', async () => {
+  const url = await newPostgresDatabase()
+  const postgres = openPostgres(url, () => {})
+  const theirs =
+    "FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'footfall test_leak'"
+  const listeners = async () => (await postgres.query(`SELECT pid ${theirs}`)).rowCount
+  const endListeners = () => postgres.query(`SELECT pg_terminate_backend(pid) ${theirs}`)
+  let loads = 0
+  const listening = await listenNotify({
+    ...{ url, channel: 'test_leak' },
+    async load() {
+      loads++
+      if (loads === 2) await endListeners()
+      if (loads > 1 && loads < 5) throw new Error('too busy to be read from')
+    },
+    changed() {},
+  })
+  try {
+    await endListeners()
+    await waitFor('everything to be read', () => loads >= 5)
+    await waitFor('one connection', async () => (await listeners()) === 1)
+  } finally {
+    await listening.close()
+    await postgres.end()
+  }
+})

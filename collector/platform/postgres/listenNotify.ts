@@ -44,18 +44,34 @@ export async function listenNotify(options: ListenOptions): Promise<{ close(): P
   let heartbeats = 0
   const keeping = kept?.save ? keepUpToDate(kept.save) : null
 
+  /** Ends it at our side, for at the other nobody may be left to say goodbye. */
+  const cut = () => listener.connection.stream.destroy()
+
   const listen = async () => {
+    let isEnded = false
+    let hasBegun = false
     listener = new pg.Client({
-      ...{ connectionString: url, keepAlive: true },
+      ...{ connectionString: url, application_name: `footfall ${channel}`, keepAlive: true },
       ...{ connectionTimeoutMillis: answerMsMax, query_timeout: answerMsMax },
     })
     listener.on('error', () => {})
-    listener.on('end', () => void again())
+    listener.on('end', () => {
+      isEnded = true
+      // Whoever waits for a try that fails begins the next one: two would be two connections ever after.
+      if (hasBegun) void again()
+    })
     listener.on('notification', ({ payload }) => void take(payload!))
-    await listener.connect()
-    await listener.query(`LISTEN ${channel}`)
-    // Read after LISTEN, so that no change falls in between.
-    await load()
+    try {
+      await listener.connect()
+      await listener.query(`LISTEN ${channel}`)
+      // Read after LISTEN, so that no change falls in between.
+      await load()
+      if (isEnded) throw new Error('Connection terminated while it was begun')
+      hasBegun = true
+    } catch (error) {
+      cut()
+      throw error
+    }
     keeping?.changed()
   }
 
@@ -66,8 +82,7 @@ export async function listenNotify(options: ListenOptions): Promise<{ close(): P
       try {
         return await listen()
       } catch {
-        // Still away: `end` of this client is not ours to wait for, try anew.
-        listener.removeAllListeners('end')
+        // Still away, or too busy to be read from.
       }
     }
   }
@@ -86,13 +101,9 @@ export async function listenNotify(options: ListenOptions): Promise<{ close(): P
     await listener.query('SELECT 1')
     if (++heartbeats % heartbeatsPerLoad === 0) await load()
   }
-  // Ended at our side, for at the other nobody may be left to say goodbye; `end` begins anew.
-  const cut = () => listener.connection.stream.destroy()
-
   try {
     await listen()
   } catch (error) {
-    listener!.removeAllListeners('end')
     if (!isUnavailable(error) || !kept?.restore()) throw error
     void again()
   }
