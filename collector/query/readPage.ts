@@ -12,7 +12,7 @@ import { nameProjects } from './projects.ts'
 import { recordKey } from './recordHashes.ts'
 
 /** A page of events, and what asks for the keys of its rows. */
-export interface EventsPage extends Page {
+interface EventsPage extends Page {
   /** For readRecordHashes. */
   keysQuery(): Query
 }
