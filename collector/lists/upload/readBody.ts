@@ -44,7 +44,7 @@ export const formLimits = { files: 1, fields: 10, parts: 11, fieldSize: fieldByt
 
 async function readForm(request: FastifyRequest, told: Told): Promise<Body> {
   const fields: Record<string, string> = {}
-  for await (const part of request.parts()) {
+  for await (const part of untilBroken(request.parts())) {
     if (part.type === 'field') {
       if (part.valueTruncated) throw invalidParameter(part.fieldname, `is longer than ${fieldBytesMax} bytes`)
       fields[part.fieldname] = String(part.value)
@@ -59,14 +59,16 @@ async function readForm(request: FastifyRequest, told: Told): Promise<Body> {
   throw malformed('The form has no file.')
 }
 
-/** The bytes of a form's file. Throws 400 where the form ends before the file does. */
-async function* untilBroken(file: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** The parts of a form, or the bytes of its file. Throws 400 where it is none, or ends before the file does. */
+async function* untilBroken<T>(parts: AsyncIterable<T>): AsyncGenerator<T> {
   try {
-    yield* file
+    yield* parts
   } catch (error) {
-    throw /^Unexpected end of /.test((error as Error).message)
-      ? malformed('The form ends before its file does.')
-      : error
+    const { message } = error as Error
+    if (/^Unexpected end of /.test(message)) throw malformed('The form ends before its file does.')
+    if (/^(Multipart: |Malformed )/.test(message))
+      throw malformed('The body is no form: its boundary is missing.')
+    throw error
   }
 }
 

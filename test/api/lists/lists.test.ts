@@ -184,6 +184,7 @@ describe('POST /api/v1/lists', () => {
       400,
       { parameter: 'column' },
     ],
+    ['a form that is none', { type: 'multipart/form-data', body: 'x' }, 400, { error: 'malformed' }],
     ['an empty body', { type: 'text/csv', body: '' }, 400, { error: 'malformed' }],
     ['another type', { type: 'text/html', body: '<p>' }, 415, { error: 'unsupported_media_type' }],
     [
@@ -289,6 +290,18 @@ describe('a list', () => {
       },
     )
     expect((await ask(path)).body.list.count).toBe(3)
+  })
+
+  test('gives thousands of items away at once', async () => {
+    const items = Array.from({ length: 2_000 }, (_, n) => `${n}@many.example`)
+    const { body } = await newList(items)
+    await imported({ status: 202, body })
+    const path = `${lists}/${body.list.id}`
+    expect(await send('DELETE', `${path}/items`, { items: items.slice(1) })).toMatchObject({
+      status: 200,
+      body: { removed: 1_999, not_found: 0, rejected: [] },
+    })
+    expect((await ask(path)).body.list.count).toBe(1)
   })
 
   test('that an import holds takes more files, is not waited for otherwise, and keeps nobody else waiting', async () => {
