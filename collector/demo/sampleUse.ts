@@ -49,7 +49,7 @@ async function sendRejected(demo: Demo, baseUrl: string, now: Date): Promise<voi
     'event_id' | 'event_type',
     string
   > & {
-    event_data: string
+    event_data: object
     cookie_id: string
   }
   const page = { url: 'https://kiln-lane.example/', timestamp: now.toISOString() }
@@ -71,7 +71,7 @@ async function sendRejected(demo: Demo, baseUrl: string, now: Date): Promise<voi
         {
           event_id: stored.event_id,
           event_type: stored.event_type,
-          event_data: JSON.parse(stored.event_data) as object,
+          event_data: stored.event_data,
         },
       ],
     }),
