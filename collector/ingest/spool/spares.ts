@@ -12,6 +12,9 @@ export class Spares {
   readonly #roomMax: number
   #made = 0
   #commits = 0
+  /** Of the segment that is written, and of the one before. */
+  #bytes = 0
+  #lastBytes = 0
   #spare: SegmentFile | null = null
   #making: Promise<void> | null = null
   #idle: NodeJS.Timeout | undefined
@@ -30,9 +33,10 @@ export class Spares {
   /** To be told of each commit, and how many bytes the segment has. */
   noteCommit(bytes: number): void {
     this.#commits++
+    this.#bytes = bytes
     if (this.#commits < busyCommits || this.#spare || this.#making || this.#isClosed) return
-    // As much again as was written in the last: a spool that gets busier has fewer, larger segments.
-    const room = Math.min(this.#roomMax, Math.max(roomMin, 2 * bytes))
+    // Twice what the last one took: a spool that gets busier has larger segments, and each is an insert.
+    const room = Math.min(this.#roomMax, Math.max(roomMin, 2 * Math.max(bytes, this.#lastBytes)))
     this.#making = createSpare(`${this.#prefix}.next${++this.#made}.spare`, room)
       .then((spare) => this.#keep(spare))
       // Without room for it on the disk the next segment grows as it is written.
@@ -46,6 +50,8 @@ export class Spares {
   take(): SegmentFile | null {
     clearTimeout(this.#idle)
     this.#commits = 0
+    this.#lastBytes = this.#bytes
+    this.#bytes = 0
     const spare = this.#spare
     this.#spare = null
     return spare
