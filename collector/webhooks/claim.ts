@@ -20,8 +20,11 @@ export interface ClaimedDelivery {
 const leaseSeconds = 30
 /** Tries at once of a webhook that works, and of one that does not: a slow one must not hold others up. */
 const concurrency = { working: 16, failing: 1 }
-/** And of an organization: however many receivers of one hang, others' tries come between. */
-const concurrencyOfOrganization = 64
+/**
+ * And of an organization, beyond the first ones of each of its webhooks: however many receivers of one hang, others'
+ * tries come between, and those of its own that do not hang.
+ */
+const organization = { concurrency: 64, first: 2 }
 
 /** Gives what is in the outbox to the webhooks that want it; whether there may be more. */
 export async function dispatchMessages(postgres: Postgres): Promise<boolean> {
@@ -50,10 +53,12 @@ export async function dispatchMessages(postgres: Postgres): Promise<boolean> {
 export async function claimDeliveries(postgres: Postgres, most: number): Promise<ClaimedDelivery[]> {
   const { rows } = await postgres.query<ClaimedDelivery>(
     `WITH leased AS (
-       SELECT organization_id, count(*) AS count FROM webhook_deliveries JOIN webhooks USING (webhook_id)
-       WHERE leased_until > now() GROUP BY organization_id
+       SELECT webhook_id, count(*) AS count FROM webhook_deliveries WHERE leased_until > now() GROUP BY webhook_id
+     ), leased_of_organization AS (
+       SELECT organization_id, sum(count) AS count FROM leased JOIN webhooks USING (webhook_id)
+       GROUP BY organization_id
      ), ready AS (
-       SELECT delivery_id, organization_id, next_attempt_at FROM webhooks CROSS JOIN LATERAL (
+       SELECT delivery_id, webhook_id, organization_id, next_attempt_at FROM webhooks CROSS JOIN LATERAL (
          SELECT delivery_id, next_attempt_at FROM webhook_deliveries
          WHERE webhook_id = webhooks.webhook_id AND status = 'pending' AND next_attempt_at <= now()
            AND (leased_until IS NULL OR leased_until <= now())
@@ -65,9 +70,12 @@ export async function claimDeliveries(postgres: Postgres, most: number): Promise
        WHERE is_enabled
      ), due AS (
        SELECT delivery_id FROM (
-         SELECT *, row_number() OVER (PARTITION BY organization_id ORDER BY next_attempt_at) AS place FROM ready
-       ) AS placed LEFT JOIN leased USING (organization_id)
-       WHERE place + coalesce(count, 0) <= $5 ORDER BY place LIMIT $1
+         SELECT *, row_number() OVER (PARTITION BY organization_id ORDER BY place) AS place_of_organization
+         FROM (SELECT *, row_number() OVER (PARTITION BY webhook_id ORDER BY next_attempt_at) AS place FROM ready)
+           AS of_webhook
+       ) AS placed LEFT JOIN leased USING (webhook_id) LEFT JOIN leased_of_organization AS theirs USING (organization_id)
+       WHERE place + coalesce(leased.count, 0) <= $6 OR place_of_organization + coalesce(theirs.count, 0) <= $5
+       ORDER BY place LIMIT $1
      ), claimed AS (
        UPDATE webhook_deliveries SET leased_until = now() + $4 * interval '1 second' FROM due
        WHERE webhook_deliveries.delivery_id = due.delivery_id RETURNING webhook_deliveries.*
@@ -76,7 +84,14 @@ export async function claimDeliveries(postgres: Postgres, most: number): Promise
        attempts_of_round, url, sealed_secret,
        CASE WHEN former_secret_until > now() THEN former_sealed_secret END AS former_sealed_secret
      FROM claimed JOIN webhooks USING (webhook_id) JOIN outbox_messages AS message USING (message_id)`,
-    [most, concurrency.working, concurrency.failing, leaseSeconds, concurrencyOfOrganization],
+    [
+      most,
+      concurrency.working,
+      concurrency.failing,
+      leaseSeconds,
+      organization.concurrency,
+      organization.first,
+    ],
   )
   return rows
 }
