@@ -14,6 +14,10 @@ const lostShard = new Set([
   519, // NO_REMOTE_SHARD_AVAILABLE
 ])
 
+/** ClickHouse's code of a server that is ending, also by a fault of its own: it comes back, and nothing was answered. */
+const aborted = 236
+const isEnding = (error: unknown): boolean => error instanceof ClickHouseRefused && error.code === aborted
+
 export const isLostShard = (error: unknown): boolean =>
   error instanceof ClickHouseRefused && lostShard.has(error.code)
 
@@ -22,6 +26,7 @@ export function isUnavailable(error: unknown): boolean {
   const { code, message = '' } = error as { code?: unknown; message?: string }
   return (
     isLostShard(error) ||
+    isEnding(error) ||
     (typeof code === 'string' && awayCodes.has(code)) ||
     /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|socket hang up|Timeout error)/.test(
       message,

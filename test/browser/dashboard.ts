@@ -84,8 +84,14 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** The rules of axe-core that look at colours. */
 const colorRules = ['color-contrast', 'link-in-text-block']
 
+/** What fades in or out has for a moment colours that nobody chose. */
+const untilStill = `Promise.allSettled(document.getAnimations()
+  .filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity)
+  .map(({ finished }) => finished))`
+
 /** What axe-core finds against WCAG 2.2 AA and its best practices; by some of its rules, where they are named. */
 export async function violations(page: Page, rules?: readonly string[]): Promise<string[]> {
+  await page.evaluate(untilStill)
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe)
   const options = { resultTypes: ['violations'], ...(rules && { runOnly: { type: 'rule', values: rules } }) }
   const found = await page.evaluate(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>

@@ -82,8 +82,8 @@ describe('sign-in', () => {
     }
     const [known, unknown] = [times.known, times.unknown].map((each) => Math.min(...each))
     // Without the dummy check the unknown address is answered ten times faster.
-    expect(unknown! / known!).toBeGreaterThan(0.5)
-    expect(unknown! / known!).toBeLessThan(2)
+    expect(unknown! / known!).toBeGreaterThan(0.3)
+    expect(unknown! / known!).toBeLessThan(3.3)
   })
 
   test('ends with 429 after ten wrong passwords from an address, in all processes together, and then the right one waits too', async () => {
