@@ -77,9 +77,19 @@ test('a primary leaves the schedules of queues that only another one has', async
 test('what is announced while a job runs has it run once more, however often', async () => {
   const release: (() => void)[] = []
   const run = () => new Promise<void>((resolve) => release.push(resolve))
-  await startPrimary([{ name: 'test.busy', schedule: onceAYear, run }])
-  await waitFor('the first run', () => release.length === 1)
+  let lastRuns = 0
+  const noteLast = async () => {
+    lastRuns++
+  }
+  await startPrimary([
+    { name: 'test.busy', schedule: onceAYear, run },
+    { name: 'test.last', schedule: onceAYear, run: noteLast },
+  ])
+  await waitFor('the first runs', () => release.length === 1 && lastRuns === 1)
   for (let times = 0; times < 5; times++) await wakeQueue(postgres, 'test.busy')
+  // Announcements come in order: once this one ran, none of the five is still to be heard.
+  await wakeQueue(postgres, 'test.last')
+  await waitFor('the last announcement', () => lastRuns === 2)
   await waitFor('the one that waits', async () => (await statesOf('test.busy')).includes('created'))
   release[0]!()
   await waitFor('the second run', () => release.length === 2)
