@@ -44,8 +44,9 @@ export interface Accepted {
 /**
  * Accepts a beacon: validates each event, encodes those that pass, and resolves when all that was accepted, and what
  * was rejected, is on disk. Each member of `events` is one or the other. Of a visitor who has opted out, and of bots
- * where the pixel drops them, nothing is kept. `vouches`, where the request has a key, says whether that is good. Throws 404 "pixel not found", 403
- * "pixel inactive" or "origin not allowed", 429 "rate_limited", and 503 "busy": then the beacon is to be sent again, and what was kept of it is not stored twice.
+ * where the pixel drops them, nothing is kept. `vouches`, where the request has a key, says whether that is good. Throws
+ * 404 "pixel not found", 403 "pixel inactive" or "origin not allowed", 429 "rate_limited", and 503 "busy": then the
+ * beacon is to be sent again, and what was kept of it is not stored twice.
  */
 export async function acceptBeacon(
   deps: IngestDeps,
