@@ -1,7 +1,8 @@
 import type { Query } from '../platform/clickhouse/client.ts'
+import { bindings } from '../query/bind.ts'
 import { eventsSource } from '../query/eventsSource.ts'
 import type { Filter } from '../query/filter.ts'
-import { bindings, conditions } from '../query/where.ts'
+import { conditions } from '../query/where.ts'
 import { metBy, namesOf } from './met.ts'
 import type { AnalyticsPlan } from './plan.ts'
 

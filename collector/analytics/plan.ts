@@ -4,8 +4,8 @@ import { ApiError, invalidParameter } from '../http/errors.ts'
 import { Choice } from '../http/schemas.ts'
 import { readFreeSelection } from '../query/countsPlan.ts'
 import { type Filter, FreeFilterText } from '../query/filter.ts'
-import type { Selection } from '../query/plan.ts'
 import { placeQuery, readScope, type ScopedRequest } from '../query/scopeQuery.ts'
+import type { Selection } from '../query/selection.ts'
 import { dayMs, Milliseconds, readWindow, type Window, windowQuery } from '../query/window.ts'
 
 const daysDefault = 30

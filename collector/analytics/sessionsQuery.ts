@@ -1,6 +1,6 @@
 import type { Query } from '../platform/clickhouse/client.ts'
+import { type Bind, bindings } from '../query/bind.ts'
 import { restMs, visitorsOf } from '../query/sessions.ts'
-import { type Bind, bindings } from '../query/where.ts'
 import { dayMs } from '../query/window.ts'
 import type { AnalyticsPlan } from './plan.ts'
 import { rolledSettings, wholeDay } from './rollup/eventFigures.ts'

@@ -3,9 +3,11 @@
  * is what query/sessions.ts says; there the sessions of events are looked up, here they are counted, which needs no
  * join and, where the order of events of the same millisecond does not matter, one number for each event.
  */
+
+import type { Bind } from '../query/bind.ts'
 import type { Filter } from '../query/filter.ts'
 import { lookBackFrom, restMs, sessionId, visitorsOf } from '../query/sessions.ts'
-import { type Bind, condition } from '../query/where.ts'
+import { condition } from '../query/where.ts'
 import { dayMs } from '../query/window.ts'
 import { metBy } from './met.ts'
 import type { AnalyticsPlan } from './plan.ts'

@@ -1,6 +1,7 @@
 import type { Query } from '../platform/clickhouse/client.ts'
+import { bindings } from '../query/bind.ts'
 import { eventsSource } from '../query/eventsSource.ts'
-import { bindings, conditions } from '../query/where.ts'
+import { conditions } from '../query/where.ts'
 import type { AnalyticsPlan } from './plan.ts'
 import { rolledFigures, rolledSettings, rolledTotalColumns, wholeDay } from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'

@@ -1,7 +1,7 @@
 import { numberAsHem } from '../../schemas/fields.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
+import { bindings } from '../query/bind.ts'
 import { hiddenPeople } from '../query/hiddenPeople.ts'
-import { bindings } from '../query/where.ts'
 
 /** What became of a person between two builds. */
 export type Change = 'entered' | 'left'

@@ -1,11 +1,12 @@
 import { hemAsNumber } from '../../schemas/fields.ts'
 import { profilesWhere } from '../people/identity/profileSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
+import { bindings } from '../query/bind.ts'
 import { hiddenPeople } from '../query/hiddenPeople.ts'
-import { bindings } from '../query/where.ts'
 import { type CurrentPlan, currentCounts } from './build/currentCounts.ts'
 import { eventSums } from './build/eventHits.ts'
-import { leavesOf, metSelect } from './build/membersQuery.ts'
+import { metSelect } from './build/membersQuery.ts'
+import { leavesOf } from './definition/leaves.ts'
 
 /** One person of a definition, as of now, beside the build that is served; null before the first. */
 export interface ExplainPlan extends CurrentPlan {

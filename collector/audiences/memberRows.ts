@@ -3,8 +3,8 @@ import type { Reader } from '../access/reader.ts'
 import { personFields, readPeople } from '../people/identity/people.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
+import { bindings } from '../query/bind.ts'
 import { erasedHems, hiddenPeople } from '../query/hiddenPeople.ts'
-import { bindings } from '../query/where.ts'
 
 /** A member of a build: the key that says the place in it, and the person's hem. */
 export interface Member {

@@ -1,6 +1,7 @@
 import { peopleWhere, personKey } from '../people/identity/profileSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
-import { bindings, condition } from '../query/where.ts'
+import { bindings } from '../query/bind.ts'
+import { condition } from '../query/where.ts'
 import type { Addresses } from './business.ts'
 import type { ContactPlan } from './plan.ts'
 

@@ -13,10 +13,11 @@ import { countsAnswer, readCounts } from '../query/counts.ts'
 import { readCountsRequest } from '../query/countsPlan.ts'
 import type { Cursor } from '../query/cursor.ts'
 import type { ReadDeps } from '../query/deps.ts'
-import { type EventsPlan, readEventsRequest } from '../query/plan.ts'
+import { readEventsRequest } from '../query/plan.ts'
 import { readPage } from '../query/readPage.ts'
 import { readRecordHashes } from '../query/recordHashes.ts'
 import { readScope } from '../query/scopeQuery.ts'
+import type { EventsPlan } from '../query/selection.ts'
 import { describeCounts, describeEvents, describeSchema } from './schemas.ts'
 
 /** The tier whose events are counted (spec: counts exist for web_event only). */

@@ -6,8 +6,9 @@ import type { Query } from '../platform/clickhouse/client.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { eventsQuery } from '../query/eventsQuery.ts'
 import { readFilters } from '../query/filter.ts'
-import { type EventsPlan, everyTier } from '../query/plan.ts'
+import { everyTier } from '../query/plan.ts'
 import { nameProjects } from '../query/projects.ts'
+import type { EventsPlan } from '../query/selection.ts'
 import { instantMsMax } from '../query/window.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { hemAsNumber } from '../../schemas/fields.ts'
 import type { ListQuery } from '../platform/clickhouse/client.ts'
-import { bindings } from '../query/where.ts'
+import { bindings } from '../query/bind.ts'
 import { hemsOfPerson, peopleInterest, personOf } from '../signals/interestQuery.ts'
 import type { InterestPlan } from '../signals/plan.ts'
 import { topicTuples } from './topicQuery.ts'

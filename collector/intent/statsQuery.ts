@@ -1,6 +1,6 @@
 import type { Query } from '../platform/clickhouse/client.ts'
+import { bindings } from '../query/bind.ts'
 import { hiddenPeople } from '../query/hiddenPeople.ts'
-import { bindings } from '../query/where.ts'
 import { personOf } from '../signals/interestQuery.ts'
 import { loadedSignals, ownSignals, type SignalSpan } from '../signals/signalsQuery.ts'
 

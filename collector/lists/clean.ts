@@ -1,7 +1,7 @@
 import { sampleIdentity } from '../access/sampleView.ts'
 import { clickhouseOf } from '../query/eventStores.ts'
 import { readNotCompleted } from './imports.ts'
-import type { ListJobsDeps } from './jobs.ts'
+import type { ListJobsDeps } from './jobsDeps.ts'
 import type { Kind } from './kinds.ts'
 import { countMembers, deleteImportRows, dropRows, readStoredLists } from './members.ts'
 

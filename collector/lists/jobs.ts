@@ -1,19 +1,9 @@
-import type { ClickHouse } from '../platform/clickhouse/client.ts'
 import { type Job, type Queue, wakeQueue } from '../platform/jobs/queue.ts'
-import type { WarnLog } from '../platform/log.ts'
-import type { Postgres } from '../platform/postgres/pool.ts'
 import { clean } from './clean.ts'
 import { runImport } from './import/runImport.ts'
 import { failImport, failLostImports, listImports, readUnfinishedImports } from './imports.ts'
+import type { ListJobsDeps } from './jobsDeps.ts'
 import { goneLists } from './lists.ts'
-import type { Uploads } from './upload/uploads.ts'
-
-export interface ListJobsDeps {
-  readonly postgres: Postgres
-  readonly clickhouse: Readonly<Record<'live' | 'test', ClickHouse>>
-  readonly uploads: Uploads
-  readonly log: WarnLog
-}
 
 /** The imports of one machine: nobody else has their files. */
 const importsOf = (collectorId: string) => `lists.import.${collectorId}`

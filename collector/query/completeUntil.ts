@@ -3,7 +3,7 @@ import { busy } from '../http/errors.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { ttlCache } from '../platform/ttlCache.ts'
 import type { RowKey } from './cursor.ts'
-import type { EventsPlan } from './plan.ts'
+import type { EventsPlan } from './selection.ts'
 import type { Window } from './window.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { Reader } from '../access/reader.ts'
 import { countsQuery, totalColumn } from './countsQuery.ts'
-import type { CountsPlan } from './plan.ts'
 import { nameProjects } from './projects.ts'
+import type { CountsPlan } from './selection.ts'
 
 type Group = Record<string, unknown> & { count: number }
 

@@ -1,7 +1,8 @@
 import type { Query } from '../platform/clickhouse/client.ts'
+import { bindings } from './bind.ts'
 import { eventsPlace, eventsSource } from './eventsSource.ts'
-import type { CountsPlan } from './plan.ts'
-import { bindings, conditions } from './where.ts'
+import type { CountsPlan } from './selection.ts'
+import { conditions } from './where.ts'
 
 /** The column of countsQuery that holds the count of all groups together, the same in every row. */
 export const totalColumn = '_total'

@@ -1,6 +1,8 @@
 import { type Field, hemNumber, isProfileField } from '../../schemas/fields.ts'
 import { profileMembers, profileValues, withPerson } from '../people/identity/profileSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
+import { type Bind, bindings } from './bind.ts'
+import { type Column, selectList } from './columns.ts'
 import { escapedFormula } from './csvFormulas.ts'
 import type { RowKey } from './cursor.ts'
 import { eventsPlace, eventsSource } from './eventsSource.ts'
@@ -16,11 +18,11 @@ import {
   timeColumn,
   timeOf,
 } from './order.ts'
-import type { EventsPlan } from './plan.ts'
 import { projectsBound } from './projectsBound.ts'
+import type { EventsPlan } from './selection.ts'
 import { hasSessionColumns, isAboutSessions, withSessionsOf } from './sessions.ts'
 import { typedValues, type ValueSql } from './typedValues.ts'
-import { type Bind, bindings, conditions } from './where.ts'
+import { conditions } from './where.ts'
 
 /** The name of the extra first column of rows that lead with the next page's key. No field is called so. */
 export const nextColumn = '_next'
@@ -107,17 +109,7 @@ function column(field: Field, sqlOf: (field: Field) => string, shown: ValueSql):
   return sql === field.name ? sql : `${sql} AS ${field.name}`
 }
 
-/** A column and what it is computed from. */
-export interface Column {
-  name: string
-  sql: string
-}
-
 const bare = (name: string): Column => ({ name, sql: name })
-
-/** Columns as SELECT lists them. */
-export const selectList = (columns: readonly Column[]): string =>
-  columns.map(({ name, sql }) => (sql === name ? name : `${sql} AS ${name}`)).join(', ')
 
 function pageSql(plan: EventsPlan, columns: readonly Column[], bind: Bind, events: string): string {
   const decidesOverSessions = isAboutSessions(

@@ -1,9 +1,9 @@
 import { type Field, hasProfile, hem, isProfileField } from '../../schemas/fields.ts'
 import { eventsWithProfiles } from '../people/identity/profileSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
-import type { CountsPlan, Selection } from './plan.ts'
+import type { Bind } from './bind.ts'
+import type { CountsPlan, Selection } from './selection.ts'
 import { eventsWithSessions, isAboutSessions } from './sessions.ts'
-import type { Bind } from './where.ts'
 
 /**
  * What rows of a selection are selected from: the table, joined over the whole window with what decides which rows

@@ -1,8 +1,8 @@
 import { hemAsNumber } from '../../schemas/fields.ts'
 import { optedOutHems } from '../people/identity/profileSql.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
+import type { Bind } from './bind.ts'
 import { chunked } from './chunked.ts'
-import type { Bind } from './where.ts'
 
 /**
  * SQL that selects the hem numbers of people who are not to be shown to an organization, whatever builds say: they have

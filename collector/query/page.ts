@@ -7,8 +7,8 @@ import type { NamedFormat, OutputFormat, ResultStream } from '../platform/clickh
 import type { RowKey } from './cursor.ts'
 import { nextColumn, type RowForm } from './eventsQuery.ts'
 import type { Order } from './order.ts'
-import type { EventsPlan } from './plan.ts'
 import { joinRows, type Rows } from './rows.ts'
+import type { EventsPlan } from './selection.ts'
 import { tableRows } from './tableRows.ts'
 
 /** A page of events on its way from ClickHouse: the rows are bytes that nothing here parses. */

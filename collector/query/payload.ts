@@ -1,5 +1,5 @@
+import type { Bind } from './bind.ts'
 import type { Filter } from './filter.ts'
-import type { Bind } from './where.ts'
 
 /** SQL of what stands in event_data at a path, as a nullable text or number. */
 export type Payload = (path: readonly string[], as: 'String' | 'Float64') => string

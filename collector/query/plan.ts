@@ -1,63 +1,21 @@
 import { type Static, Type } from 'typebox'
-import { type Field, fieldsAt, type Tier } from '../../schemas/fields.ts'
-import type { SampleNames } from '../access/sampleView.ts'
-import type { RequestedScope, Scope } from '../access/scope.ts'
+import { fieldsAt, type Tier } from '../../schemas/fields.ts'
+import type { RequestedScope } from '../access/scope.ts'
 import { invalidParameter } from '../http/errors.ts'
 import { exactly } from '../http/schemas.ts'
 import { CsvFormulas } from './csvFormulas.ts'
-import { type Cursor, CursorOfEvents, type RowKey } from './cursor.ts'
+import { type Cursor, CursorOfEvents } from './cursor.ts'
 import { Distinct, readFields, Select } from './fieldList.ts'
-import { type Filter, FilterText, readFilters } from './filter.ts'
-import type { Group } from './groupBy.ts'
+import { FilterText, readFilters } from './filter.ts'
 import { type Order, OrderName } from './order.ts'
 import { readScope, type ScopedRequest, scopeQuery } from './scopeQuery.ts'
+import type { EventsPlan, Selection } from './selection.ts'
 import { isAboutSessions } from './sessions.ts'
-import { type Source, SourceName, sourceOf } from './source.ts'
+import { SourceName, sourceOf } from './source.ts'
 import { instantMsMax, readWindow, type Window, type WindowParameters, windowQuery } from './window.ts'
 
 /** What a route that has no tier of its own knows: every field. */
 export const everyTier: Tier = 'resolution_full_profile'
-
-/** Which events a read is about. The scope comes from the principal, never from the request alone. */
-export interface Selection {
-  readonly scope: Scope
-  /** Null reads both, or what else of the selection decides. */
-  readonly source: Source | null
-  readonly window: Window
-  readonly filters: readonly Filter[]
-}
-
-/** A page of events. */
-export interface EventsPlan extends Selection {
-  /** In the order of the answer. */
-  readonly columns: readonly Field[]
-  /** True when nothing was selected: the columns are all of the tier. */
-  readonly hasAllColumns: boolean
-  /** In CSV, texts that a spreadsheet would run are escaped. */
-  readonly escapesFormulas?: boolean
-  /** The ids that a test key is shown in the place of the sample's. */
-  readonly sampleNames?: SampleNames | null
-  /** Of the events that share these fields only the newest is returned; empty returns all. */
-  readonly distinct: readonly Field[]
-  readonly limit: number
-  /** How many rows to pass over (versions 1 and 2); not together with a cursor. */
-  readonly offset: number
-  readonly cursor: Cursor | null
-  /** The first row that is not of the page, where it is known. */
-  readonly until?: RowKey
-  /** Nothing is asked beforehand that would spare reading. */
-  readonly isForEstimate?: true
-  readonly order: Order
-}
-
-/** Counts of events. */
-export interface CountsPlan extends Selection {
-  readonly groups: readonly Group[]
-  /** Distinct combinations of these fields are counted too; empty counts events only. */
-  readonly distinct: readonly Field[]
-  /** Most groups in the answer. */
-  readonly limit: number
-}
 
 /** A plan that still lacks its scope, and the scope parameters the request came with. */
 export interface Asked<Plan extends Selection> {

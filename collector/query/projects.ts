@@ -1,7 +1,7 @@
 import type { Reader } from '../access/reader.ts'
 import type { ClickHouse } from '../platform/clickhouse/client.ts'
 import { ttlCache } from '../platform/ttlCache.ts'
-import type { Selection } from './plan.ts'
+import type { Selection } from './selection.ts'
 
 /**
  * Names the projects of an organization-wide read, by which it finds its way into the primary key. The events

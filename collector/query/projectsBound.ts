@@ -1,7 +1,7 @@
 import { isIdentityField } from '../../schemas/fields.ts'
-import type { EventsPlan } from './plan.ts'
+import type { Bind } from './bind.ts'
+import type { EventsPlan } from './selection.ts'
 import { isAboutSessions } from './sessions.ts'
-import type { Bind } from './where.ts'
 
 /** Past so many it costs more to ask each than it spares. */
 const projectsMax = 32

@@ -7,9 +7,9 @@ import type { RowKey } from './cursor.ts'
 import { eventsQuery, rowsShowTheirKey } from './eventsQuery.ts'
 import { keyColumns } from './order.ts'
 import { outputOf, type Page, pageOf, rowForm } from './page.ts'
-import type { EventsPlan } from './plan.ts'
 import { nameProjects } from './projects.ts'
 import { recordKey } from './recordHashes.ts'
+import type { EventsPlan } from './selection.ts'
 
 /** A page of events, and what asks for the keys of its rows. */
 interface EventsPage extends Page {

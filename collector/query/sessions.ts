@@ -12,11 +12,12 @@
  */
 import { fieldNamed, isSessionField } from '../../schemas/fields.ts'
 import type { Scope } from '../access/scope.ts'
-import type { Column } from './eventsQuery.ts'
+import type { Bind } from './bind.ts'
+import type { Column } from './columns.ts'
 import type { Filter } from './filter.ts'
 import { type Order, orderBy } from './order.ts'
-import type { Selection } from './plan.ts'
-import { type Bind, projectCondition } from './where.ts'
+import type { Selection } from './selection.ts'
+import { projectCondition } from './where.ts'
 
 export const restMs = 30 * 60_000
 const dayMs = 86_400_000

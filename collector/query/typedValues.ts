@@ -1,7 +1,7 @@
 import { type DataType, type Field, isProfileField } from '../../schemas/fields.ts'
 import type { SampleNames } from '../access/sampleView.ts'
+import type { Bind } from './bind.ts'
 import { isUuidField } from './uuid.ts'
-import type { Bind } from './where.ts'
 
 /** What the types of the API are in ClickHouse, which makes of them what formats with types call so. */
 const types: Record<DataType, string> = {

@@ -2,28 +2,12 @@ import { hasProfile, hemAsNumber, hemNumber, isProfileField } from '../../schema
 import type { Scope } from '../access/scope.ts'
 import { isHem } from '../people/identity/hem.ts'
 import { cookiesOf, profileMeets, profileMeetsNone } from '../people/identity/profileSql.ts'
-import type { Query } from '../platform/clickhouse/client.ts'
+import type { Bind } from './bind.ts'
 import type { Filter, Value } from './filter.ts'
 import { type Order, timeColumn, timeOf } from './order.ts'
 import { type Payload, payloadOf } from './payload.ts'
-import type { Selection } from './plan.ts'
+import type { Selection } from './selection.ts'
 import { isUuidField } from './uuid.ts'
-
-/** Binds a value and returns the placeholder that stands for it in SQL: the only way a value gets into a query. */
-export type Bind = (type: string, value: Bound | readonly Bound[]) => string
-type Bound = string | number | bigint | boolean
-
-/** A fresh set of parameters, p0, p1, …, and the function that fills it. */
-export function bindings(): { bind: Bind; params: Query['params'] } {
-  const params: Record<string, Bound | readonly Bound[]> = {}
-  let bound = 0
-  const bind: Bind = (type, value) => {
-    const name = `p${bound++}`
-    params[name] = value
-    return `{${name}:${type}}`
-  }
-  return { bind, params }
-}
 
 /**
  * The conditions of a selection. The scope comes first and is never left out; project_id and ts_millis are the

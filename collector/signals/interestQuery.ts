@@ -1,6 +1,6 @@
 import { companyDomains } from '../people/identity/profileSql.ts'
+import type { Bind } from '../query/bind.ts'
 import { hiddenPeople } from '../query/hiddenPeople.ts'
-import type { Bind } from '../query/where.ts'
 import { dateOf } from '../query/window.ts'
 import type { InterestPlan } from './plan.ts'
 import { baselineDays, scoreOf } from './score.ts'

@@ -1,5 +1,5 @@
 import { hemNumber } from '../../schemas/fields.ts'
-import type { Bind } from '../query/where.ts'
+import type { Bind } from '../query/bind.ts'
 import { dateOf } from '../query/window.ts'
 import { eventStrength } from './score.ts'
 

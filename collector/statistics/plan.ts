@@ -2,8 +2,9 @@ import { type Static, Type } from 'typebox'
 import { invalidParameter } from '../http/errors.ts'
 import { exactly } from '../http/schemas.ts'
 import { readNames } from '../query/fieldList.ts'
-import type { Asked, Selection } from '../query/plan.ts'
+import type { Asked } from '../query/plan.ts'
 import { placeQuery, readScope, type ScopedRequest } from '../query/scopeQuery.ts'
+import type { Selection } from '../query/selection.ts'
 import { dayMs, Milliseconds, readWindow, windowQuery } from '../query/window.ts'
 
 /** What statistics can be grouped by: columns of `events`, and the day (UTC). */

@@ -1,6 +1,7 @@
 import { hemNumber } from '../../schemas/fields.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
-import { bindings, conditions } from '../query/where.ts'
+import { bindings } from '../query/bind.ts'
+import { conditions } from '../query/where.ts'
 import type { Grouping, StatisticsPlan } from './plan.ts'
 
 /** A row of statisticsQuery. Absent groups are those that were not asked for. */

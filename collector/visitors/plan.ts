@@ -5,8 +5,9 @@ import { Choice, exactly } from '../http/schemas.ts'
 import { CsvFormulas } from '../query/csvFormulas.ts'
 import { FieldList, readFields } from '../query/fieldList.ts'
 import { FilterText, readFilters } from '../query/filter.ts'
-import type { Asked, EventsPlan, Selection } from '../query/plan.ts'
+import type { Asked } from '../query/plan.ts'
 import { placeQuery, readScope, type ScopedRequest } from '../query/scopeQuery.ts'
+import type { EventsPlan, Selection } from '../query/selection.ts'
 import { Milliseconds, readWindow, type Window } from '../query/window.ts'
 
 /** The tiers that say who visitors are (spec: web_event has no visitors). */

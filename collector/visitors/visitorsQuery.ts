@@ -1,12 +1,14 @@
 import { hemNumber } from '../../schemas/fields.ts'
 import { companyDomains } from '../people/identity/profileSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
-import { type Column, type RowForm, selectList, withProfilesOf } from '../query/eventsQuery.ts'
+import { type Bind, bindings } from '../query/bind.ts'
+import { type Column, selectList } from '../query/columns.ts'
+import { type RowForm, withProfilesOf } from '../query/eventsQuery.ts'
 import { eventsSource } from '../query/eventsSource.ts'
 import { newestFirst } from '../query/order.ts'
 import { hasSessionColumns, isAboutSessions, withSessionsOf } from '../query/sessions.ts'
 import { typedValues } from '../query/typedValues.ts'
-import { type Bind, bindings, conditions } from '../query/where.ts'
+import { conditions } from '../query/where.ts'
 import type { VisitorsPlan } from './plan.ts'
 
 /**

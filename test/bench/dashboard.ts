@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type ClickHouse, openClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { wakeQueue } from '../../collector/platform/jobs/queue.ts'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { ask, beaconOf, customEvent, postBeacon } from '../harness/api.ts'

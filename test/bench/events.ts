@@ -1,5 +1,5 @@
 import type { Demo } from '../../collector/demo/demo.ts'
-import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { chrome } from '../harness/api.ts'
 import type { Store } from './pages.ts'
 import { send } from './recorded.ts'

@@ -2,7 +2,7 @@ import { createWriteStream, existsSync, mkdirSync, readFileSync, writeFileSync }
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { writeGraph } from '../../collector/people/generate/files.ts'
-import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { withoutLimits } from '../chaos/scenario.ts'
 import { type Service, startService } from '../harness/service.ts'
 import { cookieSql, optimize } from './events.ts'

@@ -1,7 +1,7 @@
 import type { TopicPlan } from '../../collector/intent/topicPlan.ts'
 import { topicQuery } from '../../collector/intent/topicQuery.ts'
 import { reloadIdentity } from '../../collector/people/identity/refresh.ts'
-import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { dayMs } from '../../collector/query/window.ts'
 import type { Service } from '../harness/service.ts'
 import { optimize } from './events.ts'

@@ -1,4 +1,4 @@
-import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import type { Service } from '../harness/service.ts'
 import { readStore, type Store } from './pages.ts'
 import { makePeople } from './people.ts'

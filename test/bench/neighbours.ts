@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { newApiCredentials, storeApiKey } from '../../collector/admin/keys/apiKeys.ts'
-import { type ClickHouse, openClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { ask } from '../harness/api.ts'
 import type { Service } from '../harness/service.ts'

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { Demo } from '../../collector/demo/demo.ts'
 import { type Graph, profileAt } from '../../collector/people/generate/index.ts'
 import { reloadIdentity } from '../../collector/people/identity/refresh.ts'
-import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { cookieSql, optimize } from './events.ts'
 import type { Store } from './pages.ts'
 

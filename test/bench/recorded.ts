@@ -1,7 +1,8 @@
 import { Agent, createServer, type IncomingHttpHeaders, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import { type ClickHouse, openClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 
 /** A request as the collector's ClickHouse client makes it, to be made again without the client. */
 export interface RecordedRequest {

@@ -1,5 +1,6 @@
 import type { Demo } from '../../collector/demo/demo.ts'
-import { type ClickHouse, openClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { seededRandom } from '../../collector/platform/seededRandom.ts'
 import { CountsQuery, readCountsRequest } from '../../collector/query/countsPlan.ts'
 import { countsQuery } from '../../collector/query/countsQuery.ts'

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs'
-import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
 import { type Exports, exportsOf } from '../harness/exports.ts'
 import { type Service, startService } from '../harness/service.ts'

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
-import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { testDatabaseOf } from '../../collector/platform/clickhouse/cluster.ts'
 import { saveDictionaryLogin } from '../../collector/platform/clickhouse/login.ts'
+import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 
 /** Names a database of a test's own. */
 export const randomName = () => `test_${randomBytes(6).toString('hex')}`

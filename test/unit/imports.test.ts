@@ -19,6 +19,8 @@ interface Import {
   file: string
   target: string
   isTypeOnly: boolean
+  /** Loaded when it is asked for, as the page that a link leads to. */
+  isLazy: boolean
 }
 
 const importsBelow = (folder: string): Import[] =>
@@ -34,6 +36,7 @@ const importsBelow = (folder: string): Import[] =>
         file,
         target: relative(packageRoot, join(packageRoot, dirname(file), (match[2] ?? match[3])!)),
         isTypeOnly: match[1] !== undefined,
+        isLazy: match[3] !== undefined,
       })),
     )
 
@@ -110,3 +113,20 @@ test('the table lets nobody import what nobody does', () => {
   )
   expect(unused).toEqual([])
 })
+
+test.each(['schemas', 'client', 'collector', 'test'])(
+  'no file of %s imports itself by way of others',
+  (folder) => {
+    const imports = new Map<string, Import[]>()
+    for (const found of importsBelow(folder)) {
+      if (!found.isLazy) imports.set(found.file, [...(imports.get(found.file) ?? []), found])
+    }
+    // Whoever imports nobody who is left is in no circle.
+    for (let before = 0; before !== imports.size; ) {
+      before = imports.size
+      for (const [file, found] of imports)
+        if (!found.some(({ target }) => imports.has(target))) imports.delete(file)
+    }
+    expect([...imports.keys()]).toEqual([])
+  },
+)

@@ -2,7 +2,7 @@ import { Check } from 'typebox/value'
 import { describe, expect, inject, test } from 'vitest'
 import { sampleIdentity } from '../../collector/access/sampleView.ts'
 import { validateEvent } from '../../collector/ingest/beacon/validate.ts'
-import { openClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import {
   fillSampleDatabase,
   sampleCampaignRows,

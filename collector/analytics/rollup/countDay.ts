@@ -1,6 +1,7 @@
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
+import { bindings } from '../../query/bind.ts'
 import { restMs } from '../../query/sessions.ts'
-import { bindings, conditions } from '../../query/where.ts'
+import { conditions } from '../../query/where.ts'
 import { dayMs } from '../../query/window.ts'
 import { dimensionColumns, groupingSets } from '../breakdownQuery.ts'
 import type { AnalyticsPlan } from '../plan.ts'

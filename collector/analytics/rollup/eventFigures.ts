@@ -1,5 +1,5 @@
+import type { Bind } from '../../query/bind.ts'
 import { promptly } from '../../query/promptly.ts'
-import type { Bind } from '../../query/where.ts'
 import { conditions } from '../../query/where.ts'
 import { dayMs } from '../../query/window.ts'
 import type { AnalyticsPlan } from '../plan.ts'

@@ -1,6 +1,6 @@
 import type { Reader } from '../../access/reader.ts'
+import type { Bind } from '../../query/bind.ts'
 import { readFingerprints } from '../../query/fingerprints.ts'
-import type { Bind } from '../../query/where.ts'
 import { dayMs } from '../../query/window.ts'
 import type { AnalyticsPlan } from '../plan.ts'
 import { type CountedThing, daysBeforeMax, fingerprintOf, type Run, readRuns } from './runs.ts'

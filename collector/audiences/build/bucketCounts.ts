@@ -1,5 +1,5 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import { bindings } from '../../query/where.ts'
+import { bindings } from '../../query/bind.ts'
 import { companyInterest, peopleInterest, personOf } from '../../signals/interestQuery.ts'
 import type { InterestPlan } from '../../signals/plan.ts'
 import type { Entity } from '../definition/definition.ts'

@@ -1,10 +1,11 @@
 import { companyFields } from '../../../schemas/fields.ts'
 import { companyDomains, peopleWhere } from '../../people/identity/profileSql.ts'
-import type { Bind } from '../../query/where.ts'
+import type { Bind } from '../../query/bind.ts'
+import { leavesOf } from '../definition/leaves.ts'
 import { eventSums } from './eventHits.ts'
 import { interestedCompanies } from './intentHits.ts'
 import { listHits } from './listHits.ts'
-import { bitOf, leavesOf, type MembersPlan } from './membersQuery.ts'
+import { bitOf, type MembersPlan } from './membersPlan.ts'
 import { profileCondition } from './profileCondition.ts'
 import { usedMembers } from './usedMembers.ts'
 

@@ -1,6 +1,6 @@
 import { uuidV7 } from '../../platform/uuidV7.ts'
+import { bindings } from '../../query/bind.ts'
 import { readFingerprints } from '../../query/fingerprints.ts'
-import { bindings } from '../../query/where.ts'
 import { dayMs } from '../../query/window.ts'
 import type { Build } from '../builds.ts'
 import type { EventLeaf, Parsed } from '../definition/definition.ts'

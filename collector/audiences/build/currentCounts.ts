@@ -1,6 +1,7 @@
-import type { Bind } from '../../query/where.ts'
+import type { Bind } from '../../query/bind.ts'
+import { leavesOf } from '../definition/leaves.ts'
 import { type CountsScan, eventCountsSelect } from './eventCountsQuery.ts'
-import { hemCondition, leavesOf, type MembersPlan } from './membersQuery.ts'
+import { hemCondition, type MembersPlan } from './membersPlan.ts'
 import { isOfEventsAlone } from './plan.ts'
 
 /** A plan without counts, which nobody has made, and where the events are. */

@@ -1,5 +1,6 @@
+import type { Bind } from '../../query/bind.ts'
 import { eventsSource } from '../../query/eventsSource.ts'
-import { type Bind, filterConditions } from '../../query/where.ts'
+import { filterConditions } from '../../query/where.ts'
 import { dayMs } from '../../query/window.ts'
 import type { EventLeaf } from '../definition/definition.ts'
 

@@ -1,7 +1,8 @@
 import { hemNumber } from '../../../schemas/fields.ts'
-import type { Bind } from '../../query/where.ts'
+import type { Bind } from '../../query/bind.ts'
 import { dayMs } from '../../query/window.ts'
-import { bitOf, leavesOf, type MembersPlan } from './membersQuery.ts'
+import { leavesOf } from '../definition/leaves.ts'
+import { bitOf, type MembersPlan } from './membersPlan.ts'
 
 /** Sums of events over the cookies of each person, and what they make of the event leaves. */
 export interface EventSums {

@@ -1,8 +1,9 @@
 import { hemAsNumber } from '../../../schemas/fields.ts'
-import type { Bind } from '../../query/where.ts'
+import type { Bind } from '../../query/bind.ts'
 import { companyInterest, hemsOfPerson, peopleInterest } from '../../signals/interestQuery.ts'
 import type { InterestPlan } from '../../signals/plan.ts'
-import { bitOf, leavesOf, type MembersPlan } from './membersQuery.ts'
+import { leavesOf } from '../definition/leaves.ts'
+import { bitOf, type MembersPlan } from './membersPlan.ts'
 
 /** Which intent leaves people meet, by any of the addresses they hold: all their hems meet them. */
 export function interestedPeople(plan: MembersPlan, bind: Bind): string[] {

@@ -1,8 +1,9 @@
 import { hemNumber } from '../../../schemas/fields.ts'
 import type { Kind } from '../../lists/kinds.ts'
 import { companyDomains } from '../../people/identity/profileSql.ts'
-import type { Bind } from '../../query/where.ts'
-import { bitOf, leavesOf, type MembersPlan } from './membersQuery.ts'
+import type { Bind } from '../../query/bind.ts'
+import { leavesOf } from '../definition/leaves.ts'
+import { bitOf, type MembersPlan } from './membersPlan.ts'
 
 /**
  * Whom lists name: of lists of people these, or the companies they work at; of lists of domains these companies, or who

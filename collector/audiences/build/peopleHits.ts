@@ -1,10 +1,11 @@
 import { hemAsNumber } from '../../../schemas/fields.ts'
 import { profilesWhere } from '../../people/identity/profileSql.ts'
-import type { Bind } from '../../query/where.ts'
+import type { Bind } from '../../query/bind.ts'
+import { leavesOf } from '../definition/leaves.ts'
 import { eventSums } from './eventHits.ts'
 import { interestedPeople } from './intentHits.ts'
 import { listHits } from './listHits.ts'
-import { bitOf, hemCondition, leavesOf, type MembersPlan } from './membersQuery.ts'
+import { bitOf, hemCondition, type MembersPlan } from './membersPlan.ts'
 import { profileCondition } from './profileCondition.ts'
 import { usedMembers } from './usedMembers.ts'
 

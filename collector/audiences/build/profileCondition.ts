@@ -1,4 +1,5 @@
-import { type Bind, condition } from '../../query/where.ts'
+import type { Bind } from '../../query/bind.ts'
+import { condition } from '../../query/where.ts'
 import type { ProfileLeaf } from '../definition/definition.ts'
 
 /** A profile leaf as a condition over rows of `profiles` or `companies`. */

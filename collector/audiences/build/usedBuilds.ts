@@ -1,6 +1,6 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { Parsed } from '../definition/definition.ts'
-import { leavesOf } from './membersQuery.ts'
+import { leavesOf } from '../definition/leaves.ts'
 
 /** What a leaf names is not there: an audience without a build yet, or a list that was deleted. */
 export class AudienceNotBuilt extends Error {}

@@ -2,7 +2,7 @@ import { readNotCompleted } from '../../lists/imports.ts'
 import type { Kind } from '../../lists/kinds.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { Parsed } from '../definition/definition.ts'
-import { leavesOf } from './membersQuery.ts'
+import { leavesOf } from '../definition/leaves.ts'
 import { AudienceNotBuilt } from './usedBuilds.ts'
 
 /** The lists that leaves name: what their items are, and imports of theirs whose rows are no members (yet). */

@@ -1,5 +1,6 @@
-import type { Bind } from '../../query/where.ts'
-import { bitOf, leavesOf, type MembersPlan } from './membersQuery.ts'
+import type { Bind } from '../../query/bind.ts'
+import { leavesOf } from '../definition/leaves.ts'
+import { bitOf, type MembersPlan } from './membersPlan.ts'
 
 /** Who is in the audiences that leaves name; `column` is what members of this entity are told apart by. */
 export function usedMembers(

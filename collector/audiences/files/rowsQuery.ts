@@ -1,8 +1,8 @@
 import { companyFields, hemAsNumber, numberAsHem, profileFields } from '../../../schemas/fields.ts'
 import { profilesWhere } from '../../people/identity/profileSql.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
+import { type Bind, bindings } from '../../query/bind.ts'
 import { hiddenPeople } from '../../query/hiddenPeople.ts'
-import { type Bind, bindings } from '../../query/where.ts'
 
 /** Members of a build that may be shown: all, or those whose keys are above `after` up to `upTo`. */
 export interface ShownMembers {

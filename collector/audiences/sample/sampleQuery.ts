@@ -1,8 +1,9 @@
 import type { Query } from '../../platform/clickhouse/client.ts'
-import { bindings } from '../../query/where.ts'
+import { bindings } from '../../query/bind.ts'
 import { dayMs } from '../../query/window.ts'
 import { type CurrentPlan, currentCounts } from '../build/currentCounts.ts'
-import { leavesOf, meetingSelect } from '../build/membersQuery.ts'
+import { meetingSelect } from '../build/membersQuery.ts'
+import { leavesOf } from '../definition/leaves.ts'
 
 /** A sample: the plan without counts, which nobody has made, and where the events are. */
 export interface SamplePlan extends CurrentPlan {

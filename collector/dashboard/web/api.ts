@@ -38,6 +38,12 @@ export type KeysFate = Pick<Params<'removeMember'>, 'api_keys'>
 export type Versioned = Pick<Answer<'getProject'>['project'], 'version' | 'created_at' | 'updated_at'>
 /** A project as whoami lists it; owners and admins of the organization are admins of all. */
 export type OwnProject = Answer<'whoAmI'>['projects'][number]
+export type Webhook = Answer<'getWebhook'>['webhook']
+export type ApiRequest = Answer<'listRequests'>['requests'][number]
+export type Integration = Answer<'getIntegration'>['integration']
+export type Export = Answer<'getExport'>['export']
+export type ExportRun = Answer<'getExportRun'>['run']
+export type List = Answer<'getList'>['list']
 export type DailyUsage = Answer<'getDailyUsageByMeter'>['daily'][number]
 /** What was charged; amounts are in micros, millionths of a dollar. */
 export type UsageCounts = Pick<DailyUsage, 'records' | 'free_records' | 'amount_micros'>

@@ -5,8 +5,9 @@ import { invalidParameter } from '../../http/errors.ts'
 import { exactly } from '../../http/schemas.ts'
 import { Distinct, FieldList, readFields } from '../../query/fieldList.ts'
 import { FilterText } from '../../query/filter.ts'
-import { type Asked, type EventsPlan, everyTier, readSelection } from '../../query/plan.ts'
+import { type Asked, everyTier, readSelection } from '../../query/plan.ts'
 import { readScope, type ScopedRequest, scopeQuery } from '../../query/scopeQuery.ts'
+import type { EventsPlan } from '../../query/selection.ts'
 import { SourceName } from '../../query/source.ts'
 import {
   Milliseconds,

@@ -2,8 +2,8 @@ import type { Reader } from '../../access/reader.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { eventsQuery } from '../../query/eventsQuery.ts'
 import { rowForm } from '../../query/page.ts'
-import type { EventsPlan } from '../../query/plan.ts'
 import { nameProjects } from '../../query/projects.ts'
+import type { EventsPlan } from '../../query/selection.ts'
 
 /** What ClickHouse would have to look at for a query, as far as its index can tell; a page that fills early needs less. */
 export interface ScanEstimate {

@@ -1,9 +1,8 @@
 import { companyFields, hemAsNumber, hemNumber, numberAsHem } from '../../../schemas/fields.ts'
 import type { Reader } from '../../access/reader.ts'
 import { readPeople } from '../../people/identity/people.ts'
-import type { Member } from './members.ts'
+import type { Member, Values } from './members.ts'
 import type { Task } from './task.ts'
-import type { Values } from './values.ts'
 
 const companyDomain = companyFields.find(({ name }) => name === 'company_domain')!
 

@@ -14,6 +14,9 @@ export interface Member {
   readonly isCharged: boolean
 }
 
+/** What of a member goes to the destination: its fields by their names. */
+export type Values = Record<string, unknown>
+
 /** The members whose turn it is. */
 export interface Members {
   readonly members: readonly Member[]

@@ -1,8 +1,9 @@
 import { destinationTypes } from '../../integrations/destinations/index.ts'
 import type { SendDeps } from '../deps.ts'
+import type { Values } from './members.ts'
 import { type Members, readMembers } from './members.ts'
 import type { Task } from './task.ts'
-import { readValues, type Values } from './values.ts'
+import { readValues } from './values.ts'
 
 /** The records of a chunk, as they were read. */
 export interface ReadChunk {

@@ -10,11 +10,10 @@ import { destinationTypes } from '../../integrations/destinations/index.ts'
 import type { SendDeps } from '../deps.ts'
 import { chargeChunk, type Unfinished } from './charge.ts'
 import { chunkPath, writeChunkFile } from './chunkFile.ts'
-import type { Member, Members } from './members.ts'
+import type { Member, Members, Values } from './members.ts'
 import { type DoneChunk, type Result, readSent, saveChunkState } from './progress.ts'
 import type { ReadChunk } from './readAhead.ts'
 import type { Task } from './task.ts'
-import type { Values } from './values.ts'
 
 interface Ready extends OutgoingRecord {
   readonly member: Member

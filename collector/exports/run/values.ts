@@ -4,10 +4,8 @@ import { destinationTypes } from '../../integrations/destinations/index.ts'
 import { personFields, readPeople } from '../../people/identity/people.ts'
 import { type Entity, mappingOf } from '../validate.ts'
 import { readAddresses, readNetworks } from './addresses.ts'
-import type { Member } from './members.ts'
+import type { Member, Values } from './members.ts'
 import type { Task } from './task.ts'
-
-export type Values = Record<string, unknown>
 
 /**
  * What of each member goes to the destination: its fields by their names, without those that are empty; or a text that

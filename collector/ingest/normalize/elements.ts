@@ -3,7 +3,7 @@ import type { Description } from '../../../schemas/captured.ts'
 import { textLengthMax, urlLengthMax } from '../../../schemas/events/common.ts'
 import { identifierOf } from '../beacon/identifier.ts'
 import { isObject } from '../beacon/validate.ts'
-import type { Data } from './normalize.ts'
+import type { Data } from './data.ts'
 import { clean, cut, textOf } from './text.ts'
 
 /** What the pixel sends in place of a text that is masked. */

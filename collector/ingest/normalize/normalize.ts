@@ -3,6 +3,7 @@ import { type CapturedType, type Description, eventTypeOf } from '../../../schem
 import { type EventType, eventNumbers } from '../../../schemas/events/index.ts'
 import { identifierOf } from '../beacon/identifier.ts'
 import { type Fault, isObject } from '../beacon/validate.ts'
+import type { Data } from './data.ts'
 import {
   isInLink,
   judgedFrom,
@@ -17,8 +18,6 @@ import {
 import { searchOfForm, searchOfPage } from './search.ts'
 import { stripSecrets, stripUrlSecrets, withoutSecrets } from './secrets.ts'
 import { clean, cut, numberOf } from './text.ts'
-
-export type Data = Record<string, unknown>
 
 /** An event as it is to be checked and stored. */
 export interface Derived {

@@ -1,8 +1,8 @@
 import type { PixelSettings } from '../../../schemas/beacon.ts'
 import { urlLengthMax } from '../../../schemas/events/common.ts'
 import { isObject } from '../beacon/validate.ts'
+import type { Data } from './data.ts'
 import { fieldsIn } from './elements.ts'
-import type { Data } from './normalize.ts'
 import { clean, cut, textOf } from './text.ts'
 
 /**

@@ -1,5 +1,6 @@
 import { isUnavailable } from '../isUnavailable.ts'
-import { type ClickHouse, type OwnSettings, openClickHouse, type Query } from './client.ts'
+import type { ClickHouse, Query } from './client.ts'
+import { type OwnSettings, openClickHouse } from './openClickHouse.ts'
 
 /** Servers that hold a database together. */
 export interface Cluster {

@@ -1,4 +1,5 @@
-import { type Bind, likePattern } from '../../query/where.ts'
+import type { Bind } from '../../query/bind.ts'
+import { likePattern } from '../../query/where.ts'
 import { dayMs } from '../../query/window.ts'
 import type { Rule } from '../rules.ts'
 

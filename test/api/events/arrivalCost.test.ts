@@ -1,10 +1,10 @@
 import { text } from 'node:stream/consumers'
 import { expect, inject, test } from 'vitest'
-import { openClickHouse } from '../../../collector/platform/clickhouse/client.ts'
+import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
 import { eventsQuery } from '../../../collector/query/eventsQuery.ts'
 import type { Filter } from '../../../collector/query/filter.ts'
 import { keyColumns } from '../../../collector/query/order.ts'
-import type { EventsPlan } from '../../../collector/query/plan.ts'
+import type { EventsPlan } from '../../../collector/query/selection.ts'
 import { fieldNamed } from '../../../schemas/fields.ts'
 import { newClickHouseDatabase } from '../../harness/databases.ts'
 

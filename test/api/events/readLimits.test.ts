@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { createOpenReader } from '../../../collector/access/reader.ts'
-import { openClickHouse } from '../../../collector/platform/clickhouse/client.ts'
+import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
 import { waitFor } from '../../harness/service.ts'
 import { eventOf, openEvents, organizationId, pixelId, projectId } from './harness.ts'
 

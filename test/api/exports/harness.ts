@@ -1,5 +1,5 @@
 import { inject } from 'vitest'
-import { openClickHouse } from '../../../collector/platform/clickhouse/client.ts'
+import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
 import { openPostgres } from '../../../collector/platform/postgres/pool.ts'
 import { ownDatabases } from '../../harness/databases.ts'
 import { type Exports, exportsOf } from '../../harness/exports.ts'

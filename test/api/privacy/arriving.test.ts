@@ -11,7 +11,8 @@ import {
   readErasure,
   requestErasure,
 } from '../../../collector/people/privacy/erasures.ts'
-import { type ClickHouse, openClickHouse } from '../../../collector/platform/clickhouse/client.ts'
+import type { ClickHouse } from '../../../collector/platform/clickhouse/client.ts'
+import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
 import { openPostgres, type Postgres } from '../../../collector/platform/postgres/pool.ts'
 import { newClickHouseDatabase, newPostgresDatabase } from '../../harness/databases.ts'
 import { waitFor } from '../../harness/service.ts'

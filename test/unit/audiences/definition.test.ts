@@ -11,7 +11,7 @@ import { parseDefinition } from '../../../collector/audiences/definition/parse.t
 import { templates } from '../../../collector/audiences/templates.ts'
 import { ApiError } from '../../../collector/http/errors.ts'
 import { packageRoot } from '../../../collector/platform/paths.ts'
-import { bindings } from '../../../collector/query/where.ts'
+import { bindings } from '../../../collector/query/bind.ts'
 import { profileFields } from '../../../schemas/fields.ts'
 
 const visit = { event: { within_days: 7 } }

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { waitFor } from '../../../harness/service.ts'
-import type { Case } from '../cases.ts'
+import type { Case } from '../case.ts'
 import { departures, measureDelivery } from '../departures.ts'
 
 /** How often each way of leaving is tried here; the benchmark tries each two hundred times. */

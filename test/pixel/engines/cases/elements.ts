@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { packageRoot } from '../../../../collector/platform/paths.ts'
-import type { Case } from '../cases.ts'
+import type { Case } from '../case.ts'
 
 const video = `data:video/webm;base64,${readFileSync(join(packageRoot, 'examples/shop/assets/wheel.webm')).toString('base64')}`
 

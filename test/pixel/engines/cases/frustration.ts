@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Case } from '../cases.ts'
+import type { Case } from '../case.ts'
 import type { Stage } from '../stage.ts'
 
 /** Longer than a click waits for an answer. */

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { waitFor } from '../../../harness/service.ts'
 import { pixelId } from '../../receiver.ts'
-import type { Case } from '../cases.ts'
+import type { Case } from '../case.ts'
 import type { Stage } from '../stage.ts'
 
 const posts = (stage: Stage) =>

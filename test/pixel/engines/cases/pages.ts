@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Case } from '../cases.ts'
+import type { Case } from '../case.ts'
 import type { Stage } from '../stage.ts'
 
 /** The paths of the page views in order, once there are `count` and a last event has come after them. */

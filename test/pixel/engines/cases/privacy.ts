@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Case } from '../cases.ts'
+import type { Case } from '../case.ts'
 import type { Stage } from '../stage.ts'
 
 /** The id of each beacon so far; undefined where it had none. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { packageRoot } from '../../../../collector/platform/paths.ts'
 import { waitFor } from '../../../harness/service.ts'
-import type { Case } from '../cases.ts'
+import type { Case } from '../case.ts'
 import type { Stage } from '../stage.ts'
 
 const webVitals = readFileSync(join(packageRoot, 'node_modules/web-vitals/dist/web-vitals.iife.js'), 'utf8')

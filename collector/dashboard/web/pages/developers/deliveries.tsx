@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { Webhook } from '../../api.ts'
 import { api } from '../../api.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Facts } from '../../parts/facts.tsx'
@@ -8,7 +9,6 @@ import { exactTime } from '../../parts/time.ts'
 import { toast } from '../../parts/toast.tsx'
 import { urlChoice } from '../../urlState.ts'
 import { useListQuery } from '../../useQuery.ts'
-import type { Webhook } from './webhooks.tsx'
 
 type Delivery = Awaited<ReturnType<typeof api.listWebhookDeliveries>>['deliveries'][number]
 

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
+import type { ApiRequest } from '../../api.ts'
 import { useSession } from '../../session.ts'
 import { money, nameOfMeter, records } from '../usage/amounts.ts'
 import { type Answered, AnswerShown, askAgain } from './answer.tsx'
-import type { ApiRequest } from './requests.tsx'
 
 /** Asks for the same again in the reader's name, after saying what that costs; or says why it cannot be. */
 export function Replay({ request }: { request: ApiRequest }) {

@@ -1,3 +1,4 @@
+import type { ApiRequest } from '../../api.ts'
 import { collectorUrl } from '../../collectorUrl.ts'
 import { curlText } from '../../parts/codeSamples.tsx'
 import { Copyable } from '../../parts/copyable.tsx'
@@ -7,7 +8,6 @@ import { exactTime } from '../../parts/time.ts'
 import { setUrl } from '../../urlState.ts'
 import { money, nameOfMeter, records } from '../usage/amounts.ts'
 import { Replay } from './replay.tsx'
-import type { ApiRequest } from './requests.tsx'
 
 /** Everything that is kept of one request, and the ways to make it again. */
 export function RequestDialog({ request, close }: { request: ApiRequest; close(): void }) {

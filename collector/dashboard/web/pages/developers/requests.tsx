@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { api } from '../../api.ts'
+import { type ApiRequest, api } from '../../api.ts'
 import { Page } from '../../parts/page.tsx'
 import { PagedTable } from '../../parts/pagedTable.tsx'
 import { exactTime } from '../../parts/time.ts'
@@ -10,8 +10,6 @@ import { meterNames, money, records } from '../usage/amounts.ts'
 import { RequestDialog } from './requestDialog.tsx'
 
 type Asked = Parameters<typeof api.listRequests>[0]
-export type ApiRequest = Awaited<ReturnType<typeof api.listRequests>>['requests'][number]
-
 /** What was asked of the API, how it ended, and what it was charged. */
 export function Requests() {
   return (

@@ -1,8 +1,8 @@
+import type { Webhook } from '../../api.ts'
 import { api } from '../../api.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Checkbox, TextField } from '../../parts/fields.tsx'
 import { Form, type Values } from '../../parts/form.tsx'
-import type { Webhook } from './webhooks.tsx'
 
 const typeNames = {
   'audience.built': 'An audience is built',

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { api } from '../../api.ts'
+import { api, type Webhook } from '../../api.ts'
 import { ConfirmDialog } from '../../parts/confirmDialog.tsx'
 import { Copyable } from '../../parts/copyable.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -10,8 +10,6 @@ import { setUrl, urlValue } from '../../urlState.ts'
 import { useListQuery } from '../../useQuery.ts'
 import { Deliveries } from './deliveries.tsx'
 import { WebhookDialog } from './webhookDialog.tsx'
-
-export type Webhook = Awaited<ReturnType<typeof api.getWebhook>>['webhook']
 
 type Open = { kind: 'create' } | { kind: 'edit' | 'rotate' | 'delete'; webhook: Webhook } | null
 

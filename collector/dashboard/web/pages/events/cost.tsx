@@ -5,7 +5,7 @@ import { costOf, usePrices } from '../../parts/prices.ts'
 import { useQuery } from '../../useQuery.ts'
 import { NoEvents } from '../../view/noEvents.tsx'
 import { records } from '../usage/amounts.ts'
-import type { EventsAsked } from './explorer.tsx'
+import type { EventsAsked } from './eventsAsked.ts'
 
 const bytes = new Intl.NumberFormat(undefined, { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 })
 

@@ -4,16 +4,14 @@ import { DataTable } from '../../parts/dataTable.tsx'
 import { exactTime } from '../../parts/time.ts'
 import { currentSearch } from '../../router.tsx'
 import { setUrl, urlValue } from '../../urlState.ts'
-import { useView, type ViewQuery } from '../../view/view.ts'
+import { useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { ColumnsDialog } from './columnsDialog.tsx'
 import { Cost } from './cost.tsx'
 import { columnsDefault, type EventRow, readRows, textOfValue } from './eventRow.ts'
+import type { EventsAsked } from './eventsAsked.ts'
 
 const limits = ['50', '100', '500', '1000']
-
-/** What the reader asks for, as the API takes it. */
-export type EventsAsked = ViewQuery & { select: string; limit: number; order: 'desc' | 'asc' }
 
 interface Found {
   rows: EventRow[]

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
-import { api } from '../../api.ts'
+import type { Export } from '../../api.ts'
+import { api, type ExportRun } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { ConfirmDialog } from '../../parts/confirmDialog.tsx'
 import { Page, Section } from '../../parts/page.tsx'
@@ -13,10 +14,7 @@ import { useListQuery, useQuery } from '../../useQuery.ts'
 import { useRepeat } from '../../useRepeat.ts'
 import { destinationNames } from '../integrations/destinationFields.ts'
 import { records } from '../usage/amounts.ts'
-import type { Export } from './exports.tsx'
 import { Failures } from './failures.tsx'
-
-export type Run = Awaited<ReturnType<typeof api.getExportRun>>['run']
 
 const pollMs = 1_000
 
@@ -41,7 +39,7 @@ function Loaded({ export: one }: { export: Export }) {
   const isUnderWay = runs.value?.some(({ ended_at }) => ended_at === null)
   useRepeat(runs.reload, pollMs, isUnderWay ?? false)
   const chosen = runs.value?.find(({ run_id }) => run_id === urlValue('run')) ?? runs.value?.[0]
-  const then = async (work: Promise<{ run: Run }>, text: string) => {
+  const then = async (work: Promise<{ run: ExportRun }>, text: string) => {
     const { run } = await work
     toast(text)
     setUrl({ run: run.run_id })
@@ -117,22 +115,22 @@ const count = (
   name,
   label,
   isNumber: true,
-  value: (run: Run) => run[name],
-  show: (run: Run) => records(run[name]),
+  value: (run: ExportRun) => run[name],
+  show: (run: ExportRun) => records(run[name]),
 })
 
 const runColumns = [
   {
     name: 'requested',
     label: 'Asked for',
-    value: ({ requested_at }: Run) => requested_at,
-    show: ({ requested_at }: Run) => exactTime(requested_at),
+    value: ({ requested_at }: ExportRun) => requested_at,
+    show: ({ requested_at }: ExportRun) => exactTime(requested_at),
   },
   {
     name: 'status',
     label: 'Status',
-    value: ({ status }: Run) => status,
-    show: ({ status, error, resumes_at, retry_of }: Run) => (
+    value: ({ status }: ExportRun) => status,
+    show: ({ status, error, resumes_at, retry_of }: ExportRun) => (
       <>
         <span class={`badge ${status === 'failed' ? 'bad' : status === 'completed' ? '' : 'quiet'}`}>
           {status}
@@ -146,9 +144,9 @@ const runColumns = [
   {
     name: 'progress',
     label: 'Progress',
-    value: ({ records_total, records_expected }: Run) =>
+    value: ({ records_total, records_expected }: ExportRun) =>
       records_expected ? Math.round((records_total / records_expected) * 100) : null,
-    show: ({ records_total, records_expected }: Run) =>
+    show: ({ records_total, records_expected }: ExportRun) =>
       records_expected === null ? (
         '–'
       ) : (

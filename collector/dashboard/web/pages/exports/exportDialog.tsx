@@ -1,12 +1,11 @@
 import { useState } from 'preact/hooks'
+import type { Export, Integration } from '../../api.ts'
 import { api } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Select, TextField } from '../../parts/fields.tsx'
 import { Form } from '../../parts/form.tsx'
 import { useQuery } from '../../useQuery.ts'
-import type { Integration } from '../integrations/integrations.tsx'
-import type { Export } from './exports.tsx'
 
 const schedules: Record<Export['schedule'], string> = {
   manual: 'when I ask',

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { api } from '../../api.ts'
+import { api, type Export } from '../../api.ts'
 import { ListPage } from '../../parts/listPage.tsx'
 import { exactTime } from '../../parts/time.ts'
 import { useProjectPath } from '../../projectPath.ts'
@@ -7,8 +7,6 @@ import { go } from '../../router.tsx'
 import { useListQuery } from '../../useQuery.ts'
 import { destinationNames } from '../integrations/destinationFields.ts'
 import { ExportDialog } from './exportDialog.tsx'
-
-export type Export = Awaited<ReturnType<typeof api.getExport>>['export']
 
 /** What of a project is sent where, and when. */
 export function Exports({ projectId }: { projectId: string }) {

@@ -1,3 +1,4 @@
+import type { ExportRun } from '../../api.ts'
 import { api } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { Section } from '../../parts/page.tsx'
@@ -5,7 +6,6 @@ import { PagedTable } from '../../parts/pagedTable.tsx'
 import { projectRole } from '../../projectRole.ts'
 import { urlChoice } from '../../urlState.ts'
 import { useListQuery, useQuery } from '../../useQuery.ts'
-import type { Run } from './export.tsx'
 
 type Failure = Awaited<ReturnType<typeof api.listExportFailures>>['failures'][number]
 
@@ -19,7 +19,7 @@ export function Failures({
   cancel,
 }: {
   projectId: string
-  run: Run
+  run: ExportRun
   retry(): Promise<void>
   cancel(): Promise<void>
 }) {
@@ -71,7 +71,13 @@ export function Failures({
   )
 }
 
-function Found({ run: { export_id, run_id }, outcome }: { run: Run; outcome: (typeof outcomes)[number] }) {
+function Found({
+  run: { export_id, run_id },
+  outcome,
+}: {
+  run: ExportRun
+  outcome: (typeof outcomes)[number]
+}) {
   const failures = useListQuery(
     (cursor) => api.listExportFailures({ export_id, run_id, outcome, cursor }),
     ({ failures }) => failures,

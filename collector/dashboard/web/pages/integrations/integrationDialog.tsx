@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
+import type { Integration } from '../../api.ts'
 import { api } from '../../api.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Select, TextField } from '../../parts/fields.tsx'
 import { Form, type Values } from '../../parts/form.tsx'
 import { type DestinationType, destinationFields, destinationNames } from './destinationFields.ts'
-import type { Integration } from './integrations.tsx'
 
 /** Makes an integration, or changes one; secrets that are left empty stay as they are. */
 export function IntegrationDialog({

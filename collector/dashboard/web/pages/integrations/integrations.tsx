@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { ApiError, api, messageOf } from '../../api.ts'
+import { ApiError, api, type Integration, messageOf } from '../../api.ts'
 import { ConfirmDialog } from '../../parts/confirmDialog.tsx'
 import { ListPage } from '../../parts/listPage.tsx'
 import { exactTime } from '../../parts/time.ts'
@@ -7,8 +7,6 @@ import { toast } from '../../parts/toast.tsx'
 import { useListQuery } from '../../useQuery.ts'
 import { destinationNames } from './destinationFields.ts'
 import { IntegrationDialog } from './integrationDialog.tsx'
-
-export type Integration = Awaited<ReturnType<typeof api.getIntegration>>['integration']
 
 type Open = { kind: 'create' } | { kind: 'edit' | 'delete'; integration: Integration } | null
 type Checked = { works: boolean; message: string } | 'checking'

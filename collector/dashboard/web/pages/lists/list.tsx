@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { List } from '../../api.ts'
 import { api } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { ConfirmDialog } from '../../parts/confirmDialog.tsx'
@@ -12,7 +13,6 @@ import { setUrl, urlValue } from '../../urlState.ts'
 import { useListQuery, useQuery } from '../../useQuery.ts'
 import { useRepeat } from '../../useRepeat.ts'
 import { records } from '../usage/amounts.ts'
-import type { List } from './lists.tsx'
 import { UploadDialog } from './uploadDialog.tsx'
 
 type Import = Awaited<ReturnType<typeof api.listListImports>>['imports'][number]

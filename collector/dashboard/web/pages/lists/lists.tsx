@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { api } from '../../api.ts'
+import { api, type List } from '../../api.ts'
 import { ListPage } from '../../parts/listPage.tsx'
 import { exactTime } from '../../parts/time.ts'
 import { useProjectPath } from '../../projectPath.ts'
@@ -7,8 +7,6 @@ import { go } from '../../router.tsx'
 import { useListQuery } from '../../useQuery.ts'
 import { records } from '../usage/amounts.ts'
 import { UploadDialog } from './uploadDialog.tsx'
-
-export type List = Awaited<ReturnType<typeof api.getList>>['list']
 
 /** A project's lists: people, companies or browsers that it knows itself. */
 export function Lists({ projectId }: { projectId: string }) {

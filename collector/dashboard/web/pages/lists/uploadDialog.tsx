@@ -1,10 +1,10 @@
 import { useRef } from 'preact/hooks'
+import type { List } from '../../api.ts'
 import { api } from '../../api.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { LinesField, linesOf, Select, TextField } from '../../parts/fields.tsx'
 import { Form } from '../../parts/form.tsx'
 import { uploadFile } from '../../upload.ts'
-import type { List } from './lists.tsx'
 
 const kinds: Record<List['kind'], string> = {
   emails: 'E-mail addresses (kept as hashes alone)',

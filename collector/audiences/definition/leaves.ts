@@ -1,0 +1,7 @@
+import type { Leaf, Parsed } from './definition.ts'
+
+/** The leaves of a kind, with their places. */
+export const leavesOf = <K extends Leaf['kind']>({ leaves }: Parsed, kind: K) =>
+  leaves.flatMap((leaf, index) =>
+    leaf.kind === kind ? [{ index, leaf: leaf as Extract<Leaf, { kind: K }> }] : [],
+  )

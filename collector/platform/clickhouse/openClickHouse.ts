@@ -1,0 +1,98 @@
+import { text } from 'node:stream/consumers'
+import { ClickHouseError, type ClickHouseSettings, createClient } from '@clickhouse/client'
+import { type ClickHouse, ClickHouseRefused, type Query } from './client.ts'
+import { insertRaw, openStream, outputSettings } from './stream.ts'
+
+/** Settings of ClickHouse, as it takes them over HTTP. */
+export type OwnSettings = Readonly<Record<string, string | number>>
+
+/** One block per insert: the deduplication token counts per block. */
+const insertSettings: ClickHouseSettings = {
+  async_insert: 0,
+  insert_deduplicate: 1,
+  max_insert_block_size: '1000000',
+  min_insert_block_size_rows: '1000000',
+  min_insert_block_size_bytes: '1073741824',
+  input_format_parallel_parsing: 0,
+  date_time_input_format: 'best_effort',
+  input_format_skip_unknown_fields: 1,
+  // event_data is an object in the line and a text in the table, byte by byte.
+  input_format_json_read_objects_as_strings: 1,
+}
+
+/**
+ * Opens `url` (credentials included) on `database`. Nothing is sent before the first call. `own` are settings that all
+ * its statements have; cluster.ts opens several servers.
+ */
+export function openClickHouse(url: string, database: string, own: OwnSettings = {}): ClickHouse {
+  const client = createClient({
+    url,
+    database,
+    application: 'footfall',
+    request_timeout: 120_000,
+    max_open_connections: 32,
+    // Large values go in the body: proxies refuse long addresses.
+    use_multipart_params_auto: true,
+    keep_alive: { idle_socket_ttl: 2_000 },
+    clickhouse_settings: { ...outputSettings, ...own },
+    log: { level: 127 },
+  })
+
+  const clickhouse: ClickHouse = {
+    ...{ database, cluster: null },
+    get shards() {
+      return [clickhouse]
+    },
+    get nodes() {
+      return [clickhouse]
+    },
+
+    async rows<Row>(query: Query) {
+      const result = await client
+        .query({
+          query: query.sql,
+          query_params: { ...query.params },
+          format: 'JSONEachRow',
+        })
+        .catch(translate)
+      return result.json<Row>()
+    },
+
+    stream: (query, format, signal, settings) =>
+      openStream(url, database, query, format, { signal, settings: { ...own, ...settings } }),
+
+    async command(query) {
+      await client.command({ query: query.sql, query_params: { ...query.params } }).catch(translate)
+    },
+
+    async insertLines(table, lines, deduplicationToken, queryId) {
+      const answer = await client
+        .exec({
+          query: `INSERT INTO ${table} FORMAT JSONEachRow`,
+          values: lines,
+          ...(queryId && { query_id: queryId }),
+          clickhouse_settings: {
+            ...insertSettings,
+            insert_deduplication_token: deduplicationToken,
+            wait_end_of_query: 1,
+          },
+        })
+        .catch(translate)
+      await text(answer.stream)
+    },
+
+    feed: (query, bytes, settings = {}) => insertRaw(url, database, query, bytes, { ...own, ...settings }),
+
+    async ping() {
+      return (await client.ping()).success
+    },
+
+    close: () => client.close(),
+  }
+  return clickhouse
+}
+
+/** The driver's error in our words. */
+function translate(error: unknown): never {
+  throw error instanceof ClickHouseError ? new ClickHouseRefused(error.message, Number(error.code)) : error
+}

@@ -1,0 +1,12 @@
+import type { EngineName } from './engine.ts'
+import type { Stage } from './stage.ts'
+
+/** One row of the table: what the pixel does, in every engine that has what it takes. */
+export interface Case {
+  name: string
+  /** Engines that cannot do it, and why. */
+  unsupported?: Partial<Record<EngineName, string>>
+  /** For a visitor who has switched on Global Privacy Control in the browser. */
+  isPrivate?: true
+  run(stage: Stage): Promise<void>
+}
