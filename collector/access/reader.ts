@@ -25,6 +25,8 @@ export interface Reader {
   rows<Row>(query: Query, format?: OutputFormat): Promise<Row[]>
   /** Runs a query and hands its bytes on unparsed. */
   stream(query: Query | ListQuery, format: OutputFormat): Promise<ResultStream>
+  /** The same through one of the servers (ClickHouse.shards), within the same limits. */
+  through(server: ClickHouse): Reader
 }
 
 /** How much of ClickHouse a read may take: a page stops where it is full, a scan looks at all of its window. */
@@ -102,14 +104,18 @@ function openReader(
   const { signal, effort } = by
   let secondsLeft = limits.secondsMax
 
-  const stream = async (query: Query | ListQuery, format: OutputFormat): Promise<ResultStream> => {
+  const stream = async (
+    server: ClickHouse,
+    query: Query | ListQuery,
+    format: OutputFormat,
+  ): Promise<ResultStream> => {
     if (!(await gate.enter(owner, signal))) {
       if (signal.aborted) throw callerGone()
       throw busy('This organization has too many requests under way.', busyRetrySeconds)
     }
     const startedAt = performance.now()
     try {
-      const answer = await clickhouse.stream(query, format, signal, {
+      const answer = await server.stream(query, format, signal, {
         // Less than nothing would be no limit.
         max_execution_time: Math.max(secondsLeft, 0.1),
         max_memory_usage: limits.memoryBytesMax,
@@ -125,19 +131,19 @@ function openReader(
     }
   }
 
-  return {
-    clickhouse,
-    signal,
-    stream,
+  const through = (server: ClickHouse): Reader => ({
+    ...{ clickhouse: server, signal, through },
+    stream: (query, format) => stream(server, query, format),
     async rows<Row>(query: Query, format: OutputFormat = 'JSONEachRow') {
-      const { body } = await stream(query, format)
+      const { body } = await stream(server, query, format)
       const lines = await text(body)
       return lines
         .split('\n')
         .filter(Boolean)
         .map((line) => JSON.parse(line) as Row)
     },
-  }
+  })
+  return through(clickhouse)
 }
 
 const callerGone = () => new NoAnswer('the caller has gone')

@@ -117,7 +117,7 @@ function pageSql(plan: EventsPlan, columns: readonly Column[], bind: Bind, event
     plan.distinct.map(({ name }) => name),
   )
   if (hasSessionColumns(columns) && !decidesOverSessions) {
-    return withSessionsOf(columns, plan, bind, (inside) => pageSql(plan, inside, bind, events))
+    return withSessionsOf(columns, plan, bind, (inside) => pageSql(plan, inside, bind, events), events)
   }
   const { declared, from } = eventsSource(plan, [], bind, events)
   const selected = selectList(columns)

@@ -19,7 +19,7 @@ export function eventsSource(
   const { distinct = [], filters } = plan
   const deciding = [...distinct.map(({ name }) => name), ...names]
   const { declared, from } = isAboutSessions(filters, deciding)
-    ? eventsWithSessions(plan, bind)
+    ? eventsWithSessions(plan, bind, events)
     : { declared: '', from: events }
   return { declared, from: eventsWithProfiles(distinct.filter(isProfileField), from) }
 }
@@ -30,13 +30,15 @@ interface EventsPlace {
   readonly asked: Pick<Query, 'params' | 'pixelId'>
 }
 
+type PlaceOf = Pick<CountsPlan, 'scope' | 'filters' | 'distinct'> & { readonly isForEstimate?: true }
+
 /**
  * Where a plan's events are read: at their pixel's shard, when nothing but events of one pixel is. Sessions go on from
  * one pixel of a project to the next, and who people are stands in other tables. `names` are the fields that are
- * selected or grouped by.
+ * selected or grouped by. An estimate names the table by itself: each shard's is looked at.
  */
 export function eventsPlace(
-  { scope, filters, distinct }: Pick<CountsPlan, 'scope' | 'filters' | 'distinct'>,
+  { scope, filters, distinct, isForEstimate }: PlaceOf,
   names: readonly string[],
 ): EventsPlace {
   const { pixelId } = scope
@@ -45,8 +47,11 @@ export function eventsPlace(
     !isAboutSessions(filters, [...names, ...distinct.map(({ name }) => name)]) &&
     !distinct.some(isProfileField) &&
     !filters.some(({ field }) => field && (isOfPeople.has(field) || isProfileField(field)))
-  return areOfPixel
-    ? { events: '{events:Identifier}', asked: { params: { events: 'events' }, pixelId } }
+  return areOfPixel || isForEstimate
+    ? {
+        events: '{events:Identifier}',
+        asked: { params: { events: 'events' }, ...(areOfPixel && { pixelId }) },
+      }
     : { events: 'events', asked: { params: {} } }
 }
 

@@ -35,7 +35,10 @@ export const sessionId = (start: string): string =>
  * milliseconds), `_session_id` and `_entry`, the id of the first page view. Arrays of each visitor's events take half
  * the time that window functions take.
  */
-const sessionsWhere = (conditions: readonly string[]): string => `SELECT _project_id, _cookie_id,
+const sessionsWhere = (
+  conditions: readonly string[],
+  events: string,
+): string => `SELECT _project_id, _cookie_id,
   _session[1].1 AS _start,
   ${sessionId('_start')} AS _session_id,
   arrayFirst(event -> event.3, _session).2 AS _entry
@@ -45,7 +48,7 @@ SELECT _project_id, _cookie_id, _unrested,
 FROM (
 SELECT project_id AS _project_id, cookie_id AS _cookie_id,
   arraySort(groupArray((ts_millis, event_id, event_type = 'page_view'))) AS _events
-FROM events
+FROM ${events}
 WHERE ${conditions.join('\n  AND ')}
 GROUP BY project_id, cookie_id
 )
@@ -54,9 +57,9 @@ ARRAY JOIN arraySplit((_, rest) -> rest >= ${restMs}, _events, arrayDifference(_
 ARRAY JOIN arraySplit((_, midnight) -> midnight > 0, _unrested, arrayDifference(_days)) AS _session`
 
 /** Rows of `table`, which have project_id, cookie_id and ts_millis, with the sessions they fall into. */
-const joinSessions = (table: string, sessions: string): string => `${table} ASOF LEFT JOIN (
+const joinSessions = (table: string, sessions: string): string => `${table} AS visits ASOF LEFT JOIN (
 ${sessions}
-) AS sessions ON sessions._project_id = ${table}.project_id AND sessions._cookie_id = ${table}.cookie_id AND sessions._start <= ${table}.ts_millis`
+) AS sessions ON sessions._project_id = visits.project_id AND sessions._cookie_id = visits.cookie_id AND sessions._start <= visits.ts_millis`
 
 /** What the fields are over such rows. A DSP's events are no visits, whatever cookies they name. */
 const withSessionFields = `WITH if(source = 'pixel', _session_id, NULL) AS session_id,
@@ -80,13 +83,17 @@ export const visitorsOf = (scope: Scope, bind: Bind): readonly string[] => [
 export function eventsWithSessions(
   { scope, window }: Pick<Selection, 'scope' | 'window'>,
   bind: Bind,
+  events: string,
 ): { declared: string; from: string } {
-  const sessions = sessionsWhere([
-    ...visitorsOf(scope, bind),
-    `ts_millis >= ${lookBackFrom(bind('Int64', window.startMs))}`,
-    `ts_millis < ${bind('Int64', window.endMs)}`,
-  ])
-  return { declared: withSessionFields, from: joinSessions('events', sessions) }
+  const sessions = sessionsWhere(
+    [
+      ...visitorsOf(scope, bind),
+      `ts_millis >= ${lookBackFrom(bind('Int64', window.startMs))}`,
+      `ts_millis < ${bind('Int64', window.endMs)}`,
+    ],
+    events,
+  )
+  return { declared: withSessionFields, from: joinSessions(events, sessions) }
 }
 
 /**
@@ -98,16 +105,20 @@ export function withSessionsOf(
   { scope, order }: { readonly scope: Scope; readonly order: Order },
   bind: Bind,
   page: (columns: readonly Column[]) => string,
+  events = 'events',
 ): string {
   const names = columns.map(({ name }) => name)
   const inside = columns.filter(({ name }) => !isNamedSessionField(name))
   const missing = columnsNeeded.filter((name) => !names.includes(name)).map((name) => ({ name, sql: name }))
-  const sessions = sessionsWhere([
-    ...visitorsOf(scope, bind),
-    "(project_id, cookie_id) IN (SELECT project_id, cookie_id FROM page WHERE source = 'pixel')",
-    `ts_millis >= ${lookBackFrom('span.1')}`,
-    'ts_millis <= span.2',
-  ])
+  const sessions = sessionsWhere(
+    [
+      ...visitorsOf(scope, bind),
+      "(project_id, cookie_id) IN (SELECT project_id, cookie_id FROM page WHERE source = 'pixel')",
+      `ts_millis >= ${lookBackFrom('span.1')}`,
+      'ts_millis <= span.2',
+    ],
+    events,
+  )
   return `${withSessionFields.trimEnd()},
 page AS (
 ${page([...inside, ...missing])}

@@ -82,8 +82,15 @@ export async function waitUntilShipped(service: Service, sender: Sender, stillMs
   }
 }
 
-/** Pages through everything that the API returns and compares it with what was acknowledged. */
-export async function audit(service: Service, sender: Sender): Promise<Audit> {
+/**
+ * Pages through everything that the API returns and compares it with what was acknowledged. Of several processes of the
+ * API each next page is asked of the next one.
+ */
+export async function audit(
+  service: Service,
+  sender: Sender,
+  others: readonly Service[] = [],
+): Promise<Audit> {
   const times = new Uint8Array(sender.made)
   const found: Audit = {
     acknowledged: sender.acknowledged,
@@ -99,7 +106,7 @@ export async function audit(service: Service, sender: Sender): Promise<Audit> {
     if (found.examples.length < examplesMax) found.examples.push(`${kind} ${eventId}`)
   }
 
-  for await (const { event_id, event_data } of returnedRows(service, sender)) {
+  for await (const { event_id, event_data } of returnedRows([service, ...others], sender)) {
     if (!event_id.startsWith(sender.idPrefix)) continue
     found.returned++
     const n = Number.parseInt(event_id.slice(sender.idPrefix.length), 16)
@@ -116,9 +123,10 @@ export async function audit(service: Service, sender: Sender): Promise<Audit> {
   return found
 }
 
-async function* returnedRows(service: Service, sender: Sender) {
+async function* returnedRows(services: readonly Service[], sender: Sender) {
   const window = windowOf(sender)
-  for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+  for (let [page, cursor]: [number, string | undefined] = [0, '']; cursor !== undefined; page++) {
+    const service = services[page % services.length]!
     const query: Record<string, string> = cursor === '' ? window : { cursor }
     const parameters = new URLSearchParams({
       ...query,

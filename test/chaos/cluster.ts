@@ -3,7 +3,9 @@ import { seededRandom } from '../../collector/platform/seededRandom.ts'
 import { beaconOf, customEvent, postBeacon, readRows } from '../harness/api.ts'
 import { type Cluster, startCluster } from '../harness/cluster.ts'
 import { waitFor } from '../harness/service.ts'
+import { type Answers, compareAnswers, isChargedAlike } from './answers.ts'
 import { audit, waitUntilShipped } from './audit.ts'
+import { watchConnections } from './connections.ts'
 import { Follower } from './follower.ts'
 import { findWorkers, killNow } from './processes.ts'
 import { environmentOf, type ScenarioOptions, type ScenarioResult } from './scenario.ts'
@@ -18,6 +20,8 @@ export type Mishap = (typeof mishaps)[number]
 
 export interface ClusterOptions extends ScenarioOptions {
   collectors: number
+  /** Processes that answer reads. */
+  apis: number
   /** How often something happens. */
   kills: number
   /** Events a second. */
@@ -38,11 +42,17 @@ export interface ClusterResult extends ScenarioResult {
   /** Of a reader that copied all events in the order of arrival meanwhile: what it did not get, and what more than once. */
   feedMissed: number
   feedDoubled: number
+  /** Of pages that all processes of the API were asked for at once. */
+  asked: Answers
+  /** Connections of PostgreSQL: the most at a kill, and at the end, by what they are for. */
+  connectionsMost: number
+  connections: Record<string, number>
 }
 
-/** Whether every event is there once, whichever collectors it reached, and was copied once. */
+/** Whether every event is there once, whichever collectors it reached, and was copied once, and read pages charged once. */
 export const isOnce = (result: ClusterResult): boolean =>
   result.rowsOfThem === result.sentToAll &&
+  isChargedAlike(result.asked) &&
   result.lost + result.doubled + result.altered + result.feedMissed + result.feedDoubled === 0
 
 const betweenMs = { least: 500, most: 3_000 }
@@ -58,8 +68,10 @@ const eventsPerBeacon = 50
 export async function runCluster(options: ClusterOptions): Promise<ClusterResult> {
   const { stores, seed, log } = options
   const random = seededRandom(seed)
-  const cluster = await startCluster(environmentOf(stores), { collectors: options.collectors, random })
-  const { api, collectors, balancer } = cluster
+  const env = environmentOf(stores)
+  const cluster = await startCluster(env, { collectors: options.collectors, apis: options.apis, random })
+  const { api, apis, collectors, balancer } = cluster
+  const connections = watchConnections(env.DATABASE_URL!)
   const kills = { collector: 0, worker: 0, pause: 0, clickhouse: 0, postgres: 0 }
 
   const happen = async (mishap: Mishap, index: number): Promise<void> => {
@@ -106,10 +118,12 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
     }
     await untilComplete(follower)
     await follower.stop()
-    const audited = await audit(api, sender)
+    const audited = await audit(api, sender, apis.slice(1))
+    const asked = await compareAnswers(cluster, random)
     return {
       ...{ ...audited, seed, kills, sentToAll: idsToAll, rowsOfThem },
       ...compareFeed(follower, audited.returned + rowsOfThem),
+      ...{ asked, connectionsMost: connections.most(), connections: await connections.now() },
       ...{ retried: sender.retried, repeated: sender.repeated, longestSilenceMs: sender.longestSilenceMs },
       answers: Object.fromEntries(sender.answers),
     }
@@ -119,6 +133,7 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
     })
   } finally {
     await follower.stop()
+    await connections.close()
     await cluster.close()
   }
 }

@@ -32,7 +32,7 @@ const help = `Usage: npm run chaos -- [scenario] [options]
   --scenario soak    steady load: --minutes 60 --rate 1000
   --scenario billing what is charged against what is delivered: --requests 10000 --connections 20 --kills 12
   --scenario pages   records of an audience's builds against what is charged: --requests 10000 --connections 20 --kills 12
-  --scenario cluster several collectors and one api: --kills 200 --collectors 3 --shards 1 --rate 300
+  --scenario cluster several collectors and processes of the API: --kills 200 --collectors 3 --apis 2 --shards 1 --rate 300
       --mishaps ${mishaps.join(',')}
   --scenario upgrade collectors replaced by this version, one after the other:
       --from DIR (a checkout of the version before, built) --collectors 3 --rate 300
@@ -49,6 +49,7 @@ const optionTypes = {
   kinds: { type: 'string', default: killKinds.join(',') },
   mishaps: { type: 'string', default: mishaps.join(',') },
   collectors: { type: 'string', default: '3' },
+  apis: { type: 'string', default: '2' },
   shards: { type: 'string', default: '1' },
   connections: { type: 'string' },
   from: { type: 'string' },
@@ -132,7 +133,8 @@ async function runScenario(scenario: string, seed: number) {
         (stores, killStore) =>
           runCluster({
             ...{ ...own, stores, killStore, rate: rate(300), kills: Number(flags.kills ?? 200) },
-            ...{ collectors: Number(flags.collectors), connections: Number(flags.connections ?? 12) },
+            ...{ collectors: Number(flags.collectors), apis: Number(flags.apis) },
+            connections: Number(flags.connections ?? 12),
             ...{ mishaps: flags.mishaps.split(',').map(mishapOf), pauseMsMax: 20_000 },
           }),
         Number(flags.shards),

@@ -54,7 +54,7 @@ test(
   'of several collectors behind a balancer each event is stored once and copied once, whichever are killed',
   async () => {
     const result = await runCluster({
-      ...{ stores: await ownStores(), seed, log, collectors: 2 },
+      ...{ stores: await ownStores(), seed, log, collectors: 2, apis: 1 },
       ...{ kills: 4, mishaps: ['collector', 'pause'], pauseMsMax: 1_500, rate: 200, connections: 8 },
     })
     expect(isOnce(result), JSON.stringify(result)).toBe(true)
@@ -65,7 +65,7 @@ test(
 )
 
 test(
-  'the same over two shards of ClickHouse, when each of them and a collector are killed',
+  'the same over two shards of ClickHouse, when each of them and a collector are killed; two processes of the API charge a page once',
   async () => {
     const directory = mkdtempSync(join(tmpdir(), 'footfall-chaos-shards-'))
     const shards = await startShards(directory, 2)
@@ -76,13 +76,15 @@ test(
     const databaseUrl = await newPostgresDatabase()
     let killed = 0
     const result = await runCluster({
-      ...{ stores: { shards: shards.env, databaseUrl }, seed, log, collectors: 2 },
+      ...{ stores: { shards: shards.env, databaseUrl }, seed, log, collectors: 2, apis: 2 },
       ...{ kills: 3, mishaps: ['clickhouse', 'collector'], pauseMsMax: 0, rate: 200, connections: 8 },
       killStore: () => killNow(shards.servers[killed++]!.pid()!),
     })
     expect(isOnce(result), JSON.stringify(result)).toBe(true)
     expect(killed).toBe(2)
     expect(result.acknowledged).toBeGreaterThan(200)
+    expect(result.asked).toMatchObject({ pages: expect.any(Number), differing: 0 })
+    expect(result.asked.records).toBeGreaterThan(1_000)
   },
   timeoutMs,
 )

@@ -3,9 +3,11 @@ import type { Random } from '../../collector/platform/seededRandom.ts'
 import { type Balancer, startBalancer } from './balancer.ts'
 import { type Service, startService } from './service.ts'
 
-/** Several collectors and one api on the same stores, as on as many machines, with a balancer before the collectors. */
+/** Several collectors and processes of the API on the same stores, as on as many machines, with a balancer before the collectors. */
 export interface Cluster {
   api: Service
+  /** All that answer reads, the one above first, with the demo's key. */
+  apis: readonly Service[]
   /** One that is started again is another object at the same place. */
   collectors: Service[]
   balancer: Balancer
@@ -25,9 +27,17 @@ const otherPixels = 6
 /** Starts them; `env` says where the stores are, and asks for the demo, whose pixel and key the api tells. */
 export async function startCluster(
   env: Record<string, string>,
-  { collectors: count, random }: { collectors: number; random: Random },
+  { collectors: count, random, apis: apiCount = 1 }: { collectors: number; random: Random; apis?: number },
 ): Promise<Cluster> {
   const api = await startService({ env: { ...env, FOOTFALL_ROLE: 'api' } })
+  const otherEnv = { ...env, FOOTFALL_ROLE: 'api', FOOTFALL_DEMO: 'false' }
+  const others = await Promise.all(
+    Array.from({ length: apiCount - 1 }, async () => ({
+      ...(await startService({ env: otherEnv })),
+      demo: api.demo,
+    })),
+  )
+  const apis = [api, ...others]
   const pixelIds = [api.demo.pixel_id, ...(await createPixels(api, otherPixels))]
   const collectorEnv = { ...env, FOOTFALL_ROLE: 'ingest', FOOTFALL_DEMO: 'false', FOOTFALL_WORKERS: '2' }
   const collectors = await Promise.all(
@@ -38,16 +48,16 @@ export async function startCluster(
     random,
   )
   return {
-    ...{ api, collectors, balancer, pixelIds },
+    ...{ api, apis, collectors, balancer, pixelIds },
     async startAgain(index) {
       const { dataDir, url } = collectors[index]!
       collectors[index] = await startService({ dataDir, env: { ...collectorEnv, PORT: new URL(url).port } })
     },
-    lastWords: () => [api, ...collectors].map((each) => each.output().slice(-2_000)).join('\n—\n'),
+    lastWords: () => [...apis, ...collectors].map((each) => each.output().slice(-2_000)).join('\n—\n'),
     async close() {
       await balancer.close()
-      await Promise.all([api, ...collectors].map((each) => each.end('SIGTERM')))
-      for (const { dataDir } of [api, ...collectors]) rmSync(dataDir, { recursive: true, force: true })
+      await Promise.all([...apis, ...collectors].map((each) => each.end('SIGTERM')))
+      for (const { dataDir } of [...apis, ...collectors]) rmSync(dataDir, { recursive: true, force: true })
     },
   }
 }

@@ -250,6 +250,33 @@ test('counts, visitors and figures', async () => {
   )
 }, 180_000)
 
+test('what a page would look at is what all shards look at for it, and of one pixel its own', async () => {
+  const estimate = async (events: Events, query: Query) => {
+    const window = { start_ms: String(end - 6 * dayMs), end_ms: String(end) }
+    const { status, body } = await ask(events, '/api/v1/events/scan_estimate', { ...window, ...query })
+    expect(status, body).toBe(200)
+    return JSON.parse(body).estimate as Record<'rows' | 'bytes' | 'parts' | 'marks', number>
+  }
+  for (const more of [{}, { filter: 'is_entry:eq:true' }, { select: 'event_id,first_name' }] as Query[]) {
+    const query = { project_id: projectId, ...more }
+    const [expected, got] = [await estimate(one, query), await estimate(two, query)]
+    // So few events lie in one granule, which is read whole.
+    expect(got.rows).toBe(expected.rows)
+    expect(got.rows).toBeGreaterThan(500)
+    expect(got.parts).toBeGreaterThanOrEqual(2)
+    expect(got.bytes / expected.bytes).toBeGreaterThan(0.5)
+    expect(got.bytes / expected.bytes).toBeLessThan(2)
+  }
+  const ofPixels = await Promise.all(pixels.map((pixel_id) => estimate(two, { pixel_id })))
+  const counts = await Promise.all(
+    two.clickhouse.live.shards.map((shard) =>
+      shard.rows<{ events: number }>({ sql: 'SELECT count() AS events FROM events_local', params: {} }),
+    ),
+  )
+  const places = await Promise.all(pixels.map(shardOf))
+  expect(ofPixels.map(({ rows }) => rows)).toEqual(places.map((place) => counts[place]![0]!.events))
+}, 60_000)
+
 /** Ids of pixels, as many of each shard, by turns. */
 async function pixelsOnBoth(ofEach: number): Promise<string[]> {
   const clickhouse = openClickHouse(inject('clickhouseUrl'), 'default')

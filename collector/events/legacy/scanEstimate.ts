@@ -1,5 +1,6 @@
 import type { Reader } from '../../access/reader.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
+import { partsOf, shardOfPixel } from '../../platform/clickhouse/cluster.ts'
 import { eventsQuery } from '../../query/eventsQuery.ts'
 import { rowForm } from '../../query/page.ts'
 import { nameProjects } from '../../query/projects.ts'
@@ -15,25 +16,39 @@ export interface ScanEstimate {
   marks: number
 }
 
-/** Asks ClickHouse what it would read for a page of events, from its index alone. */
+/** Asks ClickHouse what it would read for a page of events, from its index alone: of several shards each for its own. */
 export async function estimateScan(reader: Reader, plan: EventsPlan): Promise<ScanEstimate> {
   // Ready members are read from the same columns of events as single fields of profiles are.
   const named = await nameProjects(reader, plan)
   const query = eventsQuery({ ...named, isForEstimate: true }, rowForm(plan, 'json', false))
-  const [scans, readings] = await Promise.all([scansOf(reader, query), readingsOf(reader, query)])
-  const bytes = await Promise.all(
-    scans.map(async ({ table, rows }) => {
+  const scans = await Promise.all(
+    (await partsAsked(reader, query)).map(({ shard, table }) =>
+      scansOf(reader.through(shard), { ...query, params: { ...query.params, events: table } }),
+    ),
+  )
+  const sum = (member: keyof ScanEstimate) => scans.flat().reduce((all, scan) => all + scan[member], 0)
+  return { rows: sum('rows'), bytes: Math.round(sum('bytes')), parts: sum('parts'), marks: sum('marks') }
+}
+
+/** A page of one pixel is read on its shard alone. */
+async function partsAsked({ clickhouse }: Reader, { pixelId }: Query) {
+  const parts = partsOf(clickhouse, 'events')
+  return pixelId === undefined ? parts : [parts[await shardOfPixel(clickhouse.shards, pixelId)]!]
+}
+
+/** What is read of each table. */
+async function scansOf(reader: Reader, query: Query): Promise<ScanEstimate[]> {
+  const [scans, readings] = await Promise.all([
+    reader.rows<Scan>({ ...query, sql: `EXPLAIN ESTIMATE ${query.sql}` }),
+    readingsOf(reader, query),
+  ])
+  return Promise.all(
+    scans.map(async ({ table, ...scan }) => {
       const columns = [...(readings.get(table) ?? [])]
-      return rows === 0 ? 0 : rows * (await bytesPerRow(reader, table, columns))
+      const bytes = scan.rows === 0 ? 0 : scan.rows * (await bytesPerRow(reader, table, columns))
+      return { ...scan, bytes }
     }),
   )
-  const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0)
-  return {
-    rows: sum(scans.map(({ rows }) => rows)),
-    bytes: Math.round(sum(bytes)),
-    parts: sum(scans.map(({ parts }) => parts)),
-    marks: sum(scans.map(({ marks }) => marks)),
-  }
 }
 
 interface Scan {
@@ -42,9 +57,6 @@ interface Scan {
   parts: number
   marks: number
 }
-
-const scansOf = (reader: Reader, { sql, params }: Query) =>
-  reader.rows<Scan>({ sql: `EXPLAIN ESTIMATE ${sql}`, params })
 
 interface PlanNode {
   'Node Type': string

@@ -43,6 +43,16 @@ export const partsOf = (
     ? clickhouse.shards.map((shard) => ({ shard, table: ownEvents }))
     : [{ shard: clickhouse, table }]
 
+/** On which of these shards a pixel's events are, from 0. */
+export async function shardOfPixel(shards: readonly ClickHouse[], pixelId: string): Promise<number> {
+  if (shards.length === 1) return 0
+  const [found] = await shards[0]!.rows<{ shard: number }>({
+    sql: `SELECT toUInt32(${shardingKey('{pixelId:UUID}')} % {count:UInt32}) AS shard`,
+    params: { pixelId, count: shards.length },
+  })
+  return found!.shard
+}
+
 /** SQL: a table that each server has of its own, such as system.parts, of one server of each shard. */
 export const ofEachShard = ({ cluster }: ClickHouse, table: string): string =>
   cluster === null ? table : `cluster('${cluster}', ${table})`
@@ -125,13 +135,6 @@ const replicatedSettings: OwnSettings = { insert_quorum: 'auto' }
  */
 function directly(shards: readonly ClickHouse[]) {
   const places = new Map<string, Promise<number>>()
-  const place = async (pixelId: string): Promise<number> => {
-    const [found] = await shards[0]!.rows<{ shard: number }>({
-      sql: `SELECT toUInt32(${shardingKey('{pixelId:UUID}')} % {count:UInt32}) AS shard`,
-      params: { pixelId, count: shards.length },
-    })
-    return found!.shard
-  }
   return async <Asked extends Query>(
     query: Asked,
   ): Promise<{ shard: ClickHouse; query: Asked } | undefined> => {
@@ -139,7 +142,7 @@ function directly(shards: readonly ClickHouse[]) {
     if (pixelId === undefined) return undefined
     let at = places.get(pixelId)
     if (!at) {
-      at = place(pixelId)
+      at = shardOfPixel(shards, pixelId)
       places.set(pixelId, at)
       at.catch(() => places.delete(pixelId))
     }
