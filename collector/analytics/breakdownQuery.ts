@@ -61,6 +61,11 @@ export const dimensionColumns = (fields: readonly string[]): readonly string[] =
   `multiIf(${fields.flatMap((field) => [`grouping(${field}) = 0`, `toString(${field})`]).join(', ')}, NULL) AS value`,
 ]
 
-/** SQL of grouping by each of these fields, and by the more sets. */
-export const groupingSets = (fields: readonly string[], ...more: readonly string[]): string =>
-  `\nGROUP BY GROUPING SETS (${[...fields.map((field) => `(${field})`), ...more].join(', ')})`
+/** SQL of grouping by each of these fields, and by none where it `hasWhole`; each time `by` these columns, too. */
+export function groupingSets(
+  fields: readonly string[],
+  { by = [], hasWhole = false }: { by?: readonly string[]; hasWhole?: boolean } = {},
+): string {
+  const sets = [...fields.map((field) => [...by, field]), ...(hasWhole ? [by] : [])]
+  return `\nGROUP BY GROUPING SETS (${sets.map((set) => `(${set.join(', ')})`).join(', ')})`
+}

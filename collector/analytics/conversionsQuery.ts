@@ -68,7 +68,7 @@ function rolledConversions(
     dimensions: [wholeDay, ...fields],
     rolled: ['toString(dimension) AS dimension', 'value'],
     scanned: fields.length > 0 ? dimensionColumns(fields) : ["'' AS dimension", 'NULL AS value'],
-    groupBy: fields.length > 0 ? groupingSets(fields, '()') : '',
+    groupBy: fields.length > 0 ? groupingSets(fields, { hasWhole: true }) : '',
   }
   return `SELECT ${mergedVisitorsIf(`dimension = '${wholeDay}'`)} AS visitors,
   ${[...columns, `${mergedVisitorsIf(anyOf(goals))} AS converted`].join(',\n  ')}

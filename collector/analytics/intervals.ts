@@ -1,10 +1,9 @@
-import { dayMs, type Window } from '../query/window.ts'
+import { dayMs, hourMs, type Window } from '../query/window.ts'
 
 /** How long each point of a series is; all begin in UTC, weeks on Mondays. */
 export const intervals = ['hour', 'day', 'week', 'month'] as const
 export type Interval = (typeof intervals)[number]
 
-const hourMs = 3_600_000
 /** 1 January 1970 was a Thursday. */
 const mondayMs = 3 * dayMs
 

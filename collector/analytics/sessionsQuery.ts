@@ -1,10 +1,10 @@
 import type { Query } from '../platform/clickhouse/client.ts'
 import { type Bind, bindings } from '../query/bind.ts'
 import { restMs, visitorsOf } from '../query/sessions.ts'
-import { dayMs } from '../query/window.ts'
 import type { AnalyticsPlan } from './plan.ts'
 import { rolledSettings, wholeDay } from './rollup/eventFigures.ts'
-import { inSpans, type RolledDays, rolledRows, type Span } from './rollup/rolledDays.ts'
+import { type RolledDays, rolledRows } from './rollup/rolledDays.ts'
+import { inSpans, type Span } from './rollup/spans.ts'
 import { joinNumbers, mergedVisitors, rolledVisitors, scannedVisitors } from './rollup/visitorNumbers.ts'
 import { pathOf, type Sessions, sessionsSql } from './sessionsSql.ts'
 
@@ -97,15 +97,14 @@ GROUP BY value`
   }
 }
 
-/** SQL of the events without which no session closes on these days. */
+/** SQL of the events without which no session closes in these times (epoch milliseconds). */
 const scannedCookies = ({ scope, window }: AnalyticsPlan, spans: readonly Span[], bind: Bind): string =>
   [
     ...visitorsOf(scope, bind),
     `ts_millis < ${bind('Int64', window.endMs)}`,
     inSpans(
       'ts_millis',
-      spans.map(({ first, end }) => ({ first: first * dayMs - restMs, end: end * dayMs })),
-      1,
+      spans.map(({ first, end }) => ({ first: first - restMs, end })),
       bind,
     ),
   ].join(' AND ')

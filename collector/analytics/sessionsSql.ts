@@ -11,7 +11,7 @@ import { condition } from '../query/where.ts'
 import { dayMs } from '../query/window.ts'
 import { metBy } from './met.ts'
 import type { AnalyticsPlan } from './plan.ts'
-import { inSpans, type Span } from './rollup/rolledDays.ts'
+import { inSpans, type Span } from './rollup/spans.ts'
 
 /** How an event stands in the arrays, as SQL over one of them. */
 interface EventForm {
@@ -55,7 +55,7 @@ const isSessionIdFilter = isNamed('session_id')
 /**
  * SQL of the sessions that an event of the plan is in: `_cookie_id`, `_session` (its events from before the window,
  * too, in order), `_views` (those that are page views). `hasPaths` where their pages are asked for; `closedOn`: only
- * those that half an hour has passed after on these days, or that the window's end leaves open on its day.
+ * those that half an hour passes after in these times, epoch milliseconds.
  */
 export function sessionsSql(
   { scope, window, filters }: AnalyticsPlan,
@@ -93,17 +93,17 @@ GROUP BY project_id, cookie_id
 ARRAY JOIN arraySplit((_, rest) -> rest >= ${restMs}, _events, arrayDifference(arrayMap(event -> ${millis('event')}, _events))) AS _unrested
 )
 ARRAY JOIN arraySplit((_, midnight) -> midnight > 0, _unrested, arrayDifference(_days)) AS _session
-WHERE ${[meets[entries](form), ...ofSessions.map((filter) => condition(filter, bind)), ...(closedOn ? [isClosedOn(closedOn, millis('_session[-1]'), Math.floor(window.endMs / dayMs), bind)] : [])].join('\n  AND ')}`
+WHERE ${[meets[entries](form), ...ofSessions.map((filter) => condition(filter, bind)), ...(closedOn ? [inSpans(`(${millis('_session[-1]')} + ${restMs})`, closedOn, bind)] : [])].join('\n  AND ')}`
   return { sql, form, meets: (view, place) => `${form.matches(view)}${isPlaceMet[entries](place)}` }
 }
 
 /**
- * SQL of the events that decide over sessions that close on some days. Who has no event in the half hour before a session
+ * SQL of the events that decide over sessions that close in some times. Who has no event in the half hour before a session
  * may close there has none before it that matters.
  */
 function eventsBefore(spans: readonly Span[], visitors: readonly string[], bind: Bind): string {
   const conditions = spans.map(({ first, end }) => {
-    const [from, until] = [bind('Int64', first * dayMs - 2 * restMs), bind('Int64', end * dayMs)]
+    const [from, until] = [bind('Int64', first - 2 * restMs), bind('Int64', end)]
     const open = [...visitors, `ts_millis >= ${from}`, `ts_millis < ${from} + ${restMs}`].join(' AND ')
     return `(ts_millis >= ${from} AND ts_millis < ${until})
     OR (ts_millis >= ${lookBackFrom(`(${from} + ${restMs})`)} AND ts_millis < ${from}
@@ -111,13 +111,6 @@ function eventsBefore(spans: readonly Span[], visitors: readonly string[], bind:
   })
   return `(${conditions.join(' OR ')})`
 }
-
-/** SQL of whether a session with this last event (SQL, epoch milliseconds) closes on one of these days. */
-const isClosedOn = (spans: readonly Span[], lastMs: string, lastDay: number, bind: Bind): string =>
-  inSpans(`least(${closingDay(lastMs)}, ${bind('Int64', lastDay)})`, spans, 1, bind)
-
-/** SQL: the day, since 1970 (UTC), on which half an hour has passed since a session's last event. */
-const closingDay = (lastMs: string): string => `intDiv(${lastMs} + ${restMs}, ${dayMs})`
 
 type Entries = 'any' | 'entries' | 'others' | 'none'
 

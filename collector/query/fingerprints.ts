@@ -1,34 +1,51 @@
 import type { ClickHouse } from '../platform/clickhouse/client.ts'
 import { promptly } from './promptly.ts'
-import { dateOf } from './window.ts'
+import { hourMs } from './window.ts'
+
+/** SQL: the hour since 1970 of an event, as the projection has it. */
+export const hourOfEvent = `intDiv(ts_millis, ${hourMs})`
+
+/** SQL of what fingerprints are made of, of events that are grouped by hour: a projection answers it (175_events_by_hour.sql). */
+export const fingerprintColumns = 'count() AS events, groupBitXor(cityHash64(event_id)) AS ids'
 
 /** SQL: the fingerprint of `events` and `ids` that were combined in parts. */
 export const fingerprintOfRows = "concat(toString(sum(events)), ' ', toString(groupBitXor(ids)))"
 
+/** The fingerprints of events by day or hour since 1970 (UTC): their number, and their ids combined. Those without events have none. */
+export interface Fingerprints {
+  readonly days: ReadonlyMap<number, string>
+  readonly hours: ReadonlyMap<number, string>
+}
+
 /**
- * The fingerprint of each day's events of some projects: their number, and their ids combined. Days without events have
- * none. A projection answers it (014_audiences.sql), so that no event is read.
+ * The fingerprints of the events of some projects: of days from `fromDay` to `toDay`, both inclusive, and of the hours
+ * of those from `hoursFromDay` on. No event is read.
  */
 export async function readFingerprints(
   clickhouse: Pick<ClickHouse, 'rows'>,
   projectIds: readonly string[],
   fromDay: number,
   toDay: number,
-): Promise<ReadonlyMap<number, string>> {
-  const rows = await clickhouse.rows<{ day_number: number; fingerprint: string }>({
-    sql: `SELECT toUInt32(day) AS day_number,
-            ${fingerprintOfRows} AS fingerprint
+  hoursFromDay = toDay + 1,
+): Promise<Fingerprints> {
+  const rows = await clickhouse.rows<{ of: 'day' | 'hour'; number: number; fingerprint: string }>({
+    sql: `SELECT part.1 AS of, toUInt32(part.2) AS number, ${fingerprintOfRows} AS fingerprint
           FROM (
-            SELECT toDate(fromUnixTimestamp64Milli(ts_millis, 'UTC')) AS day, count() AS events,
-              groupBitXor(cityHash64(event_id)) AS ids
+            SELECT ${hourOfEvent} AS hour, ${fingerprintColumns}
             FROM events
             WHERE project_id IN {projectIds:Array(UUID)}
-              AND toDate(fromUnixTimestamp64Milli(ts_millis, 'UTC')) BETWEEN toDate({from:String}) AND toDate({to:String})
-            GROUP BY project_id, toDate(fromUnixTimestamp64Milli(ts_millis, 'UTC'))
+              AND ${hourOfEvent} >= {fromHour:Int64} AND ${hourOfEvent} < {endHour:Int64}
+            GROUP BY project_id, ${hourOfEvent}
           )
-          GROUP BY day
+          ARRAY JOIN arrayFilter(part -> part.1 = 'day' OR hour >= {hoursFrom:Int64},
+            [('day', intDiv(hour, 24)), ('hour', hour)]) AS part
+          GROUP BY part
           SETTINGS ${promptly}`,
-    params: { projectIds, from: dateOf(fromDay), to: dateOf(toDay) },
+    params: {
+      ...{ projectIds, fromHour: fromDay * 24, endHour: (toDay + 1) * 24, hoursFrom: hoursFromDay * 24 },
+    },
   })
-  return new Map(rows.map(({ day_number, fingerprint }) => [day_number, fingerprint]))
+  const of = (wanted: 'day' | 'hour') =>
+    new Map(rows.filter((row) => row.of === wanted).map(({ number, fingerprint }) => [number, fingerprint]))
+  return { days: of('day'), hours: of('hour') }
 }

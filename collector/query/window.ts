@@ -31,7 +31,8 @@ export const windowQuery = {
 const WindowQuery = Type.Object(windowQuery)
 export type WindowParameters = Static<typeof WindowQuery>
 
-export const dayMs = 86_400_000
+export const hourMs = 3_600_000
+export const dayMs = 24 * hourMs
 
 /** YYYY-MM-DD of a day since 1970 (UTC). */
 export const dateOf = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10)

@@ -1,15 +1,17 @@
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
-import { bindings } from '../../query/bind.ts'
+import { type Bind, bindings } from '../../query/bind.ts'
+import { hourOfEvent } from '../../query/fingerprints.ts'
 import { restMs } from '../../query/sessions.ts'
 import { conditions } from '../../query/where.ts'
-import { dayMs } from '../../query/window.ts'
+import { dayMs, hourMs, type Window } from '../../query/window.ts'
 import { dimensionColumns, groupingSets } from '../breakdownQuery.ts'
 import type { AnalyticsPlan } from '../plan.ts'
 import { sessionPages, untilNext } from '../sessionsQuery.ts'
 import { pathOf, sessionsSql } from '../sessionsSql.ts'
 import { rolledFields, wholeDay } from './eventFigures.ts'
 import type { CountedThing } from './runs.ts'
-import { joinNumbers, numberVisitors } from './visitorNumbers.ts'
+import { inSpans, joinSpans, type Span } from './spans.ts'
+import { joinNumbers, type Numbering, numberVisitors } from './visitorNumbers.ts'
 
 /** A project whose days are counted. */
 interface Project {
@@ -21,93 +23,138 @@ interface Project {
 const settings = `SETTINGS max_threads = 1, os_thread_priority = 19, max_execution_time = 200,
   max_memory_usage = ${2 * 1024 ** 3}, max_bytes_before_external_group_by = ${512 * 1024 ** 2}`
 
-type Count = (clickhouse: ClickHouse, project: Project, day: number, runId: string) => Promise<void>
+/** A day, or hours of one, in ascending order; hours since 1970 (UTC). All are counted in one look at the events. */
+export interface Counting extends Span {
+  readonly run_id: string
+}
 
-/** Counts a day, as rows of a run that nobody reads before it is noted. */
+type Count = (
+  clickhouse: ClickHouse,
+  project: Project,
+  day: number,
+  counted: readonly Counting[],
+) => Promise<Numbering>
+
+/** Counts a day, or hours of it, as rows of runs that nobody reads before they are noted, in these numbers. */
 export const count: Record<CountedThing, Count> = { events: countEvents, sessions: countSessions }
 
-/** All events of pixels from one day to another, the end exclusive. */
-export const planOf = (
-  { organizationId, projectId }: Project,
-  fromDay: number,
-  endDay: number,
-): AnalyticsPlan => ({
-  ...{ source: 'pixel', filters: [], window: { startMs: fromDay * dayMs, endMs: endDay * dayMs } },
+/** All events of pixels of a time. */
+export const planOf = ({ organizationId, projectId }: Project, window: Window): AnalyticsPlan => ({
+  ...{ source: 'pixel', filters: [], window },
   scope: { organizationId, projectId, pixelId: null, campaignId: null },
 })
+
+const inMillis = ({ first, end }: Span): Span => ({ first: first * hourMs, end: end * hourMs })
+
+/** From the first to the last of what is counted. */
+const windowOf = (counted: readonly Counting[]): Window => ({
+  startMs: counted[0]!.first * hourMs,
+  endMs: counted.at(-1)!.end * hourMs,
+})
+
+/** SQL: the run of an hour (SQL, since 1970) of the day. */
+function runSql(hour: string, day: number, counted: readonly Counting[], bind: Bind): string {
+  const runs = Array.from({ length: 24 }, (_, index) => {
+    const at = day * 24 + index
+    return counted.find(({ first, end }) => first <= at && at < end)?.run_id ?? zeroUuid
+  })
+  return `${bind('Array(UUID)', runs)}[${hour} - ${bind('Int64', day * 24 - 1)}]`
+}
+/** Stands where there is no run, or nobody's events. */
+export const zeroUuid = '00000000-0000-0000-0000-000000000000'
 
 async function countEvents(
   clickhouse: ClickHouse,
   project: Project,
   day: number,
-  runId: string,
-): Promise<void> {
-  const plan = planOf(project, day, day + 1)
-  await numberVisitors(clickhouse, project, plan.window, settings)
+  counted: readonly Counting[],
+): Promise<Numbering> {
+  const plan = planOf(project, windowOf(counted))
+  const numbering = await numberVisitors(clickhouse, project, plan.window, settings)
   const { bind, params } = bindings()
-  const where = conditions(plan, bind).join('\n  AND ')
+  const spans = inSpans('ts_millis', joinSpans(counted).map(inMillis), bind)
+  const where = [...conditions(plan, bind), spans].join('\n  AND ')
   const projectId = bind('UUID', project.projectId)
   await clickhouse.command({
     sql: `INSERT INTO analytics_days (project_id, date, run_id, dimension, value, events, page_views, visitors)
-SELECT ${projectId}, ${dateSql(bind('Int64', day))}, ${bind('UUID', runId)}, ${dimensionColumns(rolledFields).join(', ')},
+SELECT ${projectId}, ${dateSql(bind('Int64', day))}, ${runSql(hourOfEvent, day, counted, bind)} AS run, ${dimensionColumns(rolledFields).join(', ')},
   count(), countIf(event_type = 'page_view'), groupBitmapState(number)
 FROM events ${joinNumbers('cookie_id', projectId, `SELECT cookie_id FROM events WHERE ${where}`)}
-WHERE ${where}${groupingSets(rolledFields, '()')}
+WHERE ${where}${groupingSets(rolledFields, { by: ['run'], hasWhole: true })}
 ${settings}, force_grouping_standard_compatibility = 1`,
     params,
   })
+  return numbering
 }
 
 async function countSessions(
   clickhouse: ClickHouse,
   project: Project,
   day: number,
-  runId: string,
-): Promise<void> {
-  // As far back as a session that closes on the day may have begun.
-  const plan = planOf(project, day - 2, day + 1)
-  await numberVisitors(clickhouse, project, { ...plan.window, startMs: day * dayMs - restMs }, settings)
-  await clickhouse.command(sessionTotalsInsert(plan, day, runId))
-  await clickhouse.command(sessionPagesInsert(plan, day, runId))
+  counted: readonly Counting[],
+): Promise<Numbering> {
+  const { startMs, endMs } = windowOf(counted)
+  // As far back as a session that closes then may have begun.
+  const sessions = planOf(project, { startMs: (day - 2) * dayMs, endMs })
+  // Where the last events of those lie.
+  const lately = planOf(project, { startMs: startMs - restMs, endMs })
+  const numbering = await numberVisitors(clickhouse, project, lately.window, settings)
+  await clickhouse.command(sessionTotalsInsert(sessions, day, counted))
+  await clickhouse.command(sessionPagesInsert(sessions, lately, day, counted))
+  return numbering
 }
 
-function sessionTotalsInsert(plan: AnalyticsPlan, day: number, runId: string): Query {
+const closedOn = (counted: readonly Counting[]): Span[] => joinSpans(counted).map(inMillis)
+
+/** SQL: the hour since 1970 in which a session with this last event (SQL, epoch milliseconds) closes. */
+const closingHour = (lastMs: string): string => `intDiv(${lastMs} + ${restMs}, ${hourMs})`
+
+function sessionTotalsInsert(plan: AnalyticsPlan, day: number, counted: readonly Counting[]): Query {
   const { bind, params } = bindings()
-  const sessions = sessionsSql(plan, bind, { closedOn: [{ first: day, end: day + 1 }] })
-  const dayOf = (event: string) => `intDiv(${sessions.form.millis(event)}, ${dayMs})`
+  const sessions = sessionsSql(plan, bind, { closedOn: closedOn(counted) })
+  const { millis } = sessions.form
+  const dayOf = (event: string) => `intDiv(${millis(event)}, ${dayMs})`
   const rows = `arrayConcat([(${dayOf('_session[-1]')}, 1, notEmpty(_views), length(_views) = 1, toInt64(0))],
     arrayMap((view, ms) -> (${dayOf('view')}, 0, false, false, ms), _views, ${untilNext(sessions)}))`
   return {
     sql: `INSERT INTO analytics_session_days
   (project_id, date, run_id, dimension, since, sessions, viewing_sessions, bounced_sessions, page_ms)
-SELECT ${bind('UUID', plan.scope.projectId!)}, ${dateSql(bind('Int64', day))}, ${bind('UUID', runId)}, '${wholeDay}',
+SELECT ${bind('UUID', plan.scope.projectId!)}, ${dateSql(bind('Int64', day))},
+  ${runSql(closingHour(millis('_session[-1]')), day, counted, bind)} AS run, '${wholeDay}',
   ${dateSql('row.1')} AS since_day, sum(row.2), sum(row.3), sum(row.4), sum(row.5)
 FROM (
 ${sessions.sql}
 )
 ARRAY JOIN ${rows} AS row
-GROUP BY since_day
+GROUP BY run, since_day
 ${settings}`,
     params,
   }
 }
 
-function sessionPagesInsert(plan: AnalyticsPlan, day: number, runId: string): Query {
+/** `lately` is when the sessions' last events were. */
+function sessionPagesInsert(
+  plan: AnalyticsPlan,
+  lately: AnalyticsPlan,
+  day: number,
+  counted: readonly Counting[],
+): Query {
   const { bind, params } = bindings()
-  const { sql, form } = sessionsSql(plan, bind, { hasPaths: true, closedOn: [{ first: day, end: day + 1 }] })
+  const { sql, form } = sessionsSql(plan, bind, { hasPaths: true, closedOn: closedOn(counted) })
+  const lastMs = form.millis('_session[-1]')
   const projectId = bind('UUID', plan.scope.projectId!)
   const pages = Object.entries(sessionPages).map(([page, event]) => `('${page}', ${pathOf(event)})`)
-  const cookies = `SELECT cookie_id FROM events WHERE ${conditions(plan, bind).join(' AND ')}`
+  const cookies = `SELECT cookie_id FROM events WHERE ${conditions(lately, bind).join(' AND ')}`
   return {
     sql: `INSERT INTO analytics_session_days (project_id, date, run_id, dimension, since, value, sessions, visitors)
-SELECT ${projectId}, ${dateSql(bind('Int64', day))}, ${bind('UUID', runId)}, page.1,
-  ${dateSql(`intDiv(${form.millis('_session[-1]')}, ${dayMs})`)} AS since_day, page.2, count(), groupBitmapState(number)
+SELECT ${projectId}, ${dateSql(bind('Int64', day))}, ${runSql(closingHour(lastMs), day, counted, bind)} AS run, page.1,
+  ${dateSql(`intDiv(${lastMs}, ${dayMs})`)} AS since_day, page.2, count(), groupBitmapState(number)
 FROM (
 ${sql}
 ) AS sessions ${joinNumbers('_cookie_id', projectId, cookies)}
 ARRAY JOIN [${pages.join(', ')}] AS page
 WHERE notEmpty(_views)
-GROUP BY page.1, page.2, since_day
+GROUP BY run, page.1, page.2, since_day
 ${settings}`,
     params,
   }

@@ -6,42 +6,72 @@ import { readFingerprints } from '../../query/fingerprints.ts'
 import { conditions } from '../../query/where.ts'
 import { dayMs } from '../../query/window.ts'
 import type { AnalyticsPlan } from '../plan.ts'
-import { count, planOf } from './countDay.ts'
-import { countedThings, eventsWorthCounting, fingerprintOf, noteRun, readRuns } from './runs.ts'
-import { forgetVisitors } from './visitorNumbers.ts'
+import { count, planOf, zeroUuid } from './countDay.ts'
+import {
+  countedThings,
+  dayOf,
+  eventsWorthCounting,
+  fingerprintOf,
+  hoursOf,
+  hourUnderWay,
+  isWholeDay,
+  mayHaveLostVisitors,
+  noteRuns,
+  readRuns,
+  wholeDayOf,
+} from './runs.ts'
+import type { Span } from './spans.ts'
+import { forgetVisitors, requireNumbering } from './visitorNumbers.ts'
+
+interface CountDaysOptions {
+  readonly eventsMin?: number
+  readonly signal?: AbortSignal
+  readonly nowMs?: number
+}
 
 /**
- * Counts the days of a project that are over and whose events are not those that were counted last, newest first. May
- * be done again at any time, but not twice at once. `signal` ends it between two days.
+ * Counts the days of a project that are over, and the hours of today that are, whose events are not those that were counted last,
+ * newest first. May be done again at any time, but not twice at once. `signal` ends it between two days.
  */
 export async function countDays(
   clickhouse: ClickHouse,
   projectId: string,
-  { eventsMin = eventsWorthCounting, signal }: { eventsMin?: number; signal?: AbortSignal } = {},
+  { eventsMin = eventsWorthCounting, signal, nowMs = Date.now() }: CountDaysOptions = {},
 ): Promise<void> {
-  const today = Math.floor(Date.now() / dayMs)
+  const today = Math.floor(nowMs / dayMs)
   const [fingerprints, runs] = await Promise.all([
-    readFingerprints(clickhouse, [projectId], 0, today - 1),
+    readFingerprints(clickhouse, [projectId], 0, today, today - 1),
     readRuns(clickhouse, projectId, 0, today),
   ])
   const project = { projectId, organizationId: await readOrganization(clickhouse, projectId) }
-  const known = new Map(runs.map((run) => [`${run.of} ${run.day}`, run]))
-  const isWorthIt = (day: number) => Number(fingerprints.get(day)?.split(' ')[0] ?? 0) >= eventsMin
-  const days = [...new Set([...fingerprints.keys(), ...runs.map(({ day }) => day)])].sort((a, b) => b - a)
-  if (runs.some(({ of, day, fingerprint }) => fingerprint !== fingerprintOf(of, day, fingerprints)))
-    await forgetVisitors(clickhouse, projectId)
+  const nameOf = ({ first, end }: Span) => `${first} ${end}`
+  const isWorthIt = (day: number) => Number(fingerprints.days.get(day)?.split(' ')[0] ?? 0) >= eventsMin
+  const isOver = (span: Span) =>
+    isWholeDay(span) ? dayOf(span) < today : dayOf(span) === today && span.end <= hourUnderWay(nowMs)
+  const days = [...new Set([...fingerprints.days.keys(), ...runs.map(dayOf)])].sort((a, b) => b - a)
+  if (runs.some((run) => mayHaveLostVisitors(run, fingerprints))) await forgetVisitors(clickhouse, projectId)
   for (const day of days)
     for (const of of countedThings) {
       if (signal?.aborted) return
-      const before = known.get(`${of} ${day}`)?.fingerprint ?? ''
-      const fingerprint = isWorthIt(day) ? fingerprintOf(of, day, fingerprints) : ''
-      if (fingerprint === before) continue
-      const run_id = uuidV7()
-      if (fingerprint !== '') await count[of](clickhouse, project, day, run_id)
+      const known = new Map(
+        runs.filter((run) => run.of === of && dayOf(run) === day).map((run) => [nameOf(run), run]),
+      )
+      const stale = [wholeDayOf(day), ...hoursOf(day)].flatMap((span) => {
+        const fingerprint = isWorthIt(day) && isOver(span) ? fingerprintOf(of, span, fingerprints) : ''
+        const isSame = fingerprint === (known.get(nameOf(span))?.fingerprint ?? '')
+        return isSame ? [] : [{ ...span, of, fingerprint, run_id: uuidV7() }]
+      })
+      const counted = stale.filter(({ fingerprint }) => fingerprint !== '')
+      const numbering = counted.length > 0 && (await count[of](clickhouse, project, day, counted))
       const fromDay = of === 'events' ? day : day - 2
-      const pixel_ids =
-        fingerprint === '' ? [] : await readPixels(clickhouse, planOf(project, fromDay, day + 1))
-      await noteRun(clickhouse, projectId, { of, day, run_id, fingerprint, pixel_ids })
+      const window = { startMs: fromDay * dayMs, endMs: (day + 1) * dayMs }
+      const pixel_ids = counted.length > 0 ? await readPixels(clickhouse, planOf(project, window)) : []
+      await noteRuns(
+        clickhouse,
+        projectId,
+        stale.map((run) => ({ ...run, pixel_ids })),
+      )
+      if (numbering) await requireNumbering(clickhouse, projectId, numbering)
     }
 }
 
@@ -53,7 +83,6 @@ async function readOrganization(clickhouse: ClickHouse, projectId: string): Prom
   })
   return found?.organization_id ?? zeroUuid
 }
-const zeroUuid = '00000000-0000-0000-0000-000000000000'
 
 async function readPixels(clickhouse: ClickHouse, plan: AnalyticsPlan): Promise<string[]> {
   const { bind, params } = bindings()

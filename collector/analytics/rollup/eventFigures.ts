@@ -1,9 +1,9 @@
 import type { Bind } from '../../query/bind.ts'
 import { promptly } from '../../query/promptly.ts'
 import { conditions } from '../../query/where.ts'
-import { dayMs } from '../../query/window.ts'
 import type { AnalyticsPlan } from '../plan.ts'
-import { inSpans, type RolledDays, rolledRows } from './rolledDays.ts'
+import { type RolledDays, rolledRows } from './rolledDays.ts'
+import { inSpans } from './spans.ts'
 import { joinNumbers, mergedVisitors, rolledVisitors, scannedVisitors } from './visitorNumbers.ts'
 
 /** The dimensions that days are counted by, fields of events that never change. */
@@ -39,9 +39,7 @@ export const rolledTotalColumns = `sum(events) AS events, ${mergedVisitors} AS v
  * rolledTotalColumns.
  */
 export function rolledFigures(plan: AnalyticsPlan, rolled: RolledDays, by: By, bind: Bind): string {
-  const where = [...conditions(plan, bind), inSpans('ts_millis', rolled.scanned, dayMs, bind)].join(
-    '\n  AND ',
-  )
+  const where = [...conditions(plan, bind), inSpans('ts_millis', rolled.scanned, bind)].join('\n  AND ')
   // Names within are not those outside: sum(events) AS events would be taken for its own argument.
   return `(
 SELECT ${[...by.rolled, 'events', 'page_views', rolledVisitors].join(', ')}

@@ -11,7 +11,8 @@ export const analyticsQueues = (clickhouse: ClickHouse): Queue[] => [
     name: 'analytics.count-days',
     schedule: '*/5 * * * *',
     async run({ send }) {
-      for (const projectId of await readStaleProjects(clickhouse)) await send(oneProject, projectId)
+      for (const projectId of await readStaleProjects(clickhouse, Date.now()))
+        await send(oneProject, projectId)
     },
   },
   {

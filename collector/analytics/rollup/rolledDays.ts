@@ -1,25 +1,29 @@
 import type { Reader } from '../../access/reader.ts'
 import type { Bind } from '../../query/bind.ts'
 import { readFingerprints } from '../../query/fingerprints.ts'
-import { dayMs } from '../../query/window.ts'
+import { restMs } from '../../query/sessions.ts'
+import { dayMs, hourMs } from '../../query/window.ts'
 import type { AnalyticsPlan } from '../plan.ts'
-import { type CountedThing, daysBeforeMax, fingerprintOf, type Run, readRuns } from './runs.ts'
+import {
+  type CountedThing,
+  dayOf,
+  daysBeforeMax,
+  fingerprintOf,
+  isWholeDay,
+  type Run,
+  readRuns,
+} from './runs.ts'
+import { joinSpans, type Span, spansBetween } from './spans.ts'
 
-/** Days since 1970 (UTC), the end exclusive. */
-export interface Span {
-  readonly first: number
-  readonly end: number
-}
-
-/** What of a window's days was counted before, and which of them must be read from the events. */
+/** What of a window was counted before, and which times of it must be read from the events. */
 export interface RolledDays {
   readonly projectId: string
   readonly firstDay: number
   /** The day in which the window ends. */
   readonly lastDay: number
-  /** Of the days whose counts may be read. */
+  /** Of the days and hours whose counts may be read. */
   readonly runIds: readonly string[]
-  /** The others. */
+  /** The others, epoch milliseconds; the last ends half an hour after the window, when the last of its sessions has closed. */
   readonly scanned: readonly Span[]
 }
 
@@ -28,9 +32,12 @@ type Rollup = Readonly<Record<CountedThing, RolledDays | null>>
 /** A window shorter than this is read from the events at once. */
 const daysMin = 2
 
+/** The days before that of the window's end whose hours are looked at, too: yesterday may not be counted yet. */
+const daysOfHours = 1
+
 /**
- * Which days of a plan's window have counts that equal their events now; null where nothing can be read from counts:
- * they are made of whole days (UTC) of one project, without filters.
+ * Which days and hours of a plan's window have counts that equal their events now; null where nothing can be read from
+ * counts: they are made of whole days (UTC) of one project, and of hours of the last, without filters.
  */
 export async function readRollup(
   reader: Pick<Reader, 'rows'>,
@@ -43,33 +50,25 @@ export async function readRollup(
     return { events: null, sessions: null }
   const [firstDay, lastDay] = [startMs / dayMs, Math.floor(endMs / dayMs)]
   const [fingerprints, runs] = await Promise.all([
-    readFingerprints(reader, [projectId], firstDay - daysBeforeMax, lastDay - 1),
-    readRuns(reader, projectId, firstDay, lastDay - 1),
+    readFingerprints(reader, [projectId], firstDay - daysBeforeMax, lastDay, lastDay - daysOfHours),
+    readRuns(reader, projectId, firstDay, lastDay),
   ])
-  const isValid = ({ of, day, fingerprint, pixel_ids }: Run) =>
-    fingerprint === fingerprintOf(of, day, fingerprints) &&
-    (pixelId === null || pixel_ids.every((id) => id === pixelId))
+  const isValid = (run: Run) =>
+    run.end * hourMs <= endMs &&
+    run.fingerprint === fingerprintOf(run.of, run, fingerprints) &&
+    (pixelId === null || run.pixel_ids.every((id) => id === pixelId))
   const rolledOf = (thing: CountedThing): RolledDays | null => {
-    const counted = runs.filter((run) => run.of === thing && isValid(run))
+    const valid = runs.filter((run) => run.of === thing && isValid(run))
+    const days = new Set(valid.filter(isWholeDay).map(dayOf))
+    const counted = valid
+      .filter((run) => isWholeDay(run) || !days.has(dayOf(run)))
+      .sort((one, other) => one.first - other.first)
     if (counted.length === 0) return null
-    const days = new Set(counted.map(({ day }) => day))
-    const others: number[] = []
-    for (let day = firstDay; day <= lastDay; day++) if (!days.has(day)) others.push(day)
-    const runIds = counted.map(({ run_id }) => run_id)
-    return { projectId, firstDay, lastDay, runIds, scanned: spansOf(others) }
+    const spans = joinSpans(counted).map(({ first, end }) => ({ first: first * hourMs, end: end * hourMs }))
+    const scanned = spansBetween(spans, { first: startMs, end: endMs + restMs })
+    return { projectId, firstDay, lastDay, runIds: counted.map(({ run_id }) => run_id), scanned }
   }
   return { events: rolledOf('events'), sessions: rolledOf('sessions') }
-}
-
-/** Ascending days as spans of those that follow one another. */
-function spansOf(days: readonly number[]): Span[] {
-  const spans: Span[] = []
-  for (const day of days) {
-    const last = spans.at(-1)
-    if (last?.end === day) spans[spans.length - 1] = { first: last.first, end: day + 1 }
-    else spans.push({ first: day, end: day + 1 })
-  }
-  return spans
 }
 
 /** SQL: rows of a table of counts that were counted last, of these dimensions. */
@@ -79,15 +78,6 @@ export function rolledRows(
   bind: Bind,
 ): string {
   return `project_id = ${bind('UUID', projectId)} AND dimension IN ${bind('Array(String)', dimensions)}
-  AND date >= toDate(toUInt16(${bind('Int64', firstDay)})) AND date < toDate(toUInt16(${bind('Int64', lastDay)}))
+  AND date >= toDate(toUInt16(${bind('Int64', firstDay)})) AND date <= toDate(toUInt16(${bind('Int64', lastDay)}))
   AND run_id IN ${bind('Array(UUID)', runIds)}`
-}
-
-/** SQL: whether a time lies in one of the spans, in `perDay` units each day. */
-export function inSpans(value: string, spans: readonly Span[], perDay: number, bind: Bind): string {
-  const conditions = spans.map(
-    ({ first, end }) =>
-      `${value} >= ${bind('Int64', first * perDay)} AND ${value} < ${bind('Int64', end * perDay)}`,
-  )
-  return `(${conditions.map((condition) => `(${condition})`).join(' OR ')})`
 }

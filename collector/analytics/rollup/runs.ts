@@ -1,37 +1,75 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import { fingerprintOfRows } from '../../query/fingerprints.ts'
+import {
+  type Fingerprints,
+  fingerprintColumns,
+  fingerprintOfRows,
+  hourOfEvent,
+} from '../../query/fingerprints.ts'
 import { promptly } from '../../query/promptly.ts'
-import { dateOf } from '../../query/window.ts'
+import { dateOf, hourMs } from '../../query/window.ts'
+import type { Span } from './spans.ts'
 
-/** What of a day is counted: its events; its sessions, those that half an hour passed after on that day. */
+/** What of a time is counted: its events; its sessions, those that half an hour passed after in that time. */
 export const countedThings = ['events', 'sessions'] as const
 export type CountedThing = (typeof countedThings)[number]
 
-/** A count of a day that may be read while its fingerprint is that of the events. */
-export interface Run {
+/** A count of a day or an hour, in hours since 1970 (UTC), that may be read while its fingerprint is that of the events. */
+export interface Run extends Span {
   readonly of: CountedThing
-  /** Since 1970 (UTC). */
-  readonly day: number
   readonly run_id: string
   readonly fingerprint: string
   readonly pixel_ids: readonly string[]
 }
 
+export const wholeDayOf = (day: number): Span => ({ first: day * 24, end: (day + 1) * 24 })
+export const hoursOf = (day: number): Span[] =>
+  Array.from({ length: 24 }, (_, hour) => ({ first: day * 24 + hour, end: day * 24 + hour + 1 }))
+export const isWholeDay = ({ first, end }: Span): boolean => end - first === 24
+export const dayOf = ({ first }: Span): number => Math.floor(first / 24)
+
+/** Events come some seconds after they happened. */
+const settleMs = 60_000
+
+/** The hour under way, or one that is hardly over; the hours before it may be counted. */
+export const hourUnderWay = (nowMs: number): number => Math.floor((nowMs - settleMs) / hourMs)
+
 /** Raised when something else is counted, so that what was counted before is read no longer. */
 const version = 1
+/** What an hour's fingerprint begins with, after the version: it is never that of a day. */
+const ofHour = 'hour'
 
 /** How many days before its own a session of a day may depend on: it has begun the day before the last at the earliest. */
 const daysBefore: Record<CountedThing, number> = { events: 0, sessions: 3 }
 export const daysBeforeMax = daysBefore.sessions
 
-/** What a run of a day has counted, from the fingerprints of days; empty where the day has no events. */
-export function fingerprintOf(of: CountedThing, day: number, days: ReadonlyMap<number, string>): string {
+/**
+ * What a run of a day or an hour has counted, from the fingerprints of days, and of the hours of its own; empty where the day has no
+ * events. Sessions of an hour depend on the hours of its day before it.
+ */
+export function fingerprintOf(of: CountedThing, span: Span, { days, hours }: Fingerprints): string {
+  const day = dayOf(span)
   if (!days.has(day)) return ''
-  const parts = Array.from({ length: daysBefore[of] + 1 }, (_, before) => days.get(day - before) ?? '')
-  return [version, ...parts].join(',')
+  const before = Array.from({ length: daysBefore[of] }, (_, index) => days.get(day - index - 1) ?? '')
+  if (isWholeDay(span)) return [version, days.get(day), ...before].join(',')
+  const fromHour = of === 'events' ? span.first : day * 24
+  const ofHours = Array.from({ length: span.end - fromHour }, (_, index) => hours.get(fromHour + index) ?? '')
+  return [version, ofHour, ...ofHours, ...before].join(',')
 }
 
-/** The runs of a project's days from `fromDay` to `toDay`, both inclusive. */
+/**
+ * Whether visitors may have gone since a run. Late events only add to an hour, and hours are counted often; of a day they are
+ * too rare to tell them apart.
+ */
+export function mayHaveLostVisitors(run: Run, fingerprints: Fingerprints): boolean {
+  const now = fingerprintOf(run.of, run, fingerprints)
+  if (isWholeDay(run)) return now !== run.fingerprint
+  return run.of === 'events' && eventsOf(now) < eventsOf(run.fingerprint)
+}
+
+/** How many events there are in the fingerprint of an hour's events. */
+const eventsOf = (fingerprint: string): number => Number(/(\d+) \d+$/.exec(fingerprint)?.[1] ?? 0)
+
+/** The runs of a project's days from `fromDay` to `toDay`, both inclusive, and of their hours. */
 export const readRuns = (
   clickhouse: Pick<ClickHouse, 'rows'>,
   projectId: string,
@@ -39,47 +77,69 @@ export const readRuns = (
   toDay: number,
 ): Promise<Run[]> =>
   clickhouse.rows<Run>({
-    sql: `SELECT of, toUInt32(date) AS day, run_id, fingerprint, pixel_ids FROM analytics_runs FINAL
+    sql: `SELECT of, toUInt32(date) * 24 + if(hour = 0, 0, hour - 1) AS first, first + if(hour = 0, 24, 1) AS end,
+            run_id, fingerprint, pixel_ids
+          FROM analytics_runs FINAL
           WHERE project_id = {projectId:UUID} AND date BETWEEN toDate({from:String}) AND toDate({to:String})
             AND fingerprint != ''
           SETTINGS ${promptly}`,
     params: { projectId, from: dateOf(fromDay), to: dateOf(toDay) },
   })
 
-/** From now on this run is the one that counts. */
-export async function noteRun(
+/** From now on these runs, all of one day, are those that count. */
+export async function noteRuns(
   clickhouse: ClickHouse,
   projectId: string,
-  { of, day, run_id, fingerprint, pixel_ids }: Run,
+  runs: readonly Run[],
 ): Promise<void> {
+  if (runs.length === 0) return
+  const [{ of, pixel_ids }] = runs as [Run, ...Run[]]
   await clickhouse.command({
-    sql: `INSERT INTO analytics_runs (project_id, of, date, run_id, fingerprint, pixel_ids)
-          SELECT {projectId:UUID}, {of:String}, toDate({day:String}), {runId:UUID}, {fingerprint:String}, {pixelIds:Array(UUID)}`,
-    params: { projectId, of, day: dateOf(day), runId: run_id, fingerprint, pixelIds: pixel_ids },
+    sql: `INSERT INTO analytics_runs (project_id, of, date, hour, run_id, fingerprint, pixel_ids)
+          SELECT {projectId:UUID}, {of:String}, toDate({day:String}), hour, run_id, fingerprint, {pixelIds:Array(UUID)}
+          FROM (SELECT {hours:Array(UInt8)} AS hour, {runIds:Array(UUID)} AS run_id, {fingerprints:Array(String)} AS fingerprint)
+          ARRAY JOIN hour, run_id, fingerprint`,
+    params: {
+      ...{ projectId, of, day: dateOf(dayOf(runs[0]!)), pixelIds: pixel_ids },
+      hours: runs.map((run) => (isWholeDay(run) ? 0 : (run.first % 24) + 1)),
+      runIds: runs.map(({ run_id }) => run_id),
+      fingerprints: runs.map(({ fingerprint }) => fingerprint),
+    },
   })
 }
 
 /** Days with fewer events are soon read from the events. */
 export const eventsWorthCounting = 5_000
 
-/** The projects that have days which are over and whose events are not those that were counted last. */
-export async function readStaleProjects(clickhouse: ClickHouse): Promise<string[]> {
-  const date = "toDate(fromUnixTimestamp64Milli(ts_millis, 'UTC'))"
+/** The projects that have days which are over, or hours of today, whose events are not those that were counted last. */
+export async function readStaleProjects(clickhouse: ClickHouse, nowMs: number): Promise<string[]> {
+  const untilHour = hourUnderWay(nowMs)
   const rows = await clickhouse.rows<{ project_id: string }>({
-    sql: `SELECT project_id FROM (
-            SELECT project_id, day AS date, concat({version:String}, ',', ${fingerprintOfRows}) AS fingerprint
+    sql: `WITH by_hour AS (
+            SELECT *, intDiv(hour_number, 24) AS day, sum(events) OVER (PARTITION BY project_id, day) AS events_of_day
             FROM (
-              SELECT project_id, ${date} AS day, count() AS events, groupBitXor(cityHash64(event_id)) AS ids
-              FROM events GROUP BY project_id, ${date}
+              SELECT project_id, ${hourOfEvent} AS hour_number, ${fingerprintColumns}
+              FROM events GROUP BY project_id, ${hourOfEvent}
             )
-            WHERE day < toDate(now('UTC'))
-            GROUP BY project_id, day HAVING sum(events) >= {eventsMin:UInt32}
-            UNION ALL
-            SELECT project_id, date, fingerprint FROM analytics_runs FINAL WHERE of = 'events' AND fingerprint != ''
           )
-          GROUP BY project_id, date, fingerprint HAVING count() = 1
+          SELECT project_id FROM (
+            SELECT project_id, part.1 AS date, part.2 AS hour, concat(part.3, ${fingerprintOfRows}) AS fingerprint
+            FROM by_hour
+            ARRAY JOIN multiIf(day < {today:Int64}, [(toDate(toUInt16(day)), toUInt8(0), {ofDay:String})],
+              hour_number < {untilHour:Int64}, [(toDate(toUInt16(day)), toUInt8(hour_number % 24 + 1), {ofHour:String})],
+              []) AS part
+            WHERE events_of_day >= {eventsMin:UInt32}
+            GROUP BY project_id, part
+            UNION ALL
+            SELECT project_id, date, hour, fingerprint FROM analytics_runs FINAL
+            WHERE of = 'events' AND fingerprint NOT IN ('', {ofHour:String})
+          )
+          GROUP BY project_id, date, hour, fingerprint HAVING count() = 1
           LIMIT 1 BY project_id`,
-    params: { version: String(version), eventsMin: eventsWorthCounting },
+    params: {
+      ...{ eventsMin: eventsWorthCounting, today: Math.floor(nowMs / (24 * hourMs)), untilHour },
+      ...{ ofDay: `${version},`, ofHour: `${version},${ofHour},` },
+    },
   })
   return rows.map(({ project_id }) => project_id)
 }

@@ -30,39 +30,68 @@ export const mergedVisitors = 'groupBitmapMerge(numbered) + uniqExactMerge(unnum
 export const mergedVisitorsIf = (condition: string): string =>
   `groupBitmapMergeIf(numbered, ${condition}) + uniqExactMergeIf(unnumbered, ${condition})`
 
+/** The numbers that a project's visitors had at some moment: the last, and all of them combined. */
+export interface Numbering {
+  readonly last: number
+  readonly combined: string
+}
+
 /**
  * Gives numbers to the cookies of a project's events of a time which have none. Of one project at a time: two at once
- * would give a number twice, as a process may that was taken for dead. Then all are forgotten, and every count with
- * them, and this throws.
+ * would give a number twice, as a process may that was taken for dead. Then this or requireNumbering forgets all of them.
  */
 export async function numberVisitors(
   clickhouse: ClickHouse,
   { organizationId, projectId }: { organizationId: string; projectId: string },
   { startMs, endMs }: Window,
   settings: string,
-): Promise<void> {
-  const params = { organizationId, projectId, startMs, endMs }
+): Promise<Numbering> {
   const numbered = 'FROM analytics_visitors WHERE project_id = {projectId:UUID}'
   const cookies = `SELECT DISTINCT cookie_id FROM events
     WHERE organization_id = {organizationId:UUID} AND project_id = {projectId:UUID} AND source = 'pixel'
       AND ts_millis >= {startMs:Int64} AND ts_millis < {endMs:Int64}`
   await clickhouse.command({
-    sql: `INSERT INTO analytics_visitors (project_id, cookie_id, organization_id, number)
+    sql: `INSERT INTO analytics_visitors (project_id, cookie_id, organization_id, number, numbered_at)
       SELECT {projectId:UUID}, cookie_id, {organizationId:UUID},
-        toUInt32((SELECT max(number) ${numbered}) + rowNumberInAllBlocks() + 1)
+        toUInt32((SELECT max(number) ${numbered}) + rowNumberInAllBlocks() + 1), now64(6)
       FROM (${cookies} AND cookie_id NOT IN (SELECT cookie_id ${numbered} AND cookie_id IN (${cookies})))
       ${settings}`,
-    params,
+    params: { organizationId, projectId, startMs, endMs },
   })
-  const [found] = await clickhouse.rows<{ is_unique: boolean }>({
-    sql: `SELECT toBool(count() = uniqExact(number) AND count() = uniqExact(cookie_id)) AS is_unique ${numbered}`,
-    params,
+  return readNumbering(clickhouse, projectId)
+}
+
+/** Throws when the visitors that have had a number since then do not have the same one: what was counted with them is not true. */
+export async function requireNumbering(
+  clickhouse: ClickHouse,
+  projectId: string,
+  { last, combined }: Numbering,
+): Promise<void> {
+  const now = await readNumbering(clickhouse, projectId, last)
+  if (now.combined !== combined) await forgetNumbering(clickhouse, projectId)
+}
+
+async function readNumbering(
+  clickhouse: ClickHouse,
+  projectId: string,
+  upTo: number | null = null,
+): Promise<Numbering> {
+  const [found] = await clickhouse.rows<Numbering & { is_unique: boolean }>({
+    sql: `SELECT toBool(count() = uniqExact(number) AND count() = uniqExact(cookie_id)) AS is_unique, max(number) AS last,
+        toString(groupBitXorIf(cityHash64(cookie_id, number, numbered_at), number <= {upTo:UInt32})) AS combined
+      FROM analytics_visitors WHERE project_id = {projectId:UUID}`,
+    params: { projectId, upTo: upTo ?? numberMax },
   })
-  if (found!.is_unique) return
-  for (const table of ['analytics_runs', 'analytics_visitors'])
+  return found!.is_unique ? found! : forgetNumbering(clickhouse, projectId)
+}
+const numberMax = 2 ** 32 - 1
+
+/** Runs twice: whoever notes one in between finds that the numbers have gone. */
+async function forgetNumbering(clickhouse: ClickHouse, projectId: string): Promise<never> {
+  for (const table of ['analytics_runs', 'analytics_visitors', 'analytics_runs'])
     await clickhouse.command({
       sql: `ALTER TABLE ${table} DELETE WHERE project_id = {projectId:UUID} SETTINGS mutations_sync = 2`,
-      params,
+      params: { projectId },
     })
   throw new Error(`visitors of project ${projectId} had the same number: its days are counted anew`)
 }

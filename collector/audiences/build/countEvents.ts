@@ -43,7 +43,7 @@ export async function countEvents(
   if (leaves.length === 0) return
   const firstDay = Math.min(...leaves.map(({ fromDay }) => fromDay))
   // Read before the events: what arrives in between is counted once more at the next build, and never missed.
-  const fingerprints = await readFingerprints(clickhouse, [build.projectId], firstDay, today)
+  const { days: fingerprints } = await readFingerprints(clickhouse, [build.projectId], firstDay, today)
   const known = await readLeafDays(
     postgres,
     leaves.map(({ leafId }) => leafId),

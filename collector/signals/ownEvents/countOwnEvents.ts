@@ -73,7 +73,7 @@ async function findStaleRuns(
   const ofRules = createHash('sha256').update(JSON.stringify(rules)).digest('hex').slice(0, 32)
   const events =
     projectIds.length > 0
-      ? await readFingerprints(clickhouse, projectIds, fromDay, today)
+      ? (await readFingerprints(clickhouse, projectIds, fromDay, today)).days
       : new Map<number, string>()
   const known = new Map(
     (await readRuns(clickhouse, organizationId, fromDay)).map(({ day, fingerprint }) => [day, fingerprint]),

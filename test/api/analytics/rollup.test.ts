@@ -6,7 +6,7 @@ import { readFreeFilters } from '../../../collector/analytics/plan.ts'
 import { countDays, deleteOldCounts } from '../../../collector/analytics/rollup/countDays.ts'
 import { analyticsQueues } from '../../../collector/analytics/rollup/jobs.ts'
 import { readRollup } from '../../../collector/analytics/rollup/rolledDays.ts'
-import { eventsWorthCounting } from '../../../collector/analytics/rollup/runs.ts'
+import { eventsWorthCounting, readStaleProjects } from '../../../collector/analytics/rollup/runs.ts'
 import { carryOutErasures, requestErasure } from '../../../collector/people/privacy/erasures.ts'
 import { eventOf, openEvents, organizationId, type Row } from '../events/harness.ts'
 import { seededNumbers } from './seededNumbers.ts'
@@ -23,6 +23,7 @@ const minuteMs = 60_000
 const midnight = Math.floor(Date.now() / dayMs) * dayMs
 const daysMade = 5
 const firstDay = midnight - daysMade * dayMs
+const lastDay = midnight - dayMs
 const pixels = [randomUUID(), randomUUID()]
 const paths = ['/', '/pricing', '/docs', null]
 
@@ -60,9 +61,12 @@ const dimensions = 'page_path,country,event_type,resolved,entry_page,exit_page'
 /** All figures of a window, and the same with a filter that every event meets, which no count of days answers. */
 async function expectSame(projectId: string, below: (n: number) => number): Promise<void> {
   const start = firstDay + below(daysMade - 2) * dayMs
+  // Every other one ends in the last day that has events, whose hours may be counted.
+  const [days, rest] =
+    below(2) === 0 ? [lastDay - start, below(dayMs)] : [(2 + below(3)) * dayMs, below(3) * below(dayMs)]
   const query: Query = {
     ...{ project_id: projectId, start_ms: String(start) },
-    end_ms: String(start + 2 * dayMs + below(3) * dayMs + below(3) * below(dayMs)),
+    end_ms: String(start + Math.max(days, 2 * dayMs) + rest),
     ...(below(3) === 0 && { pixel_id: pixels[0]! }),
   }
   for (const [path, more] of [
@@ -90,7 +94,7 @@ const goals = [
 async function expectSameConversions(projectId: string): Promise<void> {
   const { live } = events.clickhouse
   const scope = { organizationId, projectId, pixelId: null, campaignId: null }
-  const window = { startMs: firstDay + dayMs, endMs: midnight + dayMs }
+  const window = { startMs: firstDay + dayMs, endMs: lastDay + 23.4 * 60 * minuteMs }
   const plan = { ...{ source: 'pixel' as const, filters: [] }, scope, window }
   const { events: rolled } = await readRollup(live, plan)
   expect(goals.every(isRolledGoal)).toBe(true)
@@ -102,7 +106,8 @@ async function expectSameConversions(projectId: string): Promise<void> {
 const command = (sql: string, params: Row) => events.clickhouse.live.command({ sql, params })
 const erase = (condition: string, params: Row) =>
   command(`ALTER TABLE events DELETE WHERE ${condition} SETTINGS mutations_sync = 1`, params)
-const count = (projectId: string) => countDays(events.clickhouse.live, projectId, { eventsMin: 1 })
+const count = (projectId: string, nowMs = Date.now()) =>
+  countDays(events.clickhouse.live, projectId, { eventsMin: 1, nowMs })
 
 /** The days of all there is that are read from counts. */
 async function daysCounted(projectId: string): Promise<{ events: number; sessions: number }> {
@@ -115,7 +120,7 @@ async function daysCounted(projectId: string): Promise<{ events: number; session
 
 const changes = ['late', 'again', 'erase', 'retain', 'late', 'count', 'count'] as const
 
-test('counts of days equal the events to the one, through late events, repeats, erasures and retention', async () => {
+test('counts of days and hours equal the events to the one, through late events, repeats, erasures and retention', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.nat(),
@@ -127,7 +132,8 @@ test('counts of days equal the events to the one, through late events, repeats, 
         const rows = visits(projectId, below, visitors)
         await events.insert(rows)
         await expectSame(projectId, below)
-        await count(projectId)
+        let now = lastDay + below(dayMs)
+        await count(projectId, now)
         expect((await daysCounted(projectId)).events).toBeGreaterThan(3)
         await expectSame(projectId, below)
         for (const step of steps) {
@@ -144,17 +150,81 @@ test('counts of days equal the events to the one, through late events, repeats, 
               projectId,
               before: firstDay + below(3) * dayMs,
             })
-          if (step === 'count') await count(projectId)
+          if (step === 'count') {
+            now += below(10 * 60) * minuteMs
+            await count(projectId, now)
+          }
           await expectSame(projectId, below)
         }
-        await count(projectId)
+        await count(projectId, lastDay + 20 * 60 * minuteMs)
         await expectSame(projectId, below)
         await expectSameConversions(projectId)
+        await count(projectId)
+        await expectSame(projectId, below)
       },
     ),
     { numRuns: 2, seed: 5 },
   )
 }, 180_000)
+
+test('hours of today are read from counts, a changed one is not; they go when the day is counted', async () => {
+  const projectId = randomUUID()
+  const hourMs = 60 * minuteMs
+  const [leaving, staying] = [randomUUID(), randomUUID()]
+  const at = (hours: number, cookie_id: string = staying) =>
+    eventOf(lastDay + hours * hourMs, 0, { project_id: projectId, cookie_id })
+  // One session over five hours, and one that is still open when the hours before are counted.
+  const quarters = Array.from({ length: 20 }, (_, index) => at(3 + index / 4))
+  await events.insert([...quarters, at(9.9), at(10.1), at(1.5, leaving)])
+  const figures = async (end: number) => {
+    const query = {
+      project_id: projectId,
+      start_ms: String(firstDay),
+      end_ms: String(lastDay + end * hourMs),
+    }
+    const [counted, scanned] = await Promise.all(
+      [{}, { filter: 'event_type:ne:video' }].map((more) =>
+        Promise.all([
+          analytics('overview', { ...query, ...more }),
+          analytics('breakdown', { ...query, ...more, dimensions }),
+        ]),
+      ),
+    )
+    expect(counted).toEqual(scanned)
+    return counted![0].overview as Row
+  }
+  const isSettled = lastDay + 10 * hourMs + 2 * minuteMs
+  // Two processes at once: the runs of either may be read.
+  await Promise.allSettled([count(projectId, isSettled), count(projectId, isSettled)])
+  await count(projectId, isSettled)
+  expect(await daysCounted(projectId)).toEqual({ events: 10, sessions: 10 })
+  expect(await figures(10.2)).toMatchObject({ events: 23, visitors: 2, sessions: 3 })
+  expect(await figures(10)).toMatchObject({ events: 22, visitors: 2, sessions: 3 })
+  expect(await figures(5)).toMatchObject({ events: 9, visitors: 2, sessions: 2 })
+
+  // Late: it fills the rest between two sessions of the same visitor.
+  await events.insert([at(8.1), at(8.5), at(8.9), at(9.2), at(9.5)])
+  expect(await daysCounted(projectId)).toEqual({ events: 8, sessions: 8 })
+  expect(await figures(10.2)).toMatchObject({ events: 28, visitors: 2, sessions: 2 })
+  await count(projectId, isSettled)
+  expect(await daysCounted(projectId)).toEqual({ events: 10, sessions: 10 })
+  expect(await figures(10.2)).toMatchObject({ events: 28, visitors: 2, sessions: 2 })
+
+  await erase('project_id = {projectId:UUID} AND cookie_id = {leaving:UUID}', { projectId, leaving })
+  expect(await figures(10.2)).toMatchObject({ events: 27, visitors: 1, sessions: 1 })
+  await count(projectId, isSettled)
+  expect(await figures(10.2)).toMatchObject({ events: 27, visitors: 1, sessions: 1 })
+  const { live } = events.clickhouse
+  const numbers = await live.rows({
+    sql: 'SELECT cookie_id FROM analytics_visitors WHERE project_id = {projectId:UUID}',
+    params: { projectId },
+  })
+  expect(numbers).toEqual([{ cookie_id: staying }])
+
+  await count(projectId, midnight + minuteMs)
+  expect(await daysCounted(projectId)).toEqual({ events: 1, sessions: 1 })
+  expect(await figures(10.2)).toMatchObject({ events: 27, visitors: 1, sessions: 1 })
+})
 
 test('a changed day is read from its events until it is counted anew; who is erased has no number, old counts go', async () => {
   const projectId = randomUUID()
@@ -220,8 +290,14 @@ test('the background work counts the days of large projects that are over, and l
     return events.insert(Array.from({ length: rows }, () => ({ ...columns, event_id: randomUUID() })))
   }
   await insert(eventsWorthCounting - 1, midnight - dayMs)
-  await insert(eventsWorthCounting, midnight)
+  // Of the hour under way; once it is over it is stale, as the day would be.
+  await insert(eventsWorthCounting, Date.now())
   expect(await staleProjects()).toEqual([])
+  const later = Date.now() + 61 * minuteMs
+  expect(await readStaleProjects(live, later)).toContain(projectId)
+  await countDays(live, projectId, { nowMs: later })
+  expect(await readStaleProjects(live, later)).not.toContain(projectId)
+  await countDays(live, projectId)
   await insert(1, midnight - 1)
   expect(await staleProjects()).toEqual([projectId])
   await counting!.run({ ...job, key: projectId })

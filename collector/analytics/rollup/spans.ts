@@ -1,0 +1,34 @@
+import type { Bind } from '../../query/bind.ts'
+
+/** A time, the end exclusive; in what unit says whoever has it. */
+export interface Span {
+  readonly first: number
+  readonly end: number
+}
+
+/** Spans in ascending order, as those of them that follow one another without a gap. */
+export function joinSpans(spans: readonly Span[]): Span[] {
+  const joined: Span[] = []
+  for (const { first, end } of spans) {
+    const last = joined.at(-1)
+    if (last?.end === first) joined[joined.length - 1] = { first: last.first, end }
+    else joined.push({ first, end })
+  }
+  return joined
+}
+
+/** What of a span lies in none of these, which are in ascending order. */
+export function spansBetween(spans: readonly Span[], { first, end }: Span): Span[] {
+  const bounds = [first, ...spans.flatMap((span) => [span.first, span.end]), end]
+  return bounds.flatMap((bound, index) =>
+    index % 2 === 0 && bound < bounds[index + 1]! ? [{ first: bound, end: bounds[index + 1]! }] : [],
+  )
+}
+
+/** SQL: whether a value lies in one of the spans. */
+export function inSpans(value: string, spans: readonly Span[], bind: Bind): string {
+  const conditions = spans.map(
+    ({ first, end }) => `${value} >= ${bind('Int64', first)} AND ${value} < ${bind('Int64', end)}`,
+  )
+  return `(${conditions.map((condition) => `(${condition})`).join(' OR ')})`
+}
