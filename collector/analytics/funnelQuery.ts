@@ -1,8 +1,8 @@
 import type { Query } from '../platform/clickhouse/client.ts'
-import { bindings } from '../query/bind.ts'
+import { type Bind, bindings } from '../query/bind.ts'
 import { eventsSource } from '../query/eventsSource.ts'
-import type { Filter } from '../query/filter.ts'
 import { conditions } from '../query/where.ts'
+import type { FunnelSteps } from './funnelSteps.ts'
 import { metBy, namesOf } from './met.ts'
 import type { AnalyticsPlan } from './plan.ts'
 
@@ -13,32 +13,39 @@ export interface FunnelRow {
   visitors: number
 }
 
-/**
- * How many visitors took so many steps and no more: events that meet the plan and the first step's filters, then the
- * second's, and so on, all within `withinMs` of the first. An event takes one step.
- */
-export function funnelQuery(
-  plan: AnalyticsPlan,
-  steps: readonly (readonly Filter[])[],
-  withinMs: number,
-): Query {
+/** How many visitors took so many steps and no more. */
+export function funnelQuery(plan: AnalyticsPlan, funnel: FunnelSteps): Query {
   const { bind, params } = bindings()
-  const organization = bind('UUID', plan.scope.organizationId)
-  const where = conditions(plan, bind).join('\n  AND ')
-  const { declared, from } = eventsSource(plan, namesOf(steps), bind)
-  const reached = steps.map((filters) => metBy(filters, organization, bind)).join(',\n    ')
   return {
-    sql: `${declared}SELECT level, count() AS visitors
+    sql: `SELECT level, count() AS visitors
 FROM (
-SELECT windowFunnel(${bind('UInt64', withinMs)}, 'strict_once')(toUInt64(ts_millis),
-    ${reached}) AS level
-FROM ${from}
-WHERE ${where}
-GROUP BY cookie_id
+${levelsSql(plan, funnel, bind)}
 )
 WHERE level > 0
 GROUP BY level
 ORDER BY level`,
     params,
   }
+}
+
+/**
+ * SQL: how many steps, `level`, each visitor took: events that meet the plan and the first step's filters, then the
+ * second's, and so on, all within `withinMs` of the first. An event takes one step. `more` columns are of the visitor's
+ * events that meet the plan, and `where` narrows these, both SQL.
+ */
+export function levelsSql(
+  plan: AnalyticsPlan,
+  { steps, withinMs }: FunnelSteps,
+  bind: Bind,
+  { more = [], where = [] }: { more?: readonly string[]; where?: readonly string[] } = {},
+): string {
+  const organization = bind('UUID', plan.scope.organizationId)
+  const { declared, from } = eventsSource(plan, namesOf(steps), bind)
+  const reached = steps.map((filters) => metBy(filters, organization, bind)).join(',\n    ')
+  const level = `windowFunnel(${bind('UInt64', withinMs)}, 'strict_once')(toUInt64(ts_millis),
+    ${reached}) AS level`
+  return `${declared}SELECT ${[level, ...more].join(', ')}
+FROM ${from}
+WHERE ${[...conditions(plan, bind), ...where].join('\n  AND ')}
+GROUP BY cookie_id`
 }

@@ -9,6 +9,7 @@ import { liveRoute } from './liveRoute.ts'
 import { overviewRoute } from './overviewRoute.ts'
 import { retentionRoute } from './retentionRoute.ts'
 import { timeseriesRoute } from './timeseriesRoute.ts'
+import { visitorsRoute } from './visitorsRoute.ts'
 
 /** /api/v1/analytics: figures about the events that pixels captured. */
 export const analyticsRoutes =
@@ -23,4 +24,5 @@ export const analyticsRoutes =
     await app.register(journeysRoute(deps))
     await app.register(goalsRoutes(deps))
     await app.register(conversionsRoute(deps))
+    await app.register(visitorsRoute(deps))
   }

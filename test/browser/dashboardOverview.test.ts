@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ask } from '../harness/api.ts'
 import { waitFor } from '../harness/service.ts'
-import { button, keepScreenshots, sticksOut, useDashboard, violations } from './dashboard.ts'
+import { button, heading, keepScreenshots, sticksOut, useDashboard, violations } from './dashboard.ts'
 
 /** The pages of figures, over the demo's month of sample visitors. */
 const dashboard = useDashboard({ hasSample: true })
@@ -182,10 +182,35 @@ test('a funnel is put together step by step, and stands in the address', async (
   expect(new URL(page.url()).searchParams.getAll('step')).toHaveLength(3)
   await button(page, 'Remove step 2').click()
   await eventually(() => page.locator('.funnel tbody tr').count()).toBe(2)
-  // The number leads to the events that it is made of.
-  await page.locator('.funnel tbody td a').last().click()
-  await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor()
-  expect(new URL(page.url()).searchParams.getAll('filter')).toEqual(['page_path:eq:/thanks'])
+  // Its numbers lead to exactly the visitors that they count: who got there, and who went no further.
+  for (const index of [1, 2]) {
+    await page.locator('.funnel tbody a').nth(1).waitFor()
+    await fresh()
+    const link = page.locator('.funnel tbody a').nth(index)
+    const count = Number((await link.textContent())!.replace(/\D/g, ''))
+    expect(count).toBeGreaterThan(0)
+    await link.click()
+    await heading(page, `${count.toLocaleString('en')} visitors`).waitFor()
+    await button(page, `List ${Math.min(count, 100)} visitors`).click()
+    const rows = page.getByRole('table', { name: 'Visitors' }).locator('tbody tr')
+    await eventually(() => rows.count()).toBe(Math.min(count, 100))
+    await page.goBack()
+  }
+})
+
+test('a panel’s numbers lead to the visitors and events that they count', async () => {
+  await page.goto(overview())
+  const row = panel('Pages').getByRole('row', { name: /\/about/ })
+  await row.waitFor()
+  const [visitors, views] = (await row.getByRole('cell').allTextContents()).map((text) =>
+    Number(text.replace(/\D/g, '')),
+  )
+  await row.getByRole('link').first().click()
+  await heading(page, `${visitors} visitors`).waitFor()
+  expect(await violations(page)).toEqual([])
+  await page.goBack()
+  await row.getByRole('link').last().click()
+  await page.getByRole('heading', { name: `${views} events match` }).waitFor()
 })
 
 test('a goal is set, counted, and removed; what is wrong with one is said beside it', async () => {

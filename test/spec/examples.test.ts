@@ -81,6 +81,12 @@ const readsOf = (project: string, campaign: string, pixel: string, hem: string):
       steps: ['event_type:eq:page_view', 'event_type:eq:search'],
     },
   },
+  'POST /api/v1/analytics/visitors': {
+    body: {
+      ...{ project_id: project, start_ms: Number(window.start_ms), end_ms: Number(window.end_ms) },
+      ...{ steps: ['event_type:eq:page_view', 'event_type:eq:search'], outcome: 'reached', limit: 2 },
+    },
+  },
   'GET /api/v1/analytics/retention': { query: { project_id: project, ...window, interval: 'day' } },
   'GET /api/v1/analytics/journeys': {
     query: { project_id: project, ...window, steps: '1', pages: '2' },

@@ -203,6 +203,7 @@ export const samples: Record<string, Sample> = {
       ...{ project_id: projects[0], steps: ['event_type:eq:page_view', 'event_type:eq:click'] },
     }),
   },
+  'POST /api/v1/analytics/visitors': { body: ({ projects }) => ({ project_id: projects[0] }) },
   'GET /api/v1/analytics/retention': byProject,
   'PUT /api/v1/analytics/goals': {
     body: ({ projects }) => ({

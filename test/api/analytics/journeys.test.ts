@@ -65,6 +65,40 @@ const conditions: Record<string, (event: Seen) => boolean> = {
     event_type === 'page_view' && page_path === '/',
 }
 
+interface VisitorsPage {
+  visitors: {
+    cookie_id: string
+    steps_taken: number | null
+    events: number
+    first_ms: number
+    last_ms: number
+  }[]
+  next_cursor?: string
+}
+
+/** All visitors behind a figure, page by page, each page charged for what it has. */
+async function allVisitors(asked: object) {
+  const found: VisitorsPage['visitors'] = []
+  for (let cursor: string | undefined, isFirst = true; isFirst || cursor; isFirst = false) {
+    const answer = await events.app.inject({
+      ...{ method: 'POST', url: '/api/v1/analytics/visitors' },
+      payload: {
+        ...{ project_id: projectId, start_ms: start, end_ms: midnight, limit: 17 },
+        ...asked,
+        ...(cursor && { cursor }),
+      },
+    })
+    expect(answer.statusCode, answer.body).toBe(200)
+    const page = answer.json<VisitorsPage>()
+    expect(answer.headers['x-footfall-charged']).toBe(String(page.visitors.length))
+    found.push(...page.visitors)
+    cursor = page.next_cursor
+  }
+  return found
+}
+
+const cookieOf = ([event]: readonly Seen[]) => event!.cookie_id
+
 describe('funnels', () => {
   /** How many steps a visitor takes at most, tried from every event. */
   function stepsTaken(history: readonly Seen[], steps: readonly string[], withinMs: number): number {
@@ -104,6 +138,25 @@ describe('funnels', () => {
     )
   })
 
+  test('lead to exactly the visitors counted at a step, and to those who went no further', async () => {
+    const steps = ['page_path:like:/%', 'page_path:ne:/docs', 'event_type:eq:form_submission']
+    const withinMs = 60 * minuteMs
+    const taken = visitors.map((history) => stepsTaken(history, steps, withinMs))
+    for (const outcome of ['reached', 'dropped']) {
+      for (const [index] of steps.entries()) {
+        const step = index + 1
+        const found = await allVisitors({ steps, within_ms: withinMs, step, outcome })
+        const wanted = visitors.filter((_, at) =>
+          outcome === 'reached' ? taken[at]! >= step : taken[at] === step,
+        )
+        expect(wanted.length).toBeGreaterThan(0)
+        expect(found.map(({ cookie_id }) => cookie_id).sort()).toEqual(wanted.map(cookieOf).sort())
+        for (const { cookie_id, steps_taken } of found)
+          expect(steps_taken).toBe(taken[visitors.findIndex((history) => cookieOf(history) === cookie_id)])
+      }
+    }
+  })
+
   test.each([
     [{ steps: ['event_type:eq:click'] }, 'steps'],
     [{ steps: ['event_type:eq:click', 'hem:ne:x'] }, 'steps/1'],
@@ -112,6 +165,40 @@ describe('funnels', () => {
   ])('%o is refused and named', async (body, parameter) => {
     const answer = await events.app.inject({
       ...{ method: 'POST', url: '/api/v1/analytics/funnel', payload: body },
+    })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json()).toMatchObject({ error: 'invalid_parameter', parameter })
+  })
+})
+
+describe('visitors', () => {
+  test('behind a filter are those whom the overview counts, with what they did', async () => {
+    for (const [filter, meets] of Object.entries(conditions)) {
+      const found = await allVisitors({ filter })
+      const { overview } = await get<{ overview: { visitors: number; events: number } }>('overview', {
+        filter,
+      })
+      expect(found).toHaveLength(overview.visitors)
+      expect(found.reduce((sum, { events }) => sum + events, 0)).toBe(overview.events)
+      for (const { cookie_id, steps_taken, first_ms, last_ms } of found) {
+        const own = visitors.find((history) => cookieOf(history) === cookie_id)!.filter(meets)
+        expect([steps_taken, first_ms, last_ms]).toEqual([null, own[0]!.ts_millis, own.at(-1)!.ts_millis])
+      }
+    }
+  })
+
+  const steps = ['event_type:eq:click', 'event_type:eq:copy']
+  test.each([
+    [{ step: 1 }, 'step'],
+    [{ outcome: 'dropped' }, 'outcome'],
+    [{ within_ms: 5 }, 'within_ms'],
+    [{ steps, step: 3 }, 'step'],
+    [{ filter: 'hem:ne:x' }, 'filter'],
+    [{ cursor: 'x' }, 'cursor'],
+    [{ limit: 10_001 }, 'limit'],
+  ])('%o is refused and named', async (body, parameter) => {
+    const answer = await events.app.inject({
+      ...{ method: 'POST', url: '/api/v1/analytics/visitors', payload: body },
     })
     expect(answer.statusCode).toBe(400)
     expect(answer.json()).toMatchObject({ error: 'invalid_parameter', parameter })

@@ -28,8 +28,6 @@ export function Projects() {
     async () => new Map((await api.listProjectActivity()).projects.map((found) => [found.project_id, found])),
   )
   const activityOf = ({ project_id }: Project) => activity.value?.get(project_id)
-  // What happens there, once something has; before that the pixels, with what to paste.
-  const hasEvents = (project: Project) => Boolean(activityOf(project)?.last_event_at)
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
   const pathOf = (project: Project) => `/${project.organization_id}/projects/${project.project_id}`
@@ -83,7 +81,8 @@ export function Projects() {
         {(project) => (
           <li key={project.project_id}>
             <div>
-              <Link class="name" href={hasEvents(project) ? `${pathOf(project)}/overview` : pathOf(project)}>
+              {/* Where nothing has happened, the overview says what to paste where. */}
+              <Link class="name" href={`${pathOf(project)}/overview`}>
                 {project.name}
               </Link>
               <p class="meta">

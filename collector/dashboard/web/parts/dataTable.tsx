@@ -22,6 +22,7 @@ export function DataTable<Row>({
   keyOf,
   open,
   canSearch = true,
+  empty,
 }: {
   caption: string
   prefix?: string
@@ -31,11 +32,14 @@ export function DataTable<Row>({
   /** Shows more of a row; its first column leads there. */
   open?(row: Row): void
   canSearch?: boolean
+  /** What is shown where there are no rows. */
+  empty?: ComponentChildren
 }) {
   const [sortBy, search] = [`${prefix}sort`, `${prefix}q`]
   const sort = urlValue(sortBy)
   const q = canSearch ? urlValue(search) : ''
   const found = sorted(matching(rows, columns, q), columns, sort)
+  if (rows.length === 0 && empty) return <div class="empty">{empty}</div>
   return (
     <>
       {canSearch && (rows.length > 5 || q !== '') && (

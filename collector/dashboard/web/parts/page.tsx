@@ -15,6 +15,7 @@ export function Page({
 }: {
   title: string
   lead?: ComponentChildren
+  /** Of what is not to be shown, or not yet, false keeps the room. */
   actions?: ComponentChildren
   children: ComponentChildren
 }) {
@@ -35,7 +36,7 @@ export function Page({
           </h1>
           {lead && <p class="lead">{lead}</p>}
         </div>
-        {actions && <div class="actions">{actions}</div>}
+        {actions !== undefined && <div class="actions">{actions}</div>}
       </header>
       {children}
     </>

@@ -7,7 +7,6 @@ import { isArranged } from './listTools.tsx'
 /** A list of the API as a table, with a button for its next page, and `empty` when there is nothing. */
 export function PagedTable<Row>({
   query,
-  empty,
   ...table
 }: {
   query: ListQuery<Row>
@@ -21,22 +20,18 @@ export function PagedTable<Row>({
   const isComing = useAllPages(query, isArranged(table.prefix ?? ''))
   return (
     <AsyncView query={query}>
-      {(rows) =>
-        rows.length === 0 ? (
-          <div class="empty">{empty}</div>
-        ) : (
-          <>
-            <DataTable {...table} rows={rows} />
-            {query.more && !isComing && (
-              <p>
-                <button type="button" onClick={query.more}>
-                  Show more
-                </button>
-              </p>
-            )}
-          </>
-        )
-      }
+      {(rows) => (
+        <>
+          <DataTable {...table} rows={rows} />
+          {query.more && !isComing && (
+            <p>
+              <button type="button" onClick={query.more}>
+                Show more
+              </button>
+            </p>
+          )}
+        </>
+      )}
     </AsyncView>
   )
 }

@@ -1,26 +1,47 @@
 import type { ComponentChildren } from 'preact'
 import { useProjectPath } from '../projectPath.ts'
 import { currentSearch, Link } from '../router.tsx'
+import { isShared } from '../shared.ts'
+import { type FunnelStep, writeFunnelStep } from './funnelView.ts'
 import { viewSearch } from './view.ts'
 
-const titles = { events: 'The events behind this', people: 'Who they are' }
+const pages = {
+  events: { path: 'events', title: 'The events behind this' },
+  visitors: { path: 'people', tab: 'browsers', title: 'The visitors behind this' },
+}
 
-/** A number that leads to what it is made of: the page of the same view, narrowed by what the number counts. */
-export function Behind({
+/** What a number counts, besides the view that it is of. */
+interface Counted {
+  projectId: string
+  page: keyof typeof pages
+  /** Each field:op:value. */
+  filters?: readonly string[]
+  /** The step of a funnel that visitors are counted at. */
+  funnel?: FunnelStep
+}
+
+/**
+ * A number that leads to what it is made of: the page of the same view, narrowed by what the number counts. Whoever has
+ * a share link sees the number alone.
+ */
+export const Behind = ({ children, ...counted }: Counted & { children: ComponentChildren }) =>
+  isShared() ? children : <BehindLink {...counted}>{children}</BehindLink>
+
+function BehindLink({
   projectId,
   page,
-  filter,
+  filters,
+  funnel,
   children,
-}: {
-  projectId: string
-  page: keyof typeof titles
-  /** field:op:value */
-  filter: string
-  children: ComponentChildren
-}) {
+}: Counted & { children: ComponentChildren }) {
   const pathTo = useProjectPath(projectId)
+  const { path, title, ...more } = pages[page]
+  const params = new URLSearchParams(viewSearch(currentSearch.value, filters))
+  for (const [name, value] of Object.entries(more)) params.set(name, value)
+  if (funnel) writeFunnelStep(params, funnel)
+  const search = params.size > 0 ? `?${params}` : ''
   return (
-    <Link href={pathTo(page) + viewSearch(currentSearch.value, [filter])} title={titles[page]}>
+    <Link href={pathTo(path) + search} title={title}>
       {children}
     </Link>
   )

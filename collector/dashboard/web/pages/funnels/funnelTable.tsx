@@ -11,13 +11,17 @@ type Steps = Answer<'getAnalyticsFunnel'>['steps']
 export function FunnelTable({
   projectId,
   steps,
+  within,
   isStale,
 }: {
   projectId: string
   steps: Steps
+  within: string
   isStale: boolean
 }) {
   const first = steps[0]!.visitors
+  const filters = steps.map(({ filter }) => filter)
+  const goOn = (index: number) => steps[index + 1]?.visitors ?? 0
   const share = (visitors: number, of: number) => (of === 0 ? '–' : percent(visitors / of))
   return (
     <section class={isStale ? 'card headline stale' : 'card headline'} aria-label="Funnel">
@@ -32,6 +36,7 @@ export function FunnelTable({
             <th scope="col">Visitors</th>
             <th scope="col">Of all</th>
             <th scope="col">Of the step before</th>
+            <th scope="col">Went no further</th>
           </tr>
         </thead>
         <tbody>
@@ -44,12 +49,25 @@ export function FunnelTable({
                 </span>
               </th>
               <td>
-                <Behind projectId={projectId} page="events" filter={filter}>
+                <Behind
+                  {...{ projectId, page: 'visitors' }}
+                  funnel={{ steps: filters, within, step: index + 1, hasStopped: false }}
+                >
                   {wholeNumber(visitors)}
                 </Behind>
               </td>
               <td>{share(visitors, first)}</td>
               <td>{index === 0 ? '' : share(visitors, steps[index - 1]!.visitors)}</td>
+              <td>
+                {index < steps.length - 1 && (
+                  <Behind
+                    {...{ projectId, page: 'visitors' }}
+                    funnel={{ steps: filters, within, step: index + 1, hasStopped: true }}
+                  >
+                    {wholeNumber(visitors - goOn(index))}
+                  </Behind>
+                )}
+              </td>
             </tr>
           ))}
         </tbody>

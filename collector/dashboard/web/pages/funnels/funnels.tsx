@@ -3,9 +3,10 @@ import { api } from '../../api.ts'
 import { lazyPage } from '../../lazyPage.tsx'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { Page } from '../../parts/page.tsx'
-import { changeParams, useParams } from '../../urlState.ts'
+import { changeParams } from '../../urlState.ts'
 import { useQueryOf } from '../../useQuery.ts'
 import { textOf } from '../../view/filterText.ts'
+import { readFunnel, withins } from '../../view/funnelView.ts'
 import { useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { FunnelTable } from './funnelTable.tsx'
@@ -14,23 +15,12 @@ const FilterDialog = lazyPage(() =>
   import('../../view/filterDialog.tsx').then(({ FilterDialog }) => FilterDialog),
 )
 
-const hourMs = 3_600_000
-const withins: Record<string, string> = {
-  [hourMs]: 'within an hour',
-  [24 * hourMs]: 'within a day',
-  [7 * 24 * hourMs]: 'within 7 days',
-  [30 * 24 * hourMs]: 'within 30 days',
-}
-const withinDefault = String(24 * hourMs)
 const stepsMax = 10
 
 /** How many visitors take steps in their order; the steps stand in the address. */
 export function Funnels({ projectId }: { projectId: string }) {
   const { view, query } = useView(projectId)
-  const params = useParams()
-  const steps = params.getAll('step')
-  const asked = params.get('within') ?? ''
-  const within = asked in withins ? asked : withinDefault
+  const { steps, within } = readFunnel()
   const [isAdding, setAdding] = useState(false)
   const setSteps = (to: string[]) =>
     changeParams((params) => {
@@ -38,17 +28,21 @@ export function Funnels({ projectId }: { projectId: string }) {
       for (const step of to) params.append('step', step)
     })
   const funnel = useQueryOf(JSON.stringify([query, steps, within]), async () =>
-    steps.length < 2 ? null : api.getAnalyticsFunnel({ ...query, steps, within_ms: Number(within) }),
+    steps.length < 2
+      ? null
+      : api.getAnalyticsFunnel({ ...query, steps: [...steps], within_ms: Number(within) }),
   )
   return (
     <Page title="Funnels" lead="How many visitors take steps in their order, and where they stop.">
       <div class="wide">
         <ViewBar view={view} hasComparison={false} />
         <section class="card headline" aria-label="Steps">
-          <ol class="steps">
+          <ol class="steps funnel-steps">
             {steps.map((step, index) => (
               <li key={step}>
-                <span>{textOf(step)}</span>
+                <span>
+                  {index + 1}. {textOf(step)}
+                </span>
                 <button
                   type="button"
                   aria-label={`Remove step ${index + 1}`}
@@ -95,7 +89,7 @@ export function Funnels({ projectId }: { projectId: string }) {
         ) : (
           <AsyncView query={funnel} lines={6}>
             {(found) =>
-              found && <FunnelTable projectId={projectId} steps={found.steps} isStale={funnel.isStale} />
+              found && <FunnelTable {...{ projectId, within }} steps={found.steps} isStale={funnel.isStale} />
             }
           </AsyncView>
         )}

@@ -14,6 +14,7 @@ import {
 import { Page } from '../../parts/page.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { projectRole } from '../../projectRole.ts'
+import { isOrganizationAdmin, useSession } from '../../session.ts'
 import { useQuery, useQueryOf } from '../../useQuery.ts'
 import { Behind } from '../../view/behind.tsx'
 import { FilterButton } from '../../view/filterButton.tsx'
@@ -39,10 +40,11 @@ const arrangement: Arrangement<Goal> = {
 /** What visitors are to do, and how many do. */
 export function Goals({ projectId }: { projectId: string }) {
   const { view, query } = useView(projectId)
+  const session = useSession()
   const role = useQuery(() => projectRole(projectId))
   const conversions = useQueryOf(JSON.stringify(query), () => api.getAnalyticsConversions(query))
   const [isAdding, setAdding] = useState(false)
-  const mayEdit = role.value === 'admin'
+  const mayEdit = isOrganizationAdmin(session) || role.value === 'admin'
   const remove = async (name: string) => {
     const { goals, version } = await api.getAnalyticsGoals({ project_id: projectId })
     await api.setAnalyticsGoals({
@@ -99,20 +101,20 @@ export function Goals({ projectId }: { projectId: string }) {
                           <span class="meta">{textOf(filter)}</span>
                         </th>
                         <td>
-                          <Behind projectId={projectId} page="people" filter={filter}>
+                          <Behind projectId={projectId} page="visitors" filters={[filter]}>
                             {wholeNumber(visitors)}
                           </Behind>
                         </td>
                         <td>{rate === null ? '–' : percent(rate)}</td>
                         <td>
-                          <Behind projectId={projectId} page="events" filter={filter}>
+                          <Behind projectId={projectId} page="events" filters={[filter]}>
                             {wholeNumber(events)}
                           </Behind>
                         </td>
                         {mayEdit && (
                           <td>
                             <button type="button" aria-label={`Remove ${name}`} onClick={() => remove(name)}>
-                              Remove
+                              ×
                             </button>
                           </td>
                         )}

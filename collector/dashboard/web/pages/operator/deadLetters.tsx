@@ -27,41 +27,38 @@ export function DeadLetters() {
       }
     >
       <AsyncView query={letters}>
-        {({ total, dead_letters }) =>
-          total === 0 ? (
-            <div class="empty">
-              <p>None: ClickHouse has taken every row.</p>
-            </div>
-          ) : (
-            <>
+        {({ total, dead_letters }) => (
+          <>
+            {total > 0 && (
               <p class="hint">
                 {count(total)} in all
                 {total > dead_letters.length && `, the first ${dead_letters.length} here`}.
               </p>
-              <DataTable
-                caption="Dead letters"
-                prefix="letters_"
-                columns={[
-                  { name: 'table', label: 'Table', value: ({ table }) => table },
-                  { name: 'reason', label: 'Reason', value: ({ reason }) => reason },
-                  {
-                    name: 'row',
-                    label: 'Row',
-                    value: ({ row }) => row,
-                    show: ({ row }) => (
-                      <details>
-                        <summary>Row</summary>
-                        <code>{row}</code>
-                      </details>
-                    ),
-                  },
-                ]}
-                rows={dead_letters}
-                keyOf={({ row }) => row}
-              />
-            </>
-          )
-        }
+            )}
+            <DataTable
+              caption="Dead letters"
+              prefix="letters_"
+              columns={[
+                { name: 'table', label: 'Table', value: ({ table }) => table },
+                { name: 'reason', label: 'Reason', value: ({ reason }) => reason },
+                {
+                  name: 'row',
+                  label: 'Row',
+                  value: ({ row }) => row,
+                  show: ({ row }) => (
+                    <details>
+                      <summary>Row</summary>
+                      <code>{row}</code>
+                    </details>
+                  ),
+                },
+              ]}
+              rows={dead_letters}
+              keyOf={({ row }) => row}
+              empty={<p>None: ClickHouse has taken every row.</p>}
+            />
+          </>
+        )}
       </AsyncView>
     </Section>
   )

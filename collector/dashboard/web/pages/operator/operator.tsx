@@ -16,7 +16,7 @@ export function Operator() {
   return (
     <Page
       title="Operator"
-      lead={status.value && `Footfall ${status.value.version} on Node ${status.value.node_version}.`}
+      lead={`Footfall ${status.value?.version ?? '…'} on Node ${status.value?.node_version ?? '…'}.`}
     >
       <AsyncView query={status} lines={16}>
         {(found) => (

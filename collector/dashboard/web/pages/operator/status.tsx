@@ -92,19 +92,14 @@ export function Collectors({ status: { collectors } }: Part) {
       title="Collectors"
       lead="Machines that receive events. The one that has the turn brings them to ClickHouse."
     >
-      {collectors.length === 0 ? (
-        <div class="empty">
-          <p>No machine has received events yet.</p>
-        </div>
-      ) : (
-        <DataTable
-          caption="Collectors"
-          prefix="collectors_"
-          columns={collectorColumns}
-          rows={collectors}
-          keyOf={({ collector_id }) => collector_id}
-        />
-      )}
+      <DataTable
+        caption="Collectors"
+        prefix="collectors_"
+        columns={collectorColumns}
+        rows={collectors}
+        keyOf={({ collector_id }) => collector_id}
+        empty={<p>No machine has received events yet.</p>}
+      />
     </Section>
   )
 }
@@ -149,19 +144,14 @@ const jobColumns: Column<Job>[] = [
 export function Jobs({ status: { jobs } }: Part) {
   return (
     <Section title="Background jobs" lead="Those that wait, run, or failed for good.">
-      {jobs.length === 0 ? (
-        <div class="empty">
-          <p>None waits, runs or has failed.</p>
-        </div>
-      ) : (
-        <DataTable
-          caption="Background jobs"
-          prefix="jobs_"
-          columns={jobColumns}
-          rows={jobs}
-          keyOf={({ queue, state }) => `${queue} ${state}`}
-        />
-      )}
+      <DataTable
+        caption="Background jobs"
+        prefix="jobs_"
+        columns={jobColumns}
+        rows={jobs}
+        keyOf={({ queue, state }) => `${queue} ${state}`}
+        empty={<p>None waits, runs or has failed.</p>}
+      />
     </Section>
   )
 }

@@ -28,21 +28,16 @@ export function Tenants() {
   return (
     <Section title="Top organizations" lead="Events of the last 30 days; charges of this month (UTC).">
       <AsyncView query={tenants}>
-        {(found) =>
-          found.length === 0 ? (
-            <div class="empty">
-              <p>No organization has events or charges yet.</p>
-            </div>
-          ) : (
-            <DataTable
-              caption="Top organizations"
-              prefix="tenants_"
-              columns={columns}
-              rows={found}
-              keyOf={({ organization_id }) => organization_id}
-            />
-          )
-        }
+        {(found) => (
+          <DataTable
+            caption="Top organizations"
+            prefix="tenants_"
+            columns={columns}
+            rows={found}
+            keyOf={({ organization_id }) => organization_id}
+            empty={<p>No organization has events or charges yet.</p>}
+          />
+        )}
       </AsyncView>
     </Section>
   )

@@ -6,6 +6,7 @@ import { ShareBar } from '../../parts/shareBar.tsx'
 import { useProjectPath } from '../../projectPath.ts'
 import { Link } from '../../router.tsx'
 import type { QueryState } from '../../useQuery.ts'
+import { Behind } from '../../view/behind.tsx'
 import { FilterButton } from '../../view/filterButton.tsx'
 
 export type Conversions = Awaited<ReturnType<typeof api.getAnalyticsConversions>>
@@ -32,7 +33,7 @@ export function GoalsPanel({
             </p>
           ) : (
             <>
-              <Rows conversions={found.conversions} />
+              <Rows projectId={projectId} conversions={found.conversions} />
               <div class="actions">
                 <CsvButton
                   name="goals"
@@ -48,7 +49,7 @@ export function GoalsPanel({
   )
 }
 
-const Rows = ({ conversions }: Pick<Conversions, 'conversions'>) => (
+const Rows = ({ projectId, conversions }: { projectId: string } & Pick<Conversions, 'conversions'>) => (
   <table class="panel-rows">
     <thead>
       <tr>
@@ -64,7 +65,11 @@ const Rows = ({ conversions }: Pick<Conversions, 'conversions'>) => (
             <ShareBar of={rate ?? 0} />
             <FilterButton filters={[filter]}>{name}</FilterButton>
           </th>
-          <td>{wholeNumber(visitors)}</td>
+          <td>
+            <Behind projectId={projectId} page="visitors" filters={[filter]}>
+              {wholeNumber(visitors)}
+            </Behind>
+          </td>
           <td>{rate === null ? '–' : percent(rate)}</td>
         </tr>
       ))}

@@ -1,8 +1,10 @@
+import type { ComponentChildren } from 'preact'
 import type { Answer } from '../../../../../client/index.ts'
 import { countryName, wholeNumber } from '../../format.ts'
 import { CsvButton } from '../../parts/csvButton.tsx'
 import { type Column, DataTable } from '../../parts/dataTable.tsx'
 import { ShareBar } from '../../parts/shareBar.tsx'
+import { Behind } from '../../view/behind.tsx'
 import { FilterButton } from '../../view/filterButton.tsx'
 
 type Breakdown = Answer<'getAnalyticsBreakdown'>['breakdowns'][string]
@@ -49,11 +51,13 @@ function secondColumn(dimension: Dimension, { sessions }: Value): keyof typeof c
 
 /** A panel's values, most visitors first; a click on one filters the whole page by it. */
 export function PanelRows({
+  projectId,
   dimension,
   breakdown: { values, has_more },
   isWhole,
   showAll,
 }: {
+  projectId: string
   dimension: Dimension
   breakdown: Breakdown
   /** Whether these are more than a glance takes in, and so can be searched and sorted. */
@@ -80,6 +84,21 @@ export function PanelRows({
         {textOf(value)}
       </FilterButton>
     )
+  // Filters say of events what these values are, but not of sessions.
+  const behind = (row: Value, of: 'visitors' | typeof second) => {
+    const count = of === 'visitors' ? row.visitors : secondOf(row)
+    if (row.value === null || row.sessions !== null) return wholeNumber(count)
+    const more = of === 'page_views' ? ['event_type:eq:page_view'] : []
+    return (
+      <Behind
+        projectId={projectId}
+        page={of === 'visitors' ? 'visitors' : 'events'}
+        filters={[...filtersOf(row.value), ...more]}
+      >
+        {wholeNumber(count)}
+      </Behind>
+    )
+  }
   return (
     <>
       {isWhole ? (
@@ -88,8 +107,8 @@ export function PanelRows({
           prefix={`${dimension}_`}
           columns={[
             { name: 'value', label: of.name, value: ({ value }) => textOf(value), show: name },
-            countColumn('visitors', 'Visitors', ({ visitors }) => visitors),
-            countColumn(second, columnNames[second], secondOf),
+            countColumn('visitors', 'Visitors', ({ visitors }) => visitors, behind),
+            countColumn(second, columnNames[second], secondOf, behind),
           ]}
           rows={values}
           keyOf={({ value }) => String(value)}
@@ -110,8 +129,8 @@ export function PanelRows({
                   <ShareBar of={row.visitors / most} />
                   {name(row)}
                 </th>
-                <td>{wholeNumber(row.visitors)}</td>
-                <td>{wholeNumber(secondOf(row))}</td>
+                <td>{behind(row, 'visitors')}</td>
+                <td>{behind(row, second)}</td>
               </tr>
             ))}
           </tbody>
@@ -133,7 +152,12 @@ export function PanelRows({
   )
 }
 
-const countColumn = (name: string, label: string, value: (row: Value) => number): Column<Value> => ({
+const countColumn = <Name extends string>(
+  name: Name,
+  label: string,
+  value: (row: Value) => number,
+  show: (row: Value, of: Name) => ComponentChildren,
+): Column<Value> => ({
   ...{ name, label, isNumber: true, value },
-  show: (row) => wholeNumber(value(row)),
+  show: (row) => show(row, name),
 })

@@ -110,6 +110,7 @@ function Panel({
       <AsyncView query={{ ...other, value: found }} lines={limit}>
         {(breakdown) => (
           <PanelRows
+            projectId={query.project_id}
             dimension={shown}
             breakdown={breakdown}
             isWhole={isWhole}

@@ -7,9 +7,11 @@ import { projectRole } from '../../projectRole.ts'
 import { isOrganizationAdmin, useSession } from '../../session.ts'
 import { urlChoice } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
+import { readFunnelStep } from '../../view/funnelView.ts'
 import { useView, type ViewQuery } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { records } from '../usage/amounts.ts'
+import { Browsers } from './browsers.tsx'
 import { IdentityExplorer } from './identityExplorer.tsx'
 import { MatchRate } from './matchRate.tsx'
 import { Visitors } from './visitors.tsx'
@@ -17,6 +19,7 @@ import { Visitors } from './visitors.tsx'
 const tabs = {
   people: 'People',
   companies: 'Companies',
+  browsers: 'Browsers',
   rates: 'Match rate',
   identity: 'Identity explorer',
 } as const
@@ -31,6 +34,7 @@ export function People({ projectId }: { projectId: string }) {
   const role = useQuery(() => projectRole(projectId))
   const mayLook = isOrganizationAdmin(session) || role.value === 'admin'
   const key = JSON.stringify(view)
+  const funnel = readFunnelStep()
   return (
     <Page
       title="People"
@@ -43,7 +47,10 @@ export function People({ projectId }: { projectId: string }) {
         {tabNames.map((name) => (
           <TabPanel key={name} set="people" tab={name} current={tab}>
             {name === tab && name === 'rates' && <MatchRate key={key} query={query} />}
-            {name === tab && name !== 'rates' && (
+            {name === tab && name === 'browsers' && (
+              <Browsers key={JSON.stringify([view, funnel])} query={query} funnel={funnel} />
+            )}
+            {name === tab && name !== 'rates' && name !== 'browsers' && (
               <AsyncView query={role}>
                 {() =>
                   !mayLook ? (
@@ -73,26 +80,24 @@ export function People({ projectId }: { projectId: string }) {
 /** How many of the period's visitors are known, whatever the filters; free. */
 function Known({ query: { filter, ...window } }: { query: ViewQuery }) {
   const statistics = useQuery(async () => (await api.getResolutionStatistics(window)).total)
+  const { error, value: found } = statistics
+  if (error !== undefined) return <AsyncView query={statistics}>{() => null}</AsyncView>
   return (
-    <AsyncView query={statistics} lines={2}>
-      {({ visitors, resolved_visitors, people, visitor_rate }) => (
-        <>
-          <dl class="totals known">
-            {Object.entries({
-              Browsers: records(visitors),
-              'Of these known': records(resolved_visitors),
-              'Match rate': visitor_rate === null ? '–' : percent(visitor_rate),
-              People: records(people),
-            }).map(([name, value]) => (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>{value}</dd>
-              </div>
-            ))}
-          </dl>
-          {filter && <p class="hint">Of the whole period: the filters narrow what stands below.</p>}
-        </>
-      )}
-    </AsyncView>
+    <>
+      <dl class="totals known" aria-busy={!found}>
+        {Object.entries({
+          Browsers: found && records(found.visitors),
+          'Of these known': found && records(found.resolved_visitors),
+          'Match rate': found && (found.visitor_rate === null ? '–' : percent(found.visitor_rate)),
+          People: found && records(found.people),
+        }).map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value ?? '…'}</dd>
+          </div>
+        ))}
+      </dl>
+      {filter && <p class="hint">Of the whole period: the filters narrow what stands below.</p>}
+    </>
   )
 }

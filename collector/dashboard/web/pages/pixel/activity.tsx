@@ -19,6 +19,7 @@ export function PixelActivity({ pixel }: { pixel: Pixel }) {
             {activity || !pixel.active ? states[state] : 'Looking…'}
             {state === 'refused' && `: ${activity?.last_refusal?.error}`}
           </p>
+          {pixel.active && !activity && <p class="meta">What it has sent in the last 24 hours.</p>}
           {state === 'off' && <p class="meta">Switch it on in its settings to collect.</p>}
           {state === 'refused' && activity?.last_refusal && (
             <p class="meta">

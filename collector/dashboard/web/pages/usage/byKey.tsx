@@ -18,27 +18,20 @@ export function ByKey({ query }: { query: UsageQuery }) {
       lead="Who read, and what it cost; the records lead to the requests of the last 30 days."
     >
       <AsyncView query={usage}>
-        {({ callers }) => (callers.length === 0 ? <Nothing /> : <Table callers={callers} />)}
+        {({ callers }) => (
+          <DataTable
+            caption="Usage by key and meter"
+            prefix="keys_"
+            columns={columns}
+            rows={callers}
+            keyOf={({ caller_id, meter }) => `${caller_id} ${meter}`}
+            empty={<p>No key was charged in these days.</p>}
+          />
+        )}
       </AsyncView>
     </Section>
   )
 }
-
-const Nothing = () => (
-  <div class="empty">
-    <p>No key was charged in these days.</p>
-  </div>
-)
-
-const Table = ({ callers }: { callers: CallerUsage[] }) => (
-  <DataTable
-    caption="Usage by key and meter"
-    prefix="keys_"
-    columns={columns}
-    rows={callers}
-    keyOf={({ caller_id, meter }) => `${caller_id} ${meter}`}
-  />
-)
 
 const columns = [
   {

@@ -1,0 +1,33 @@
+import { Type } from 'typebox'
+import { type Filter, FreeFilterText } from '../query/filter.ts'
+import { dayMs } from '../query/window.ts'
+import { readFreeFilters } from './plan.ts'
+
+const stepsMax = 10
+const daysMax = 90
+
+/** The steps that visitors take, as requests give them. */
+export const Steps = Type.Array(FreeFilterText, {
+  ...{ minItems: 2, maxItems: stepsMax },
+  description: 'Filters, the first step first.',
+  examples: [['page_path:eq:/pricing', 'event_type:eq:form_submission']],
+})
+
+export const WithinMs = Type.Optional(
+  Type.Integer({
+    ...{ minimum: 1, maximum: daysMax * dayMs, default: dayMs },
+    description: `From the first step to the last at most, in milliseconds; ${daysMax} days at most.`,
+  }),
+)
+
+/** What a funnel is: the filters of each step, and how long all of them may take. */
+export interface FunnelSteps {
+  readonly steps: readonly (readonly Filter[])[]
+  readonly withinMs: number
+}
+
+/** Reads steps. Throws 400 that names the step whose filter is not one, or is not free. */
+export const readSteps = (steps: readonly string[], withinMs = dayMs): FunnelSteps => ({
+  steps: steps.map((text, index) => readFreeFilters(`steps/${index}`, text)),
+  withinMs,
+})

@@ -1,0 +1,55 @@
+import { hemNumber } from '../../schemas/fields.ts'
+import type { Query } from '../platform/clickhouse/client.ts'
+import { bindings } from '../query/bind.ts'
+import { levelsSql } from './funnelQuery.ts'
+import type { FunnelSteps } from './funnelSteps.ts'
+import type { AnalyticsPlan } from './plan.ts'
+
+/** Which visitors of a plan: all, or those who took so many steps of a funnel. */
+export interface VisitorsAsked {
+  readonly funnel: FunnelSteps | null
+  /** Steps taken, from 1. */
+  readonly step: number
+  /** Whether those who went on are left out. */
+  readonly hasStopped: boolean
+  /** The visitor after whom the page begins; null for the first page. */
+  readonly after: string | null
+  readonly limit: number
+}
+
+/** A visitor: what one browser did in the window. */
+export interface VisitorRow {
+  cookie_id: string
+  resolved: boolean
+  steps_taken: number | null
+  events: number
+  first_ms: number
+  last_ms: number
+}
+
+/** Every event is a step that all visitors take. */
+const anyEvent: FunnelSteps = { steps: [[]], withinMs: 1 }
+
+/** The visitors that figures count, by cookie_id, and one more than the limit. */
+export function visitorsQuery(plan: AnalyticsPlan, asked: VisitorsAsked): Query {
+  const { funnel, step, hasStopped, after, limit } = asked
+  const { bind, params } = bindings()
+  const levels = levelsSql(plan, funnel ?? anyEvent, bind, {
+    more: [...['cookie_id', 'count() AS events', 'min(ts_millis) AS first_ms', 'max(ts_millis) AS last_ms']],
+    where: after === null ? [] : [`cookie_id > ${bind('UUID', after)}`],
+  })
+  return {
+    sql: `SELECT cookie_id, ${hemNumber} != 0 AS resolved, ${funnel ? 'level' : 'NULL'} AS steps_taken,
+  events, first_ms, last_ms
+FROM (
+SELECT *, ${bind('UUID', plan.scope.organizationId)} AS organization_id
+FROM (
+${levels}
+)
+)
+WHERE level ${hasStopped ? '=' : '>='} ${bind('UInt8', step)}
+ORDER BY cookie_id
+LIMIT ${bind('UInt32', limit + 1)}`,
+    params,
+  }
+}

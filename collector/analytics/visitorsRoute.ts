@@ -1,0 +1,146 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { chargedRoute, hashesOf } from '../billing/chargedRoute.ts'
+import { invalidParameter } from '../http/errors.ts'
+import { CursorParameter, NextCursor } from '../http/pagination.ts'
+import { rejectUnstorableText } from '../http/rejectUnstorableText.ts'
+import { Choice, exactly, Nullable } from '../http/schemas.ts'
+import type { ReadDeps } from '../query/deps.ts'
+import { ScopeHeaders } from '../query/scopeQuery.ts'
+import type { Window } from '../query/window.ts'
+import { mayRead, openFigures } from './access.ts'
+import { readSteps, Steps, WithinMs } from './funnelSteps.ts'
+import { readFiguresRequest, selectionQuery } from './plan.ts'
+import { FiguresMeta, metaOf, tags } from './schemas.ts'
+import { type VisitorRow, type VisitorsAsked, visitorsQuery } from './visitorsQuery.ts'
+
+const limitDefault = 100
+const limitMax = 10_000
+
+const describe = {
+  tags,
+  operationId: 'listAnalyticsVisitors',
+  summary: 'List the visitors that figures count',
+  description:
+    'One row for each browser that has an event which meets the filter: those whom overview, breakdown and ' +
+    'conversions count as visitors. With steps those whom the funnel counts at one of them, or who went no further. ' +
+    'By cookie_id, page by page. Each is charged as an event; who somebody is, resolution tiers tell.',
+  headers: ScopeHeaders,
+  body: exactly({
+    ...selectionQuery,
+    steps: Type.Optional(Steps),
+    within_ms: WithinMs,
+    step: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'How many steps they took. Default: all. Only with steps.' }),
+    ),
+    outcome: Type.Optional(
+      Choice(['reached', 'dropped'], {
+        ...{ default: 'reached' },
+        description: 'dropped: those who took no step after it. Only with steps.',
+      }),
+    ),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limitMax, default: limitDefault })),
+    cursor: Type.Optional(CursorParameter),
+  }),
+  response: {
+    200: Type.Object(
+      {
+        visitors: Type.Array(
+          Type.Object(
+            {
+              cookie_id: Type.String(),
+              resolved: Type.Boolean({ description: 'True when it is known who the visitor is.' }),
+              steps_taken: Nullable(Type.Integer(), { description: 'Null without steps.' }),
+              events: Type.Integer({ description: 'Events in the window that meet the filter.' }),
+              first_ms: Type.Integer({ description: 'The first of them, epoch milliseconds.' }),
+              last_ms: Type.Integer({ description: 'The last of them.' }),
+            },
+            { title: 'AnalyticsVisitor', additionalProperties: false },
+          ),
+        ),
+        next_cursor: NextCursor,
+        meta: FiguresMeta,
+      },
+      { description: 'The visitors.' },
+    ),
+  },
+}
+
+/** Where a page begins; the window travels along, so that all pages are of the same. */
+interface Place {
+  readonly after: string
+  readonly window: Window
+}
+
+/** POST /api/v1/analytics/visitors: who is behind a figure, charged as events are. */
+export const visitorsRoute =
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.addHook('preValidation', rejectUnstorableText)
+    const cursors = deps.cursors<Place>('analytics visitors')
+    app.post(
+      '/api/v1/analytics/visitors',
+      { schema: describe, config: { access: mayRead, charged: true } },
+      chargedRoute(deps.billing, describe, async (request, reply) => {
+        const { principal, body } = request
+        const { organizationId } = principal
+        const place = body.cursor === undefined ? null : cursors.read(organizationId, body.cursor)
+        const asked = { ...readAsked(body), after: place?.after ?? null }
+        const figures = readFiguresRequest({ headers: request.headers, query: body }, deps.now())
+        const { reader, plan: opened } = await openFigures(deps, principal, figures, reply)
+        return {
+          meter: 'events',
+          projectId: opened.scope.projectId,
+          async read({ window = place?.window ?? opened.window }) {
+            const plan = { ...opened, window }
+            const found = await reader.rows<VisitorRow>(visitorsQuery(plan, asked))
+            const visitors = found.slice(0, asked.limit)
+            const last = found.length > asked.limit ? visitors.at(-1)! : null
+            return {
+              records: visitors.length,
+              window,
+              hashes: () => hashesOf(visitors.map(({ cookie_id }) => cookie_id)),
+              answer: () => ({
+                visitors,
+                ...(last && {
+                  next_cursor: cursors.write(organizationId, { after: last.cookie_id, window }),
+                }),
+                meta: metaOf(request, plan),
+              }),
+            }
+          },
+        }
+      }),
+    )
+  }
+
+interface Body {
+  steps?: readonly string[] | undefined
+  within_ms?: number | undefined
+  step?: number | undefined
+  outcome?: 'reached' | 'dropped' | undefined
+  limit?: number | undefined
+}
+
+/** Throws 400 that names the parameter: for a step that the funnel does not have. */
+function readAsked({
+  steps,
+  within_ms,
+  step,
+  outcome,
+  limit = limitDefault,
+}: Body): Omit<VisitorsAsked, 'after'> {
+  if (!steps) {
+    const alone = Object.entries({ within_ms, step, outcome }).find(([, value]) => value !== undefined)
+    if (alone) throw invalidParameter(alone[0], 'is of a funnel: give its steps, too')
+    return { funnel: null, step: 1, hasStopped: false, limit }
+  }
+  if (step !== undefined && step > steps.length)
+    throw invalidParameter('step', `must be at most ${steps.length}, the number of steps`)
+  return {
+    funnel: readSteps(steps, within_ms),
+    step: step ?? steps.length,
+    hasStopped: outcome === 'dropped',
+    limit,
+  }
+}

@@ -1,0 +1,176 @@
+import { useState } from 'preact/hooks'
+import type { Answer } from '../../../../../client/index.ts'
+import { ApiError, api, messageOf } from '../../api.ts'
+import { AsyncView } from '../../parts/asyncView.tsx'
+import { CsvButton } from '../../parts/csvButton.tsx'
+import { DataTable } from '../../parts/dataTable.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { costOf, usePrices } from '../../parts/prices.ts'
+import { exactTime } from '../../parts/time.ts'
+import { setUrl } from '../../urlState.ts'
+import { useQuery } from '../../useQuery.ts'
+import { textOf } from '../../view/filterText.ts'
+import { type FunnelStep, withins } from '../../view/funnelView.ts'
+import { NoEvents } from '../../view/noEvents.tsx'
+import type { ViewQuery } from '../../view/view.ts'
+import { records } from '../usage/amounts.ts'
+import { TimeLine } from './timeLine.tsx'
+
+type Page = Answer<'listAnalyticsVisitors'>
+type Visitor = Page['visitors'][number]
+
+const pageLength = 100
+
+const timeOf = (millis: number): string => exactTime(new Date(millis).toISOString())
+
+/** How many visitors a view has, or took so many steps of a funnel; free. */
+async function countVisitors(query: ViewQuery, funnel: FunnelStep | null): Promise<number> {
+  if (!funnel) return (await api.getAnalyticsOverview(query)).overview.visitors
+  const { steps } = await api.getAnalyticsFunnel({
+    ...query,
+    ...{ steps: [...funnel.steps], within_ms: Number(funnel.within) },
+  })
+  const at = (step: number) => steps[step - 1]?.visitors ?? 0
+  return at(funnel.step) - (funnel.hasStopped ? at(funnel.step + 1) : 0)
+}
+
+/** The browsers that a figure counts as visitors, once the reader has said to pay for them. */
+export function Browsers({ query, funnel }: { query: ViewQuery; funnel: FunnelStep | null }) {
+  const prices = usePrices()
+  const total = useQuery(() => countVisitors(query, funnel))
+  const [found, setFound] = useState<Page | null>(null)
+  const [shown, show] = useState<Visitor | null>(null)
+  const [fault, setFault] = useState('')
+  const read = async () => {
+    setFault('')
+    try {
+      const page = await api.listAnalyticsVisitors({
+        ...query,
+        limit: pageLength,
+        ...(found?.next_cursor && { cursor: found.next_cursor }),
+        ...(funnel && {
+          ...{ steps: [...funnel.steps], within_ms: Number(funnel.within), step: funnel.step },
+          outcome: funnel.hasStopped ? 'dropped' : 'reached',
+        }),
+      })
+      setFound({ ...page, visitors: [...(found?.visitors ?? []), ...page.visitors] })
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      setFault(messageOf(error))
+    }
+  }
+  return (
+    <>
+      {funnel && <StepText funnel={funnel} />}
+      <AsyncView query={total} lines={4}>
+        {(count) =>
+          count === 0 ? (
+            funnel ? (
+              <p class="empty">Nobody.</p>
+            ) : (
+              <NoEvents projectId={query.project_id} />
+            )
+          ) : found === null ? (
+            <div class="empty">
+              <h2>
+                <span class="number">{records(count)}</span> {count === 1 ? 'visitor' : 'visitors'}
+              </h2>
+              <p>
+                To list {count > pageLength ? `the first ${pageLength}` : 'them'} is{' '}
+                {prices.value ? costOf(prices.value, 'events', Math.min(count, pageLength)) : '…'}.
+              </p>
+              <button type="button" class="primary" onClick={read}>
+                List {records(Math.min(count, pageLength))} visitors
+              </button>
+            </div>
+          ) : (
+            <>
+              <p class="hint" role="status">
+                {records(found.visitors.length)} of {records(count)} visitors, each a browser.
+              </p>
+              <DataTable
+                caption="Visitors"
+                columns={[
+                  { name: 'cookie_id', label: 'Browser', value: ({ cookie_id }: Visitor) => cookie_id },
+                  {
+                    ...{ name: 'known', label: 'Known' },
+                    value: ({ resolved }: Visitor) => (resolved ? 'yes' : 'no'),
+                  },
+                  {
+                    ...{ name: 'events', label: 'Events', isNumber: true },
+                    value: ({ events }: Visitor) => events,
+                  },
+                  {
+                    ...{ name: 'first', label: 'First event', value: ({ first_ms }: Visitor) => first_ms },
+                    show: ({ first_ms }: Visitor) => timeOf(first_ms),
+                  },
+                  {
+                    ...{ name: 'last', label: 'Last event', value: ({ last_ms }: Visitor) => last_ms },
+                    show: ({ last_ms }: Visitor) => timeOf(last_ms),
+                  },
+                ]}
+                rows={found.visitors}
+                keyOf={({ cookie_id }) => cookie_id}
+                open={(row) => show(row)}
+              />
+              <div class="actions">
+                {found.next_cursor && (
+                  <button type="button" onClick={read}>
+                    List {pageLength} more
+                  </button>
+                )}
+                <CsvButton
+                  name="visitors"
+                  head={['cookie_id', 'resolved', 'events', 'first_ms', 'last_ms']}
+                  rows={() =>
+                    found.visitors.map(({ cookie_id, resolved, events, first_ms, last_ms }) => [
+                      ...[cookie_id, String(resolved), events, first_ms, last_ms],
+                    ])
+                  }
+                />
+              </div>
+            </>
+          )
+        }
+      </AsyncView>
+      {fault && (
+        <p class="fault" role="alert">
+          {fault}
+        </p>
+      )}
+      {shown && (
+        <Dialog title="Visitor" close={() => show(null)} class="side-dialog">
+          <p>
+            <code>{shown.cookie_id}</code>
+          </p>
+          <TimeLine projectId={query.project_id} cookieId={shown.cookie_id} window={query} />
+          <div class="actions">
+            <button type="button" onClick={() => setUrl({ tab: 'identity', cookie: shown.cookie_id })}>
+              Whose browser this is
+            </button>
+            <button type="button" onClick={() => show(null)}>
+              Close
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+/** Which visitors are meant, and the way back to all. */
+function StepText({ funnel: { steps, within, step, hasStopped } }: { funnel: FunnelStep }) {
+  return (
+    <p>
+      Visitors who took {hasStopped ? `no more than ${step}` : step} of these steps {withins[within]}:{' '}
+      {steps.map(textOf).join(', then ')}.{' '}
+      <button
+        type="button"
+        class="link"
+        onClick={() => setUrl({ step: '', within: '', at: '', outcome: '' })}
+      >
+        Show all visitors
+      </button>
+    </p>
+  )
+}
