@@ -8,6 +8,7 @@ import { ensureDemo } from './demo/demo.ts'
 import { useSample } from './demo/sampleUse.ts'
 import { demoAudienceId, ensureSampleVisitors } from './demo/sampleVisitors.ts'
 import { welcome } from './demo/welcome.ts'
+import { measureShards } from './health/measureShards.ts'
 import { createWaitingRoom } from './health/waitingRoom.ts'
 import { watchStores } from './health/watchStores.ts'
 import { openLocate } from './ingest/normalize/location.ts'
@@ -49,7 +50,7 @@ import { ensureSampleOrganization } from './sandbox/sampleOrganization.ts'
 import { startWorkers } from './workers.ts'
 
 const shipOnStopMs = 5_000
-/** How long /metrics waits for numbers of PostgreSQL. */
+/** How long /metrics waits for numbers of the stores. */
 const measureTimeoutMs = 1_000
 /** How long workers that lost their primary may take to end. */
 const workerLockWaitMs = 5_000
@@ -170,10 +171,11 @@ async function main(): Promise<void> {
     async measure() {
       measureSpool(spoolDirectory)
       const measured = Promise.all([
+        measureShards(live),
         startingJobs?.then(measureJobs),
         background?.reportsUsage && measureReports(stores.postgres.pool),
       ])
-      // Where PostgreSQL is away these numbers stay what they were.
+      // Where PostgreSQL is away its numbers stay what they were.
       await Promise.race([measured.catch(() => {}), delay(measureTimeoutMs)])
     },
     log,

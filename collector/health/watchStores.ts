@@ -30,8 +30,9 @@ export function watchStores(
   )
 }
 
-const answersInTime = (answer: Promise<boolean>): Promise<boolean> =>
-  Promise.race([answer, delay(answerMsMax, false, { ref: false })]).catch(() => false)
+/** False where it takes longer than `msMax`, or fails. */
+export const answersInTime = (answer: Promise<boolean>, msMax = answerMsMax): Promise<boolean> =>
+  Promise.race([answer, delay(msMax, false, { ref: false })]).catch(() => false)
 
 const awayText = (stores: readonly string[]): string | null =>
   stores.length > 0 ? `${stores.join(' and ')} cannot be reached` : null

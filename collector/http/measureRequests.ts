@@ -24,7 +24,7 @@ export function measureRequests(app: FastifyInstance): void {
       const labels = { method, route, status: String(status) }
       measures = {
         requests: httpRequests.labels(labels),
-        seconds: httpSeconds.labels({ method, route }),
+        seconds: httpSeconds.labels(labels),
         chargedRecords: (records) => chargedRecords.inc(labels, records),
       }
       known.set(name, measures)

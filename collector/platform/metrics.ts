@@ -39,8 +39,8 @@ export const httpRequests = new Counter({
 })
 export const httpSeconds = new Histogram({
   name: 'footfall_http_request_seconds',
-  help: 'From a request’s arrival to the last byte of its answer.',
-  labelNames: ['method', 'route'],
+  help: 'From a request’s arrival to the last byte of its answer, by route and status.',
+  labelNames: ['method', 'route', 'status'],
   buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 1, 2.5, 10, 30],
   registers,
 })
@@ -72,6 +72,12 @@ export const spoolOldestSeconds = new Gauge({
   name: 'footfall_spool_oldest_seconds',
   help: 'Age of the oldest segment that ClickHouse does not have yet.',
   labelNames: ['table'],
+  registers,
+})
+export const shardUp = new Gauge({
+  name: 'footfall_clickhouse_shard_up',
+  help: 'Whether a shard of ClickHouse answers, 1 or 0: a segment of the spool waits for every shard that has rows of it.',
+  labelNames: ['shard'],
   registers,
 })
 export const shippedRows = new Counter({

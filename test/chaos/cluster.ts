@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { seededRandom } from '../../collector/platform/seededRandom.ts'
 import { beaconOf, customEvent, postBeacon, readRows } from '../harness/api.ts'
 import { type Cluster, startCluster } from '../harness/cluster.ts'
-import { waitFor } from '../harness/service.ts'
 import { type Answers, compareAnswers, isChargedAlike } from './answers.ts'
 import { audit, waitUntilShipped } from './audit.ts'
 import { watchConnections } from './connections.ts'
@@ -111,6 +110,7 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
     await sender.stop()
     log(`all ${sender.acknowledged} acknowledged; waiting until they are shipped`)
     await waitUntilShipped(api, sender)
+    log(`shipped; ${follower.times.size} copied`)
     // What a collector had begun when it was killed would be doubled by the next start at the latest.
     for (const [index, collector] of collectors.entries()) {
       await collector.end('SIGTERM')
@@ -159,10 +159,20 @@ async function sendToAll({ api, collectors, pixelIds }: Cluster, follower: Follo
   return (await readRows(api, { limit: String(collectors.length * idsToAll) })).length
 }
 
-/** Waits until all that was received by now, by whichever collector, is in ClickHouse and has been copied. */
-async function untilComplete(follower: Follower): Promise<void> {
+/**
+ * Waits until all that was received by now, by whichever collector, is in ClickHouse and has been copied: as long as
+ * there is more copied, and for `stillMs` when there is not.
+ */
+async function untilComplete(follower: Follower, stillMs = 120_000): Promise<void> {
   const now = Date.now()
-  await waitFor('all that was received to be copied', () => follower.completeUntil > now, 120_000)
+  for (let [copied, movedAt] = [0, now]; follower.completeUntil <= now; await delay(200)) {
+    if (follower.times.size > copied) [copied, movedAt] = [follower.times.size, Date.now()]
+    if (Date.now() - movedAt < stillMs) continue
+    const behindMs = now - follower.completeUntil
+    throw new Error(
+      `${copied} events were copied and no more, ${behindMs} ms behind; last failure: ${follower.lastFailure}`,
+    )
+  }
 }
 
 /** Events that the api returns and the follower did not get, and those it got more than once. */

@@ -16,6 +16,8 @@ export class Follower {
   readonly times = new Map<string, number>()
   /** Up to when all that was received has been copied, epoch milliseconds. */
   completeUntil = 0
+  /** What came in the place of a page, the last time that none came. */
+  lastFailure = 'none'
   readonly #service: Service
   readonly #running: Promise<void>
   #isStopped = false
@@ -47,9 +49,11 @@ export class Follower {
   async #ask(query: Record<string, string>): Promise<FeedPage | undefined> {
     try {
       const answer = await ask(this.#service, `/api/v3/events/web_event?${new URLSearchParams(query)}`)
-      return answer.ok ? ((await answer.json()) as FeedPage) : undefined
-    } catch {
-      return undefined
+      if (answer.ok) return (await answer.json()) as FeedPage
+      this.lastFailure = `${answer.status} ${await answer.text()}`
+    } catch (error) {
+      this.lastFailure = (error as Error).message
     }
+    return undefined
   }
 }

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { measureShards } from '../../collector/health/measureShards.ts'
 import { Deduplicator } from '../../collector/ingest/shipper/deduplicator.ts'
 import { Shipper } from '../../collector/ingest/shipper/shipper.ts'
 import { ShipTurns } from '../../collector/ingest/shipper/turns.ts'
@@ -17,6 +18,7 @@ import {
   migrationStatements,
 } from '../../collector/platform/clickhouse/migrate.ts'
 import { migrateDatabases } from '../../collector/platform/clickhouse/migrateDatabases.ts'
+import { shardUp } from '../../collector/platform/metrics.ts'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { killNow } from '../chaos/processes.ts'
 import { newPostgresDatabase, randomName } from '../harness/databases.ts'
@@ -162,6 +164,18 @@ describe('a segment of pixels of both shards is stored once', () => {
     await isIdle(next)
     await expectOnce(all)
   })
+})
+
+test('/metrics tells of each shard whether it answers', async () => {
+  const up = async () => {
+    await measureShards(clickhouse)
+    const { values } = await shardUp.get()
+    return Object.fromEntries(values.map(({ labels, value }) => [labels.shard, value]))
+  }
+  await waitFor('both', async () => Object.values(await up()).join() === '1,1')
+  killNow(shards.servers[1]!.pid()!)
+  await waitFor('one to be gone', async () => (await up())['2'] === 0)
+  await waitFor('both again', async () => Object.values(await up()).join() === '1,1', 60_000)
 })
 
 test('rows are deleted on every shard', async () => {

@@ -15,8 +15,9 @@ declare module 'node:http' {
   }
 }
 
-const requests = httpRequests.labels({ method: 'POST', route: '/e', status: '200' })
-const seconds = httpSeconds.labels({ method: 'POST', route: '/e' })
+const labels = { method: 'POST', route: '/e', status: '200' }
+const requests = httpRequests.labels(labels)
+const seconds = httpSeconds.labels(labels)
 
 /**
  * Takes plain beacons in front of the router, whose hooks, request and reply objects cost more than all that is done

@@ -303,9 +303,10 @@ test('/metrics counts answers by route and status, how long they took, and what 
   const route = 'method="GET",route="/api/v3/events/web_event"'
   expect(countOf(`footfall_http_requests_total{${route},status="200"}`)).toBeGreaterThan(0)
   expect(countOf(`footfall_records_charged_total{${route},status="200"}`)).toBeGreaterThan(0)
-  expect(countOf(`footfall_http_request_seconds_bucket{le="+Inf",${route}}`)).toBe(
-    countOf(`footfall_http_request_seconds_count{${route}}`),
-  )
+  const answered = `${route},status="200"`
+  const times = countOf(`footfall_http_request_seconds_count{${answered}}`)
+  expect(times).toBe(countOf(`footfall_http_requests_total{${answered}}`))
+  expect(countOf(`footfall_http_request_seconds_bucket{le="+Inf",${answered}}`)).toBe(times)
   expect(countOf('footfall_http_requests_total{method="POST",route="/e",status="200"}')).toBeGreaterThan(0)
   // By its pattern: what strangers ask for makes no series.
   expect(countOf('footfall_http_requests_total{method="GET",route="unknown",status="404"}')).toBeGreaterThan(
@@ -315,4 +316,19 @@ test('/metrics counts answers by route and status, how long they took, and what 
     'footfall_http_requests_total{method="GET",route="/api/v1/campaigns/:campaign_id",status="404"}'
   expect(countOf(unknownCampaigns)).toBe(countOf(unknownCampaigns, before) + 1)
   expect(metrics).not.toContain(event.event_id)
+})
+
+test('/metrics tells the lag until events can be read, the spool, the shards of ClickHouse, and jobs by state', async () => {
+  const metrics = await (await fetch(`${service.url}/metrics`)).text()
+  const numberOf = (line: string) => {
+    const found = metrics.split('\n').find((each) => each.startsWith(`${line} `))
+    return found === undefined ? Number.NaN : Number(found.split(' ')[1])
+  }
+  expect(numberOf('footfall_readable_lag_seconds')).toBeGreaterThanOrEqual(0)
+  for (const table of ['events', 'rejected_events'])
+    for (const name of ['footfall_spool_bytes', 'footfall_spool_oldest_seconds'])
+      expect(numberOf(`${name}{table="${table}"}`), `${name} ${table}`).toBeGreaterThanOrEqual(0)
+  expect(numberOf('footfall_clickhouse_shard_up{shard="1"}')).toBe(1)
+  for (const state of ['waiting', 'active', 'failed'])
+    expect(metrics).toMatch(new RegExp(`^footfall_jobs\\{queue="[^"]+",state="${state}"\\} \\d+$`, 'm'))
 })
