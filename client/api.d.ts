@@ -6978,10 +6978,10 @@ export interface operations {
                  * @example {
                  *       "events": [
                  *         {
-                 *           "event_id": "ed897e1d-4db0-4cc6-9cb6-47b28e01d96a",
+                 *           "event_id": "62b39e33-dda1-4c0e-ab14-3dcd54bf6dfa",
                  *           "event_type": "click",
-                 *           "campaign_id": "c5c43d00-cd2d-4c7c-a07d-3a43b6aaa77c",
-                 *           "ts": "2026-11-22T13:25:34.763Z",
+                 *           "campaign_id": "0ccf00de-ed20-443d-bd02-ab3101f9ebbd",
+                 *           "ts": "2026-11-22T19:07:47.886Z",
                  *           "spend": 0.42
                  *         }
                  *       ]
@@ -7126,7 +7126,7 @@ export interface operations {
                 order?: "desc" | "asc" | "received";
                 /** @description next_cursor of the page before, with the other parameters unchanged. Without a window and an order of its own the request reads those of the first page; another order is 400. */
                 cursor?: string;
-                /** @description escape: in CSV, a text that begins with =, +, -, @, a tab or a line end gets an apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON. */
+                /** @description escape: in CSV, a text that begins with =, +, -, @, one of these in full width, a tab or a line end gets an apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON. */
                 csv_formulas?: "keep" | "escape";
             };
             header?: {
@@ -7150,16 +7150,16 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-22T13:18:10.054Z",
+                     *           "timestamp": "2026-11-22T18:18:33.437Z",
                      *           "event_type": "click",
-                     *           "page_path": "/product",
-                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"button\",\"tagName\":\"BUTTON\",\"id\":null,\"href\":null},\"elementIdentifier\":\"#add-to-basket\",\"elementText\":\"Add to basket\",\"coordinates\":{\"x\":395,\"y\":239},\"url\":\"https://kiln-lane.example/product?item=jug\",\"timestamp\":\"2026-11-22T13:18:10.054Z\"}"
+                     *           "page_path": "/about",
+                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"button\",\"tagName\":\"BUTTON\",\"id\":null,\"href\":null},\"elementIdentifier\":\"#add-to-basket\",\"elementText\":\"Add to basket\",\"coordinates\":{\"x\":480,\"y\":478},\"url\":\"https://kiln-lane.example/about\",\"timestamp\":\"2026-11-22T18:18:33.437Z\"}"
                      *         },
                      *         {
-                     *           "timestamp": "2026-11-22T12:33:48.482Z",
+                     *           "timestamp": "2026-11-22T18:15:30.176Z",
                      *           "event_type": "click",
-                     *           "page_path": "/product",
-                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"card\",\"tagName\":\"A\",\"id\":null,\"href\":null},\"elementIdentifier\":\"main>ul>li>a\",\"elementText\":\"See this pot\",\"coordinates\":{\"x\":377,\"y\":389},\"url\":\"https://kiln-lane.example/product?item=jug\",\"timestamp\":\"2026-11-22T12:33:48.482Z\"}"
+                     *           "page_path": "/search",
+                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"card\",\"tagName\":\"A\",\"id\":null,\"href\":null},\"elementIdentifier\":\"main>ul>li>a\",\"elementText\":\"See this pot\",\"coordinates\":{\"x\":581,\"y\":39},\"url\":\"https://kiln-lane.example/search?q=plate+set\",\"timestamp\":\"2026-11-22T18:15:30.176Z\"}"
                      *         }
                      *       ],
                      *       "meta": {
@@ -7167,13 +7167,13 @@ export interface operations {
                      *         "meter": "events",
                      *         "records": 2,
                      *         "charged": 0,
-                     *         "start_ms": 1795267534980,
-                     *         "end_ms": 1795353934980,
+                     *         "start_ms": 1795288067924,
+                     *         "end_ms": 1795374467924,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-22T13:25:34.980Z",
+                     *         "complete_until": "2026-11-22T19:07:47.924Z",
                      *         "has_more": true,
-                     *         "next_cursor": "RX803EWzZC_cUQJHeJt5xHsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzNDk1MzI1OTYsImV2ZW50SWQiOiIyNTQxMGQ2OS1mZmRhLTRmMTMtYTRlMi1kYWI5YzViMTI3ZDgifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyNjc1MzQ5ODAsImVuZE1zIjoxNzk1MzUzOTM0OTgwfX0",
-                     *         "request_id": "e2576974-8183-43c1-b693-44c02ba9ba13"
+                     *         "next_cursor": "Lnbb_efXxyGWvt5vpdCU6Hsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzNjgyMTE4NDIsImV2ZW50SWQiOiJhZDQyNDQxYy1hYTIyLTQzZTUtODgzZS00MmQ0OTA4YTVjODYifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyODgwNjc5MjQsImVuZE1zIjoxNzk1Mzc0NDY3OTI0fX0",
+                     *         "request_id": "e2a1f5b0-bc18-4c1d-9b29-cbaeefaa7c18"
                      *       }
                      *     }
                      */
@@ -7381,7 +7381,7 @@ export interface operations {
                 order?: "desc" | "asc" | "received";
                 /** @description next_cursor of the page before, with the other parameters unchanged. Without a window and an order of its own the request reads those of the first page; another order is 400. */
                 cursor?: string;
-                /** @description escape: in CSV, a text that begins with =, +, -, @, a tab or a line end gets an apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON. */
+                /** @description escape: in CSV, a text that begins with =, +, -, @, one of these in full width, a tab or a line end gets an apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON. */
                 csv_formulas?: "keep" | "escape";
             };
             header?: {
@@ -7405,11 +7405,11 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-22T12:33:58.707Z",
-                     *           "event_type": "page_view",
-                     *           "page_path": "/product",
-                     *           "event_data": "{\"title\":\"teapot · Kiln Lane\",\"referrer\":\"https://kiln-lane.example/product?item=jug\",\"screen\":{\"height\":915,\"width\":412},\"viewport\":{\"height\":775,\"width\":412},\"url\":\"https://kiln-lane.example/product?item=teapot\",\"timestamp\":\"2026-11-22T12:33:58.707Z\"}",
-                     *           "hem": "dc46b228c07e5ff797cd42166d5179f19ff3ef7471335911994b47ebf2cf2557"
+                     *           "timestamp": "2026-11-22T18:18:33.438Z",
+                     *           "event_type": "custom",
+                     *           "page_path": "/about",
+                     *           "event_data": "{\"name\":\"add_to_basket\",\"properties\":{\"item\":\"bowl\",\"price\":24,\"currency\":\"GBP\"},\"url\":\"https://kiln-lane.example/about\",\"timestamp\":\"2026-11-22T18:18:33.438Z\"}",
+                     *           "hem": "d5395cc361a2c42beafc44a3682a202e27fc6c3d44d49c7c4eebec0ec0b1f8b6"
                      *         }
                      *       ],
                      *       "meta": {
@@ -7417,13 +7417,13 @@ export interface operations {
                      *         "meter": "resolution_hem",
                      *         "records": 1,
                      *         "charged": 0,
-                     *         "start_ms": 1795267534997,
-                     *         "end_ms": 1795353934997,
+                     *         "start_ms": 1795288067941,
+                     *         "end_ms": 1795374467941,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-22T13:25:34.997Z",
+                     *         "complete_until": "2026-11-22T19:07:47.941Z",
                      *         "has_more": true,
-                     *         "next_cursor": "FN1pjcJue1w5TAWh3xFp0nsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzNTA4Mjg0ODIsImV2ZW50SWQiOiJiMzM1YTQyZi0xZTAzLTQyNzEtYmRiYy05NmUzZmQ5NzJhODUifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyNjc1MzQ5OTcsImVuZE1zIjoxNzk1MzUzOTM0OTk3fX0",
-                     *         "request_id": "ac808cf4-79ff-48b9-89c3-d143442f07e8"
+                     *         "next_cursor": "LOTJrkmoTe7r7st5kWt52Hsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzNzE1MTM0MzcsImV2ZW50SWQiOiJhNmIwNzUyOC00N2I0LTQxYzktODgyZS0wM2E0ZTFlMGI2YzAifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyODgwNjc5NDEsImVuZE1zIjoxNzk1Mzc0NDY3OTQxfX0",
+                     *         "request_id": "2375cb14-2d1d-4d02-8e3f-c5fb1a8df950"
                      *       }
                      *     }
                      */
@@ -7631,7 +7631,7 @@ export interface operations {
                 order?: "desc" | "asc" | "received";
                 /** @description next_cursor of the page before, with the other parameters unchanged. Without a window and an order of its own the request reads those of the first page; another order is 400. */
                 cursor?: string;
-                /** @description escape: in CSV, a text that begins with =, +, -, @, a tab or a line end gets an apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON. */
+                /** @description escape: in CSV, a text that begins with =, +, -, @, one of these in full width, a tab or a line end gets an apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON. */
                 csv_formulas?: "keep" | "escape";
             };
             header?: {
@@ -7655,12 +7655,12 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-22T12:33:58.707Z",
-                     *           "event_type": "page_view",
-                     *           "page_path": "/product",
-                     *           "event_data": "{\"title\":\"teapot · Kiln Lane\",\"referrer\":\"https://kiln-lane.example/product?item=jug\",\"screen\":{\"height\":915,\"width\":412},\"viewport\":{\"height\":775,\"width\":412},\"url\":\"https://kiln-lane.example/product?item=teapot\",\"timestamp\":\"2026-11-22T12:33:58.707Z\"}",
-                     *           "hem": "dc46b228c07e5ff797cd42166d5179f19ff3ef7471335911994b47ebf2cf2557",
-                     *           "pte_person_id": "7d03be3666f8d6b69777d9d56a6300dfc939dbb35271b69f"
+                     *           "timestamp": "2026-11-22T18:18:33.438Z",
+                     *           "event_type": "custom",
+                     *           "page_path": "/about",
+                     *           "event_data": "{\"name\":\"add_to_basket\",\"properties\":{\"item\":\"bowl\",\"price\":24,\"currency\":\"GBP\"},\"url\":\"https://kiln-lane.example/about\",\"timestamp\":\"2026-11-22T18:18:33.438Z\"}",
+                     *           "hem": "d5395cc361a2c42beafc44a3682a202e27fc6c3d44d49c7c4eebec0ec0b1f8b6",
+                     *           "pte_person_id": "ebc9e60f95344e3bb20313b75cd1faa4ce2982f9cefdf22e"
                      *         }
                      *       ],
                      *       "meta": {
@@ -7668,13 +7668,13 @@ export interface operations {
                      *         "meter": "resolution_hem_pte",
                      *         "records": 1,
                      *         "charged": 0,
-                     *         "start_ms": 1795267535024,
-                     *         "end_ms": 1795353935024,
+                     *         "start_ms": 1795288067960,
+                     *         "end_ms": 1795374467960,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-22T13:25:35.024Z",
+                     *         "complete_until": "2026-11-22T19:07:47.960Z",
                      *         "has_more": true,
-                     *         "next_cursor": "tB0ngVb9vZjWJvlpzcOhdnsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzNTA4Mjg0ODIsImV2ZW50SWQiOiJiMzM1YTQyZi0xZTAzLTQyNzEtYmRiYy05NmUzZmQ5NzJhODUifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyNjc1MzUwMjQsImVuZE1zIjoxNzk1MzUzOTM1MDI0fX0",
-                     *         "request_id": "cc75e077-ca8d-4105-a972-c0ddb7cd0a04"
+                     *         "next_cursor": "u9kywncyGr0mdN_bBvAdYnsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzNzE1MTM0MzcsImV2ZW50SWQiOiJhNmIwNzUyOC00N2I0LTQxYzktODgyZS0wM2E0ZTFlMGI2YzAifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyODgwNjc5NjAsImVuZE1zIjoxNzk1Mzc0NDY3OTYwfX0",
+                     *         "request_id": "ad6c4dd8-f09a-4f55-8541-dfe4c82305c2"
                      *       }
                      *     }
                      */
@@ -7882,7 +7882,7 @@ export interface operations {
                 order?: "desc" | "asc" | "received";
                 /** @description next_cursor of the page before, with the other parameters unchanged. Without a window and an order of its own the request reads those of the first page; another order is 400. */
                 cursor?: string;
-                /** @description escape: in CSV, a text that begins with =, +, -, @, a tab or a line end gets an apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON. */
+                /** @description escape: in CSV, a text that begins with =, +, -, @, one of these in full width, a tab or a line end gets an apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON. */
                 csv_formulas?: "keep" | "escape";
             };
             header?: {
@@ -7906,22 +7906,22 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-22T12:33:58.707Z",
-                     *           "event_type": "page_view",
-                     *           "hem": "dc46b228c07e5ff797cd42166d5179f19ff3ef7471335911994b47ebf2cf2557",
+                     *           "timestamp": "2026-11-22T18:18:33.438Z",
+                     *           "event_type": "custom",
+                     *           "hem": "d5395cc361a2c42beafc44a3682a202e27fc6c3d44d49c7c4eebec0ec0b1f8b6",
                      *           "first_name": "Adam",
-                     *           "last_name": "Collins",
-                     *           "job_title": "Director of Product Design",
-                     *           "company_name": "Quartzport Software"
+                     *           "last_name": "Johnson",
+                     *           "job_title": "Chief Design Officer",
+                     *           "company_name": "Canyonford Engineering"
                      *         },
                      *         {
-                     *           "timestamp": "2026-11-22T12:33:48.482Z",
+                     *           "timestamp": "2026-11-22T18:18:33.437Z",
                      *           "event_type": "click",
-                     *           "hem": "dc46b228c07e5ff797cd42166d5179f19ff3ef7471335911994b47ebf2cf2557",
+                     *           "hem": "d5395cc361a2c42beafc44a3682a202e27fc6c3d44d49c7c4eebec0ec0b1f8b6",
                      *           "first_name": "Adam",
-                     *           "last_name": "Collins",
-                     *           "job_title": "Director of Product Design",
-                     *           "company_name": "Quartzport Software"
+                     *           "last_name": "Johnson",
+                     *           "job_title": "Chief Design Officer",
+                     *           "company_name": "Canyonford Engineering"
                      *         }
                      *       ],
                      *       "meta": {
@@ -7929,13 +7929,13 @@ export interface operations {
                      *         "meter": "resolution_full_profile",
                      *         "records": 2,
                      *         "charged": 0,
-                     *         "start_ms": 1795267535051,
-                     *         "end_ms": 1795353935051,
+                     *         "start_ms": 1795288068105,
+                     *         "end_ms": 1795374468105,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-22T13:25:35.051Z",
+                     *         "complete_until": "2026-11-22T19:07:48.105Z",
                      *         "has_more": true,
-                     *         "next_cursor": "N6F7W2qKJvBvHjZAWDxEoXsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzNTA4MTAyMzAsImV2ZW50SWQiOiI1OTE3NjRlOS00YjE3LTQ2ZjMtOTkwNC03MzI4MGQ2NTAzNjkifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyNjc1MzUwNTEsImVuZE1zIjoxNzk1MzUzOTM1MDUxfX0",
-                     *         "request_id": "fcb4d84e-ccc7-489f-8647-0727831ca728"
+                     *         "next_cursor": "WYFRt6Jyc9SobFPqaURaC3sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTUzNzE0ODc2NTIsImV2ZW50SWQiOiJhMGU3OTQ5MC0zMjk2LTQ4OGUtYjY0Ni1hZGUyNmViM2ZiMjEifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTUyODgwNjgxMDUsImVuZE1zIjoxNzk1Mzc0NDY4MTA1fX0",
+                     *         "request_id": "f75efaa3-c545-408b-98f4-e243be38b6e9"
                      *       }
                      *     }
                      */
@@ -8243,47 +8243,47 @@ export interface operations {
                      *       "counts": [
                      *         {
                      *           "event_type": "page_view",
-                     *           "count": 187
+                     *           "count": 211
                      *         },
                      *         {
                      *           "event_type": "scroll_depth",
-                     *           "count": 64
-                     *         },
-                     *         {
-                     *           "event_type": "video",
-                     *           "count": 49
+                     *           "count": 61
                      *         },
                      *         {
                      *           "event_type": "click",
-                     *           "count": 44
+                     *           "count": 52
+                     *         },
+                     *         {
+                     *           "event_type": "video",
+                     *           "count": 50
                      *         },
                      *         {
                      *           "event_type": "custom",
-                     *           "count": 15
+                     *           "count": 17
                      *         },
                      *         {
                      *           "event_type": "search",
-                     *           "count": 10
+                     *           "count": 13
                      *         },
                      *         {
                      *           "event_type": "form_submission",
-                     *           "count": 7
+                     *           "count": 12
                      *         },
                      *         {
                      *           "event_type": "download",
-                     *           "count": 5
+                     *           "count": 7
                      *         },
                      *         {
                      *           "event_type": "copy",
-                     *           "count": 4
+                     *           "count": 3
                      *         }
                      *       ],
-                     *       "total": 385,
+                     *       "total": 426,
                      *       "meta": {
-                     *         "start_ms": 1795267535098,
-                     *         "end_ms": 1795353935098,
+                     *         "start_ms": 1795288068246,
+                     *         "end_ms": 1795374468246,
                      *         "has_more": false,
-                     *         "request_id": "a8c7732a-f497-426b-8935-8b0a9477c922"
+                     *         "request_id": "1527289b-ee49-4ca1-84ed-7c68e5714d5e"
                      *       }
                      *     }
                      */
@@ -8390,8 +8390,8 @@ export interface operations {
                      *         "deleted",
                      *         "never_arrived"
                      *       ],
-                     *       "complete_until": "2026-11-22T13:25:35.133Z",
-                     *       "request_id": "54d21394-3a7a-43f1-a52a-a4db6842d27b"
+                     *       "complete_until": "2026-11-22T19:07:48.303Z",
+                     *       "request_id": "a097d76a-73da-49ea-b295-82bdff3ebbb0"
                      *     }
                      */
                     "application/json": components["schemas"]["EventTrace"];
@@ -8489,7 +8489,7 @@ export interface operations {
                 select?: string;
                 /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. */
                 filter?: string;
-                /** @description escape: in CSV, a text that begins with =, +, -, @, a tab or a line end gets an apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON. */
+                /** @description escape: in CSV, a text that begins with =, +, -, @, one of these in full width, a tab or a line end gets an apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON. */
                 csv_formulas?: "keep" | "escape";
             };
             header?: {
@@ -8641,7 +8641,7 @@ export interface operations {
                 select?: string;
                 /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. */
                 filter?: string;
-                /** @description escape: in CSV, a text that begins with =, +, -, @, a tab or a line end gets an apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON. */
+                /** @description escape: in CSV, a text that begins with =, +, -, @, one of these in full width, a tab or a line end gets an apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON. */
                 csv_formulas?: "keep" | "escape";
             };
             header?: {
@@ -8793,7 +8793,7 @@ export interface operations {
                 select?: string;
                 /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. */
                 filter?: string;
-                /** @description escape: in CSV, a text that begins with =, +, -, @, a tab or a line end gets an apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON. */
+                /** @description escape: in CSV, a text that begins with =, +, -, @, one of these in full width, a tab or a line end gets an apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON. */
                 csv_formulas?: "keep" | "escape";
             };
             header?: {
@@ -8989,7 +8989,7 @@ export interface operations {
                      *         "offset": 0,
                      *         "limit": 1,
                      *         "has_more": true,
-                     *         "request_id": "32d90f0a-33f4-4aae-b219-4b00916980fe"
+                     *         "request_id": "cbec9872-afa7-4544-9823-2b9b49c54e10"
                      *       }
                      *     }
                      */
@@ -9144,7 +9144,7 @@ export interface operations {
                      *         "offset": 0,
                      *         "limit": 1,
                      *         "has_more": true,
-                     *         "request_id": "ec20d8d8-a80e-4521-9ec0-9c1aee6cbaa4"
+                     *         "request_id": "faa2dcd1-38ac-4e76-a455-88766ecc70c7"
                      *       }
                      *     }
                      */
@@ -9285,7 +9285,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795219200000,
                      *         "end_ms": 1795305600000,
-                     *         "request_id": "44b3b4e2-65cf-44c9-af46-dc4ceb1bf555"
+                     *         "request_id": "a82ee31a-d5a7-4aa1-8503-2bac1d142907"
                      *       }
                      *     }
                      */
@@ -9430,7 +9430,7 @@ export interface operations {
                      *         "start_ms": 1795219200000,
                      *         "end_ms": 1795305600000,
                      *         "has_more": false,
-                     *         "request_id": "9f469586-8758-4e46-84d0-458a204923b4"
+                     *         "request_id": "ebf26144-f2c0-4a1e-ac05-95c06fb1d79c"
                      *       }
                      *     }
                      */
@@ -9712,7 +9712,7 @@ export interface operations {
             query?: {
                 /**
                  * @description SHA-256, hex, of the trimmed, lower-cased e-mail address.
-                 * @example dc46b228c07e5ff797cd42166d5179f19ff3ef7471335911994b47ebf2cf2557
+                 * @example d5395cc361a2c42beafc44a3682a202e27fc6c3d44d49c7c4eebec0ec0b1f8b6
                  */
                 hem?: string;
                 /** @description The e-mail address; it is trimmed, lower-cased and hashed, and not kept. */
@@ -9743,9 +9743,9 @@ export interface operations {
                      *       "matched": true,
                      *       "person": {
                      *         "first_name": "Adam",
-                     *         "last_name": "Collins",
-                     *         "job_title": "Director of Product Design",
-                     *         "company_name": "Quartzport Software"
+                     *         "last_name": "Johnson",
+                     *         "job_title": "Chief Design Officer",
+                     *         "company_name": "Canyonford Engineering"
                      *       }
                      *     }
                      */
@@ -9831,7 +9831,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "hem": "dc46b228c07e5ff797cd42166d5179f19ff3ef7471335911994b47ebf2cf2557",
+                 *       "hem": "d5395cc361a2c42beafc44a3682a202e27fc6c3d44d49c7c4eebec0ec0b1f8b6",
                  *       "select": "first_name,last_name,job_title,company_name"
                  *     }
                  */
@@ -9857,9 +9857,9 @@ export interface operations {
                      *       "matched": true,
                      *       "person": {
                      *         "first_name": "Adam",
-                     *         "last_name": "Collins",
-                     *         "job_title": "Director of Product Design",
-                     *         "company_name": "Quartzport Software"
+                     *         "last_name": "Johnson",
+                     *         "job_title": "Chief Design Officer",
+                     *         "company_name": "Canyonford Engineering"
                      *       }
                      *     }
                      */
@@ -9948,7 +9948,7 @@ export interface operations {
                  *       "items": [
                  *         {
                  *           "id": "a",
-                 *           "hem": "dc46b228c07e5ff797cd42166d5179f19ff3ef7471335911994b47ebf2cf2557"
+                 *           "hem": "d5395cc361a2c42beafc44a3682a202e27fc6c3d44d49c7c4eebec0ec0b1f8b6"
                  *         },
                  *         {
                  *           "id": "b",
@@ -9981,7 +9981,7 @@ export interface operations {
                      *           "matched": true,
                      *           "person": {
                      *             "first_name": "Adam",
-                     *             "company_name": "Quartzport Software"
+                     *             "company_name": "Canyonford Engineering"
                      *           }
                      *         },
                      *         {
@@ -10462,19 +10462,19 @@ export interface operations {
                      * @example {
                      *       "statistics": [],
                      *       "total": {
-                     *         "events": 1340,
-                     *         "resolved_events": 336,
-                     *         "visitors": 114,
+                     *         "events": 1457,
+                     *         "resolved_events": 352,
+                     *         "visitors": 115,
                      *         "resolved_visitors": 34,
                      *         "people": 34,
-                     *         "event_rate": 0.2507462686567164,
-                     *         "visitor_rate": 0.2982456140350877
+                     *         "event_rate": 0.24159231297185998,
+                     *         "visitor_rate": 0.2956521739130435
                      *       },
                      *       "meta": {
-                     *         "start_ms": 1792761935751,
-                     *         "end_ms": 1795353935751,
+                     *         "start_ms": 1792782469798,
+                     *         "end_ms": 1795374469798,
                      *         "has_more": false,
-                     *         "request_id": "cb7bc8f0-dc3f-497c-92fc-5824bfdc7b87"
+                     *         "request_id": "6edff75f-c476-43ef-ab1d-82904ba524aa"
                      *       }
                      *     }
                      */
@@ -10702,7 +10702,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795219200000,
                      *         "end_ms": 1795305600000,
-                     *         "request_id": "35e63d43-44ca-4c95-af4f-a29751bc71b3"
+                     *         "request_id": "b7188ed4-8e5a-457a-a5cf-797d603d39e6"
                      *       }
                      *     }
                      */
@@ -10834,7 +10834,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795219200000,
                      *         "end_ms": 1795305600000,
-                     *         "request_id": "596a12fd-c190-4a1c-89e5-66ecbb0eca83"
+                     *         "request_id": "2c51162e-bcfb-4d30-b07d-3dd3d44abe27"
                      *       }
                      *     }
                      */
@@ -11015,7 +11015,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795219200000,
                      *         "end_ms": 1795305600000,
-                     *         "request_id": "121cda7c-6b82-4566-a214-2df3e6efb966"
+                     *         "request_id": "717177e8-2414-4a1f-9075-333fa1d00608"
                      *       }
                      *     }
                      */
@@ -11114,187 +11114,187 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "visitors_now": 1,
+                     *       "visitors_now": 0,
                      *       "visitors": 1,
-                     *       "page_views": 6,
-                     *       "events": 13,
+                     *       "page_views": 3,
+                     *       "events": 3,
                      *       "minutes": [
                      *         {
-                     *           "start_ms": 1795352160000,
+                     *           "start_ms": 1795372680000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795352220000,
+                     *           "start_ms": 1795372740000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795352280000,
+                     *           "start_ms": 1795372800000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795352340000,
+                     *           "start_ms": 1795372860000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795352400000,
+                     *           "start_ms": 1795372920000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795352460000,
+                     *           "start_ms": 1795372980000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795352520000,
+                     *           "start_ms": 1795373040000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795352580000,
+                     *           "start_ms": 1795373100000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795352640000,
+                     *           "start_ms": 1795373160000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795352700000,
-                     *           "visitors": 0,
-                     *           "page_views": 0,
-                     *           "events": 0
+                     *           "start_ms": 1795373220000,
+                     *           "visitors": 1,
+                     *           "page_views": 1,
+                     *           "events": 1
                      *         },
                      *         {
-                     *           "start_ms": 1795352760000,
-                     *           "visitors": 0,
-                     *           "page_views": 0,
-                     *           "events": 0
-                     *         },
-                     *         {
-                     *           "start_ms": 1795352820000,
-                     *           "visitors": 0,
-                     *           "page_views": 0,
-                     *           "events": 0
-                     *         },
-                     *         {
-                     *           "start_ms": 1795352880000,
-                     *           "visitors": 0,
-                     *           "page_views": 0,
-                     *           "events": 0
-                     *         },
-                     *         {
-                     *           "start_ms": 1795352940000,
-                     *           "visitors": 0,
-                     *           "page_views": 0,
-                     *           "events": 0
-                     *         },
-                     *         {
-                     *           "start_ms": 1795353000000,
-                     *           "visitors": 0,
-                     *           "page_views": 0,
-                     *           "events": 0
-                     *         },
-                     *         {
-                     *           "start_ms": 1795353060000,
-                     *           "visitors": 0,
-                     *           "page_views": 0,
-                     *           "events": 0
-                     *         },
-                     *         {
-                     *           "start_ms": 1795353120000,
-                     *           "visitors": 0,
-                     *           "page_views": 0,
-                     *           "events": 0
-                     *         },
-                     *         {
-                     *           "start_ms": 1795353180000,
-                     *           "visitors": 0,
-                     *           "page_views": 0,
-                     *           "events": 0
-                     *         },
-                     *         {
-                     *           "start_ms": 1795353240000,
-                     *           "visitors": 0,
-                     *           "page_views": 0,
-                     *           "events": 0
-                     *         },
-                     *         {
-                     *           "start_ms": 1795353300000,
+                     *           "start_ms": 1795373280000,
                      *           "visitors": 1,
                      *           "page_views": 2,
-                     *           "events": 3
-                     *         },
-                     *         {
-                     *           "start_ms": 1795353360000,
-                     *           "visitors": 1,
-                     *           "page_views": 1,
-                     *           "events": 3
-                     *         },
-                     *         {
-                     *           "start_ms": 1795353420000,
-                     *           "visitors": 1,
-                     *           "page_views": 1,
-                     *           "events": 1
-                     *         },
-                     *         {
-                     *           "start_ms": 1795353480000,
-                     *           "visitors": 1,
-                     *           "page_views": 0,
-                     *           "events": 3
-                     *         },
-                     *         {
-                     *           "start_ms": 1795353540000,
-                     *           "visitors": 1,
-                     *           "page_views": 1,
-                     *           "events": 1
-                     *         },
-                     *         {
-                     *           "start_ms": 1795353600000,
-                     *           "visitors": 0,
-                     *           "page_views": 0,
-                     *           "events": 0
-                     *         },
-                     *         {
-                     *           "start_ms": 1795353660000,
-                     *           "visitors": 1,
-                     *           "page_views": 1,
                      *           "events": 2
                      *         },
                      *         {
-                     *           "start_ms": 1795353720000,
+                     *           "start_ms": 1795373340000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795353780000,
+                     *           "start_ms": 1795373400000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795353840000,
+                     *           "start_ms": 1795373460000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795353900000,
+                     *           "start_ms": 1795373520000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
+                     *         {
+                     *           "start_ms": 1795373580000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
+                     *         {
+                     *           "start_ms": 1795373640000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
+                     *         {
+                     *           "start_ms": 1795373700000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
+                     *         {
+                     *           "start_ms": 1795373760000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
+                     *         {
+                     *           "start_ms": 1795373820000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
+                     *         {
+                     *           "start_ms": 1795373880000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
+                     *         {
+                     *           "start_ms": 1795373940000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
+                     *         {
+                     *           "start_ms": 1795374000000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
+                     *         {
+                     *           "start_ms": 1795374060000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
+                     *         {
+                     *           "start_ms": 1795374120000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
+                     *         {
+                     *           "start_ms": 1795374180000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
+                     *         {
+                     *           "start_ms": 1795374240000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
+                     *         {
+                     *           "start_ms": 1795374300000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
+                     *         {
+                     *           "start_ms": 1795374360000,
+                     *           "visitors": 0,
+                     *           "page_views": 0,
+                     *           "events": 0
+                     *         },
+                     *         {
+                     *           "start_ms": 1795374420000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
@@ -11307,30 +11307,15 @@ export interface operations {
                      *           "page_views": 2
                      *         },
                      *         {
-                     *           "page_path": "/checkout",
-                     *           "visitors": 1,
-                     *           "page_views": 1
-                     *         },
-                     *         {
-                     *           "page_path": "/search",
-                     *           "visitors": 1,
-                     *           "page_views": 1
-                     *         },
-                     *         {
                      *           "page_path": "/",
-                     *           "visitors": 1,
-                     *           "page_views": 1
-                     *         },
-                     *         {
-                     *           "page_path": "/thanks",
                      *           "visitors": 1,
                      *           "page_views": 1
                      *         }
                      *       ],
                      *       "meta": {
-                     *         "start_ms": 1795352160000,
-                     *         "end_ms": 1795353936024,
-                     *         "request_id": "f44a1803-9da4-4dfa-8388-ca11b7496b53"
+                     *         "start_ms": 1795372680000,
+                     *         "end_ms": 1795374470625,
+                     *         "request_id": "390bad48-5e82-4a75-ab9c-054b210eabab"
                      *       }
                      *     }
                      */
@@ -11495,7 +11480,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795219200000,
                      *         "end_ms": 1795305600000,
-                     *         "request_id": "fffd7ce7-d180-4e31-816b-e9d569e25c6d"
+                     *         "request_id": "49e266a8-67c2-4dee-a396-ecb80b756f9b"
                      *       }
                      *     }
                      */
@@ -11627,7 +11612,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795219200000,
                      *         "end_ms": 1795305600000,
-                     *         "request_id": "cea77b9a-af7f-4a78-bb7d-74c8fd2218df"
+                     *         "request_id": "12952d71-225b-485d-a1b1-7f1be5d5636e"
                      *       }
                      *     }
                      */
@@ -11819,7 +11804,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795219200000,
                      *         "end_ms": 1795305600000,
-                     *         "request_id": "7cf95d2a-5085-4159-91a4-c57b2fc4a35e"
+                     *         "request_id": "9cece9ea-3647-4dc5-8e9f-51bd8cae53d1"
                      *       }
                      *     }
                      */
@@ -11972,7 +11957,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "project_id": "d47a5cee-a327-49dd-8f62-eb41818d70e0",
+                 *       "project_id": "edb85b61-8e17-48fd-a857-712dbb027701",
                  *       "goals": [
                  *         {
                  *           "name": "Ordered",
@@ -12006,7 +11991,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "version": 1,
-                     *       "updated_at": "2026-11-22T13:25:36.154Z"
+                     *       "updated_at": "2026-11-22T19:07:51.060Z"
                      *     }
                      */
                     "application/json": components["schemas"]["AnalyticsGoals"];
@@ -12187,6 +12172,19 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "project_id": "5a3b1e00-0000-4000-8000-000000000002",
+                 *       "start_ms": 1795219200000,
+                 *       "end_ms": 1795305600000,
+                 *       "steps": [
+                 *         "event_type:eq:page_view",
+                 *         "event_type:eq:search"
+                 *       ],
+                 *       "outcome": "reached",
+                 *       "limit": 2
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * Format: uuid
@@ -12252,6 +12250,34 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "visitors": [
+                     *         {
+                     *           "cookie_id": "c18b4650-566b-416f-8211-7a6df10f752f",
+                     *           "resolved": false,
+                     *           "steps_taken": 2,
+                     *           "events": 6,
+                     *           "first_ms": 1795298554032,
+                     *           "last_ms": 1795298646624
+                     *         },
+                     *         {
+                     *           "cookie_id": "310a24b9-5bcb-4a54-9765-e3f8c3f7af13",
+                     *           "resolved": false,
+                     *           "steps_taken": 2,
+                     *           "events": 10,
+                     *           "first_ms": 1795270793265,
+                     *           "last_ms": 1795271138925
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "start_ms": 1795219200000,
+                     *         "end_ms": 1795305600000,
+                     *         "request_id": "8c647fa6-3d5e-46f4-8cbf-57ce24a54346"
+                     *       },
+                     *       "next_cursor": "7DzF_GppkmrqLp3fsDPRf3siYWZ0ZXIiOiIzMTBhMjRiOS01YmNiLTRhNTQtOTc2NS1lM2Y4YzNmN2FmMTMiLCJ3aW5kb3ciOnsic3RhcnRNcyI6MTc5NTIxOTIwMDAwMCwiZW5kTXMiOjE3OTUzMDU2MDAwMDB9fQ"
+                     *     }
+                     */
                     "application/json": {
                         visitors: components["schemas"]["AnalyticsVisitor"][];
                         /** @description Where the next page begins; absent on the last. */
@@ -12414,9 +12440,9 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "project_id": "d47a5cee-a327-49dd-8f62-eb41818d70e0",
+                 *       "project_id": "edb85b61-8e17-48fd-a857-712dbb027701",
                  *       "name": "For the agency",
-                 *       "expires_at": "2026-11-23T13:25:36.163Z"
+                 *       "expires_at": "2026-11-23T19:07:51.152Z"
                  *     }
                  */
                 "application/json": {
@@ -12442,19 +12468,19 @@ export interface operations {
                     /**
                      * @example {
                      *       "share_link": {
-                     *         "share_id": "d46228ec-437c-4dbf-bccf-61821c60e120",
+                     *         "share_id": "d90d064c-7c80-4b4a-8ef5-bf48eefe7456",
                      *         "name": "For the agency",
-                     *         "project_id": "d47a5cee-a327-49dd-8f62-eb41818d70e0",
+                     *         "project_id": "edb85b61-8e17-48fd-a857-712dbb027701",
                      *         "project_name": "Alder project 0",
                      *         "pixel_id": null,
                      *         "pixel_name": null,
-                     *         "created_at": "2026-11-22T13:25:36.166Z",
+                     *         "created_at": "2026-11-22T19:07:51.157Z",
                      *         "created_by": "key",
-                     *         "expires_at": "2026-11-23T13:25:36.163Z",
+                     *         "expires_at": "2026-11-23T19:07:51.152Z",
                      *         "last_used_at": null
                      *       },
-                     *       "url": "http://127.0.0.1:8787/share/d46228ec-437c-4dbf-bccf-61821c60e120#ffs_tlt0VANmSWnvEpsYCvPI_C422IlaCUk0NxX-2HgFYlI",
-                     *       "secret": "ffs_tlt0VANmSWnvEpsYCvPI_C422IlaCUk0NxX-2HgFYlI"
+                     *       "url": "http://127.0.0.1:8787/share/d90d064c-7c80-4b4a-8ef5-bf48eefe7456#ffs_8tpqant9_GCSvyZfiapqBUHAhamlnjmwKYEge2XB-SM",
+                     *       "secret": "ffs_8tpqant9_GCSvyZfiapqBUHAhamlnjmwKYEge2XB-SM"
                      *     }
                      */
                     "application/json": {
@@ -12772,7 +12798,7 @@ export interface operations {
             query?: {
                 /**
                  * @description The project; or the header X-Project-Id.
-                 * @example d47a5cee-a327-49dd-8f62-eb41818d70e0
+                 * @example edb85b61-8e17-48fd-a857-712dbb027701
                  */
                 project_id?: string;
             };
@@ -12827,8 +12853,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "audience": {
-                     *         "id": "01a2036f-0152-7414-8380-6d9efd552201",
-                     *         "project_id": "d47a5cee-a327-49dd-8f62-eb41818d70e0",
+                     *         "id": "01a204a8-5844-7d83-96aa-225faaebacd2",
+                     *         "project_id": "edb85b61-8e17-48fd-a857-712dbb027701",
                      *         "name": "Another",
                      *         "entity": "people",
                      *         "definition": {
@@ -12852,8 +12878,8 @@ export interface operations {
                      *         "build_id": null,
                      *         "built_at": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T13:25:36.206Z",
-                     *         "updated_at": "2026-11-22T13:25:36.206Z"
+                     *         "created_at": "2026-11-22T19:07:51.235Z",
+                     *         "updated_at": "2026-11-22T19:07:51.235Z"
                      *       }
                      *     }
                      */
@@ -13090,13 +13116,13 @@ export interface operations {
             query?: {
                 /**
                  * @description The project; or the header X-Project-Id.
-                 * @example d47a5cee-a327-49dd-8f62-eb41818d70e0
+                 * @example edb85b61-8e17-48fd-a857-712dbb027701
                  */
                 project_id?: string;
             };
             header?: never;
             path: {
-                /** @example a3e2ed01-3b94-4133-a1d1-1a8a9c45b12b */
+                /** @example 52599a09-460c-4f65-a415-273e0e3f07a8 */
                 audience_id: string;
             };
             cookie?: never;
@@ -13137,8 +13163,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "audience": {
-                     *         "id": "a3e2ed01-3b94-4133-a1d1-1a8a9c45b12b",
-                     *         "project_id": "d47a5cee-a327-49dd-8f62-eb41818d70e0",
+                     *         "id": "52599a09-460c-4f65-a415-273e0e3f07a8",
+                     *         "project_id": "edb85b61-8e17-48fd-a857-712dbb027701",
                      *         "name": "Renamed",
                      *         "entity": "people",
                      *         "definition": {
@@ -13159,11 +13185,11 @@ export interface operations {
                      *         },
                      *         "count": 0,
                      *         "meter": "audience",
-                     *         "build_id": "81b42600-a2c7-4dd5-9535-7999d1b0be70",
-                     *         "built_at": "2026-11-22T13:25:33.312Z",
+                     *         "build_id": "72c42d56-29f9-4046-9277-2e6f81e12ef6",
+                     *         "built_at": "2026-11-22T19:07:42.811Z",
                      *         "version": 2,
-                     *         "created_at": "2026-11-22T13:25:33.307Z",
-                     *         "updated_at": "2026-11-22T13:25:36.334Z"
+                     *         "created_at": "2026-11-22T19:07:42.607Z",
+                     *         "updated_at": "2026-11-22T19:07:51.283Z"
                      *       }
                      *     }
                      */
@@ -13233,13 +13259,13 @@ export interface operations {
             query?: {
                 /**
                  * @description The project; or the header X-Project-Id.
-                 * @example d47a5cee-a327-49dd-8f62-eb41818d70e0
+                 * @example edb85b61-8e17-48fd-a857-712dbb027701
                  */
                 project_id?: string;
             };
             header?: never;
             path: {
-                /** @example a3e2ed01-3b94-4133-a1d1-1a8a9c45b12b */
+                /** @example 52599a09-460c-4f65-a415-273e0e3f07a8 */
                 audience_id: string;
             };
             cookie?: never;
@@ -13271,8 +13297,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "audience": {
-                     *         "id": "01a2036f-0227-788d-9265-33de1325ed16",
-                     *         "project_id": "d47a5cee-a327-49dd-8f62-eb41818d70e0",
+                     *         "id": "01a204a8-58a4-7a52-9866-5d38fc3790b2",
+                     *         "project_id": "edb85b61-8e17-48fd-a857-712dbb027701",
                      *         "name": "A clone",
                      *         "entity": "people",
                      *         "definition": {
@@ -13296,8 +13322,8 @@ export interface operations {
                      *         "build_id": null,
                      *         "built_at": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T13:25:36.422Z",
-                     *         "updated_at": "2026-11-22T13:25:36.422Z"
+                     *         "created_at": "2026-11-22T19:07:51.331Z",
+                     *         "updated_at": "2026-11-22T19:07:51.331Z"
                      *       }
                      *     }
                      */
@@ -13367,7 +13393,7 @@ export interface operations {
             query?: {
                 /**
                  * @description The project; or the header X-Project-Id.
-                 * @example d47a5cee-a327-49dd-8f62-eb41818d70e0
+                 * @example edb85b61-8e17-48fd-a857-712dbb027701
                  */
                 project_id?: string;
             };
@@ -16188,7 +16214,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "version": 1,
-                     *       "updated_at": "2026-11-22T13:25:37.002Z"
+                     *       "updated_at": "2026-11-22T19:07:52.641Z"
                      *     }
                      */
                     "application/json": components["schemas"]["IntentRules"];
@@ -17786,8 +17812,8 @@ export interface operations {
                      *         "name": "Sample organization",
                      *         "secret_required": true,
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T13:25:32.994Z",
-                     *         "updated_at": "2026-11-22T13:25:32.994Z"
+                     *         "created_at": "2026-11-22T19:07:40.485Z",
+                     *         "updated_at": "2026-11-22T19:07:40.485Z"
                      *       }
                      *     }
                      */
@@ -17884,12 +17910,12 @@ export interface operations {
                     /**
                      * @example {
                      *       "organization": {
-                     *         "organization_id": "cfa9a059-00f4-4ad2-9dfb-aeb67fb65e1d",
+                     *         "organization_id": "dd49b329-6de5-49f1-b059-e9b973142783",
                      *         "name": "Renamed",
                      *         "secret_required": true,
                      *         "version": 2,
-                     *         "created_at": "2026-11-22T13:25:33.306Z",
-                     *         "updated_at": "2026-11-22T13:25:37.151Z"
+                     *         "created_at": "2026-11-22T19:07:42.532Z",
+                     *         "updated_at": "2026-11-22T19:07:54.136Z"
                      *       }
                      *     }
                      */
@@ -18053,7 +18079,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "email": "b4dfb8c5-8c71-448f-8344-13dd7427b4c3@new.example",
+                 *       "email": "b5950778-fd67-4126-84e2-fa483c754c48@new.example",
                  *       "role": "member"
                  *     }
                  */
@@ -18080,17 +18106,17 @@ export interface operations {
                     /**
                      * @example {
                      *       "member": {
-                     *         "member_id": "069b190b-cf78-4ea6-96c5-cd50ae7ea893",
-                     *         "email": "b4dfb8c5-8c71-448f-8344-13dd7427b4c3@new.example",
+                     *         "member_id": "94e32f74-7d8d-4258-bafa-8fc0f5c81ff7",
+                     *         "email": "b5950778-fd67-4126-84e2-fa483c754c48@new.example",
                      *         "name": null,
                      *         "role": "member",
                      *         "status": "invited",
                      *         "projects": [],
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T13:25:37.167Z",
-                     *         "updated_at": "2026-11-22T13:25:37.167Z"
+                     *         "created_at": "2026-11-22T19:07:54.164Z",
+                     *         "updated_at": "2026-11-22T19:07:54.164Z"
                      *       },
-                     *       "invitation_url": "http://127.0.0.1:8787/invitation/hObPeV6z8DAWSDzJ3PjRnh_atRgcx165k6VqY5TX2V0",
+                     *       "invitation_url": "http://127.0.0.1:8787/invitation/Eyaa8Z1U2d_AZdDJCUbL1xrjo5WBZEKqMObskq5KohA",
                      *       "by_mail": false
                      *     }
                      */
@@ -18189,8 +18215,8 @@ export interface operations {
                      *           "status": "active",
                      *           "projects": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-22T13:25:33.007Z",
-                     *           "updated_at": "2026-11-22T13:25:33.007Z"
+                     *           "created_at": "2026-11-22T19:07:40.494Z",
+                     *           "updated_at": "2026-11-22T19:07:40.494Z"
                      *         },
                      *         {
                      *           "member_id": "5a3b1e00-0000-4000-8000-0000000000a2",
@@ -18200,8 +18226,8 @@ export interface operations {
                      *           "status": "active",
                      *           "projects": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-22T13:25:33.010Z",
-                     *           "updated_at": "2026-11-22T13:25:33.010Z"
+                     *           "created_at": "2026-11-22T19:07:40.497Z",
+                     *           "updated_at": "2026-11-22T19:07:40.497Z"
                      *         },
                      *         {
                      *           "member_id": "5a3b1e00-0000-4000-8000-0000000000a3",
@@ -18216,8 +18242,8 @@ export interface operations {
                      *             }
                      *           ],
                      *           "version": 1,
-                     *           "created_at": "2026-11-22T13:25:33.011Z",
-                     *           "updated_at": "2026-11-22T13:25:33.011Z"
+                     *           "created_at": "2026-11-22T19:07:40.511Z",
+                     *           "updated_at": "2026-11-22T19:07:40.511Z"
                      *         }
                      *       ]
                      *     }
@@ -18374,7 +18400,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "member_id": "ec920ae4-4841-4a55-9ba6-81f5ffe24d75",
+                 *       "member_id": "183c2d4d-c34d-4fc8-8309-43acc3326572",
                  *       "name": "Renamed"
                  *     }
                  */
@@ -18402,15 +18428,15 @@ export interface operations {
                     /**
                      * @example {
                      *       "member": {
-                     *         "member_id": "ec920ae4-4841-4a55-9ba6-81f5ffe24d75",
+                     *         "member_id": "183c2d4d-c34d-4fc8-8309-43acc3326572",
                      *         "email": "member@alder.example",
                      *         "name": "Renamed",
                      *         "role": "member",
                      *         "status": "active",
                      *         "projects": [],
                      *         "version": 2,
-                     *         "created_at": "2026-11-22T13:25:33.337Z",
-                     *         "updated_at": "2026-11-22T13:25:37.210Z"
+                     *         "created_at": "2026-11-22T19:07:43.148Z",
+                     *         "updated_at": "2026-11-22T19:07:55.039Z"
                      *       }
                      *     }
                      */
@@ -18490,7 +18516,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "member_id": "ec920ae4-4841-4a55-9ba6-81f5ffe24d75"
+                 *       "member_id": "183c2d4d-c34d-4fc8-8309-43acc3326572"
                  *     }
                  */
                 "application/json": {
@@ -18604,12 +18630,12 @@ export interface operations {
                     /**
                      * @example {
                      *       "project": {
-                     *         "project_id": "1f6d7242-a94d-42c8-90ec-d48c085b3108",
-                     *         "organization_id": "cfa9a059-00f4-4ad2-9dfb-aeb67fb65e1d",
+                     *         "project_id": "8e70f4ed-5533-4eff-b369-ef9ca885ae7d",
+                     *         "organization_id": "dd49b329-6de5-49f1-b059-e9b973142783",
                      *         "name": "Another",
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T13:25:37.256Z",
-                     *         "updated_at": "2026-11-22T13:25:37.256Z"
+                     *         "created_at": "2026-11-22T19:07:55.234Z",
+                     *         "updated_at": "2026-11-22T19:07:55.234Z"
                      *       }
                      *     }
                      */
@@ -18701,8 +18727,8 @@ export interface operations {
                      *           "organization_id": "5a3b1e00-0000-4000-8000-000000000001",
                      *           "name": "Sample shop",
                      *           "version": 1,
-                     *           "created_at": "2026-11-22T13:25:32.996Z",
-                     *           "updated_at": "2026-11-22T13:25:32.996Z"
+                     *           "created_at": "2026-11-22T19:07:40.487Z",
+                     *           "updated_at": "2026-11-22T19:07:40.487Z"
                      *         }
                      *       ]
                      *     }
@@ -18795,8 +18821,8 @@ export interface operations {
                      *         "organization_id": "5a3b1e00-0000-4000-8000-000000000001",
                      *         "name": "Sample shop",
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T13:25:32.996Z",
-                     *         "updated_at": "2026-11-22T13:25:32.996Z"
+                     *         "created_at": "2026-11-22T19:07:40.487Z",
+                     *         "updated_at": "2026-11-22T19:07:40.487Z"
                      *       }
                      *     }
                      */
@@ -18872,7 +18898,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "project_id": "d47a5cee-a327-49dd-8f62-eb41818d70e0",
+                 *       "project_id": "edb85b61-8e17-48fd-a857-712dbb027701",
                  *       "name": "Renamed"
                  *     }
                  */
@@ -18895,12 +18921,12 @@ export interface operations {
                     /**
                      * @example {
                      *       "project": {
-                     *         "project_id": "d47a5cee-a327-49dd-8f62-eb41818d70e0",
-                     *         "organization_id": "cfa9a059-00f4-4ad2-9dfb-aeb67fb65e1d",
+                     *         "project_id": "edb85b61-8e17-48fd-a857-712dbb027701",
+                     *         "organization_id": "dd49b329-6de5-49f1-b059-e9b973142783",
                      *         "name": "Renamed",
                      *         "version": 2,
-                     *         "created_at": "2026-11-22T13:25:33.307Z",
-                     *         "updated_at": "2026-11-22T13:25:37.269Z"
+                     *         "created_at": "2026-11-22T19:07:42.537Z",
+                     *         "updated_at": "2026-11-22T19:07:55.525Z"
                      *       }
                      *     }
                      */
@@ -18976,7 +19002,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "project_id": "d47a5cee-a327-49dd-8f62-eb41818d70e0",
+                 *       "project_id": "edb85b61-8e17-48fd-a857-712dbb027701",
                  *       "events": "keep"
                  *     }
                  */
@@ -19739,8 +19765,8 @@ export interface operations {
                      *           "script_url": "http://127.0.0.1:8787/p/5a3b1e00-0000-4000-8000-000000000003.js",
                      *           "snippet": "<script>!function(w){w.footfall=w.footfall||function(){(w.footfall.q=w.footfall.q||[]).push(arguments)}}(window)</script>\n<script async src=\"http://127.0.0.1:8787/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *           "version": 1,
-                     *           "created_at": "2026-11-22T13:25:32.998Z",
-                     *           "updated_at": "2026-11-22T13:25:32.998Z"
+                     *           "created_at": "2026-11-22T19:07:40.489Z",
+                     *           "updated_at": "2026-11-22T19:07:40.489Z"
                      *         }
                      *       ]
                      *     }
@@ -19889,8 +19915,8 @@ export interface operations {
                      *         "script_url": "http://127.0.0.1:8787/p/5a3b1e00-0000-4000-8000-000000000003.js",
                      *         "snippet": "<script>!function(w){w.footfall=w.footfall||function(){(w.footfall.q=w.footfall.q||[]).push(arguments)}}(window)</script>\n<script async src=\"http://127.0.0.1:8787/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *         "version": 1,
-                     *         "created_at": "2026-11-22T13:25:32.998Z",
-                     *         "updated_at": "2026-11-22T13:25:32.998Z"
+                     *         "created_at": "2026-11-22T19:07:40.489Z",
+                     *         "updated_at": "2026-11-22T19:07:40.489Z"
                      *       }
                      *     }
                      */
@@ -20510,7 +20536,7 @@ export interface operations {
                      *       },
                      *       "caller": {
                      *         "kind": "key",
-                     *         "key_id": "a2af5c66-8f62-4389-b386-17e6af5533cc",
+                     *         "key_id": "628d8e07-be0b-4184-b0d3-3f4d7e9723a4",
                      *         "scope": "organization",
                      *         "mode": "test"
                      *       },
@@ -20672,7 +20698,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "a7083c2d-f5ad-49d3-b438-cd86d03d43d3",
+                 *       "cookie_id": "93aa1407-53df-4e6e-9e88-5e70c5493e3c",
                  *       "opt_out": false
                  *     }
                  */
@@ -20701,12 +20727,12 @@ export interface operations {
                     /**
                      * @example {
                      *       "erasure": {
-                     *         "erasure_id": "c62ad2a2-fe51-4608-8867-4dd33359430e",
+                     *         "erasure_id": "de7e2c69-dfba-4be0-93c0-d627446ce244",
                      *         "status": "pending",
                      *         "step": "deleting",
-                     *         "requested_at": "2026-11-22T13:25:37.363Z",
+                     *         "requested_at": "2026-11-22T19:07:55.748Z",
                      *         "emptied_at": null,
-                     *         "complete_from": "2026-11-22T13:35:37.363Z",
+                     *         "complete_from": "2026-11-22T19:17:55.748Z",
                      *         "completed_at": null
                      *       }
                      *     }
@@ -21025,7 +21051,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "07a612b0-4f42-4ce8-988b-9027247212db"
+                 *       "cookie_id": "8d40b47e-b055-4939-aa66-3fc656f4be3e"
                  *     }
                  */
                 "application/json": {
@@ -21051,10 +21077,10 @@ export interface operations {
                     /**
                      * @example {
                      *       "opt_out": {
-                     *         "opt_out_id": "13c99c87-d07f-477c-9222-992479641c6e",
+                     *         "opt_out_id": "e54d9c55-c647-4ec6-9d4c-15a6dab26bc7",
                      *         "hem": null,
-                     *         "cookie_id": "07a612b0-4f42-4ce8-988b-9027247212db",
-                     *         "created_at": "2026-11-22T13:25:37.376Z"
+                     *         "cookie_id": "8d40b47e-b055-4939-aa66-3fc656f4be3e",
+                     *         "created_at": "2026-11-22T19:07:55.762Z"
                      *       }
                      *     }
                      */
@@ -21130,7 +21156,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "d4f1782d-1f51-4411-a210-a8531fc15992"
+                 *       "cookie_id": "8a944995-063d-4b6a-bdf9-87d2058bfd67"
                  *     }
                  */
                 "application/json": {
@@ -24358,7 +24384,7 @@ export interface operations {
                      *           "updated_at": "2026-01-01T00:00:00.000Z"
                      *         }
                      *       ],
-                     *       "next_cursor": "HI4F4VEHC5WyZwI7pgAcplsiNWEzYjFlMDAtMDAwMC00MDAwLTgwMDAtMDAwMDAwMDAwMDBkIl0"
+                     *       "next_cursor": "0tse_dej0NeZawZzS_fzw1siNWEzYjFlMDAtMDAwMC00MDAwLTgwMDAtMDAwMDAwMDAwMDBkIl0"
                      *     }
                      */
                     "application/json": {

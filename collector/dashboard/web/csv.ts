@@ -1,7 +1,7 @@
 export type Cell = string | number | null
 
-/** What a spreadsheet would run as a formula (OWASP: CSV Injection). */
-const formula = /^[=+\-@\t\r\n]/
+/** What a spreadsheet would run as a formula (OWASP: CSV Injection), full-width signs too. */
+const formula = /^[=+\-@＝＋－＠\t\r\n]/
 
 function cellText(cell: Cell): string {
   if (cell === null) return ''

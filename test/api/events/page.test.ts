@@ -181,6 +181,7 @@ describe('a page in other forms', () => {
       '+1',
       '-1',
       '@SUM(A1)',
+      '＝1+1',
       '\t=1',
       '\r=1',
       '\n=1',
@@ -206,7 +207,7 @@ describe('a page in other forms', () => {
         )
         .join('')}`
     const kept = csv((value) => value)
-    const escaped = csv((value) => (/^[=+\-@\t\r\n]/.test(value) ? `'${value}` : value))
+    const escaped = csv((value) => (/^[=+\-@＝\t\r\n]/.test(value) ? `'${value}` : value))
     expect((await text('text/csv', query)).body).toBe(kept)
     expect((await text('text/csv', { ...query, csv_formulas: 'keep' })).body).toBe(kept)
     expect((await text('text/csv', { ...query, csv_formulas: 'escape' })).body).toBe(escaped)

@@ -67,21 +67,37 @@ function Entry({ entry: { actor, action, object_kind, object_id, details, at } }
   )
 }
 
+/** What the second word of an action reads as; of some the whole. */
 const verbs: Record<string, string> = {
+  add_items: 'added to the',
+  'analytics_goals.replaced': 'set the goals of the',
+  cancel: 'cancelled a run of the',
+  clone: 'copied the',
   create: 'created',
-  update: 'changed',
   delete: 'deleted',
+  email: 'changed the e-mail address of',
+  hand_over: 'handed over the',
+  'intent_rules.replaced': 'set the rules of intent of the',
   join: 'joined as',
-  password: 'changed the password of',
-  revoke: 'revoked',
   limits: 'set budgets and limits of the',
+  password: 'changed the password of',
+  password_reset: 'chose a password, by a link, of',
   read: 'looked at who people are, of the',
+  recovery_codes: 'made new recovery codes of',
+  remove_items: 'removed from the',
+  retry: 'retried a run of the',
+  revoke: 'revoked',
+  rotate_secret: 'rotated the secret of the',
+  run: 'ran the',
+  'subject.export': 'exported what is kept of a',
+  two_factor: 'changed two-factor authentication of',
+  update: 'changed',
 }
 
 /** "pixel.update" → "changed". */
 function said(action: string): string {
   const verb = action.slice(action.indexOf('.') + 1)
-  return verbs[verb] ?? verb
+  return verbs[action] ?? verbs[verb] ?? verb.replaceAll('_', ' ')
 }
 
 const isChange = (fact: unknown): fact is { from: unknown; to: unknown } =>
