@@ -15,6 +15,8 @@ export const fingerprintOfRows = "concat(toString(sum(events)), ' ', toString(gr
 export interface Fingerprints {
   readonly days: ReadonlyMap<number, string>
   readonly hours: ReadonlyMap<number, string>
+  /** Hours of days before this one are not told, whether they have events or not. */
+  readonly hoursFromDay: number
 }
 
 /**
@@ -47,5 +49,5 @@ export async function readFingerprints(
   })
   const of = (wanted: 'day' | 'hour') =>
     new Map(rows.filter((row) => row.of === wanted).map(({ number, fingerprint }) => [number, fingerprint]))
-  return { days: of('day'), hours: of('hour') }
+  return { days: of('day'), hours: of('hour'), hoursFromDay }
 }

@@ -44,13 +44,18 @@ export const daysBeforeMax = daysBefore.sessions
 
 /**
  * What a run of a day or an hour has counted, from the fingerprints of days, and of the hours of its own; empty where the day has no
- * events. Sessions of an hour depend on the hours of its day before it.
+ * events, or nobody has read its hours. Sessions of an hour depend on the hours of its day before it.
  */
-export function fingerprintOf(of: CountedThing, span: Span, { days, hours }: Fingerprints): string {
+export function fingerprintOf(
+  of: CountedThing,
+  span: Span,
+  { days, hours, hoursFromDay }: Fingerprints,
+): string {
   const day = dayOf(span)
   if (!days.has(day)) return ''
   const before = Array.from({ length: daysBefore[of] }, (_, index) => days.get(day - index - 1) ?? '')
   if (isWholeDay(span)) return [version, days.get(day), ...before].join(',')
+  if (day < hoursFromDay) return ''
   const fromHour = of === 'events' ? span.first : day * 24
   const ofHours = Array.from({ length: span.end - fromHour }, (_, index) => hours.get(fromHour + index) ?? '')
   return [version, ofHour, ...ofHours, ...before].join(',')
