@@ -68,6 +68,31 @@ test('a long separator is found wherever the chunks end', () =>
     }),
   ))
 
+test('what was passed on is free when the next is asked for, and nothing else is', () =>
+  fc.assert(
+    fc.asyncProperty(lines, sizes, fc.nat(), async (rows, chunkSizes, n) => {
+      const wanted = 1 + (n % rows.length)
+      const chunks: Buffer[] = []
+      // As a socket gives them: each piece is all of its memory.
+      async function* own() {
+        for await (const piece of cut(rows.map((row) => `${row}\n`).join(''), chunkSizes)) {
+          chunks.push(Buffer.from(new Uint8Array(piece).buffer))
+          yield chunks.at(-1)!
+        }
+      }
+      const rest: Buffer[] = []
+      const pieces: Buffer[] = []
+      const joining = { separator: Buffer.from('\n'), joint: Buffer.from(','), rows: wanted }
+      for await (const { bytes } of joinRows(own(), joining, rest)) {
+        pieces.push(Buffer.from(bytes))
+        expect(chunks.slice(0, -2).every(({ length }) => length === 0)).toBe(true)
+      }
+      expect(Buffer.concat(pieces).toString()).toBe(rows.slice(0, wanted).join(','))
+      const left = rows.slice(wanted).map((row) => `${row}\n`)
+      expect(Buffer.concat(rest).toString()).toBe(left.join(''))
+    }),
+  ))
+
 test('a stream that ends before its last row is an error, not a short page', async () => {
   await expect(join('a\nb\n', '\n', ',', 3)).rejects.toThrow('ended before its last row')
   await expect(join('a\n<key>b', '\n<key>', '\n', 2)).rejects.toThrow('ended before its last row')
