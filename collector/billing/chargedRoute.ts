@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
-import { untilClosed } from '../http/streaming.ts'
+import { underWay, untilClosed } from '../http/streaming.ts'
 import type { Window } from './admission.ts'
 import type { Billing, Charge, Delivery, Usage } from './billing.ts'
 import { callerOf } from './caller.ts'
@@ -83,6 +83,8 @@ export const chargedRoute =
     const { window: repeated } = charge.repeats ?? {}
     const found = await read({ signal, ...(repeated && { window: repeated }) })
     const { records, meter = usage.meter, window } = found
+    // Read while PostgreSQL writes the charge down; nothing of them is sent before.
+    const rows = found.rows && underWay(found.rows)
     const charged = await charge.settle(records, {
       meter,
       ...(window && { window }),
@@ -91,7 +93,7 @@ export const chargedRoute =
     await billing.recordLook(request, { meter, records, projectId: usage.projectId })
     reply.header('x-footfall-request-id', request.id).header('x-footfall-charged', charged)
     // What an answer is, its schema says; to the route's types it is nothing else.
-    return found.answer(charged, charge.deliver(found.rows ?? none())) as never
+    return found.answer(charged, charge.deliver(rows ?? none())) as never
   }
 
 /** The hashes of records that have these keys. */

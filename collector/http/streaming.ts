@@ -15,3 +15,16 @@ export async function* startingWith<Piece>(
   yield first
   yield* { [Symbol.asyncIterator]: () => others }
 }
+
+/** The same pieces, of which the first is asked for at once. Whoever reads them is told its error. */
+export function underWay<Piece>(pieces: AsyncIterable<Piece>): AsyncIterable<Piece> {
+  const iterator = pieces[Symbol.asyncIterator]()
+  const first = iterator.next()
+  first.catch(() => {})
+  return readOn()
+
+  async function* readOn() {
+    const { value, done } = await first
+    if (!done) yield* startingWith(value, iterator)
+  }
+}
