@@ -36,7 +36,7 @@ export const EventsQuery = exactly({
   limit: Type.Optional(
     Type.Integer({
       ...{ minimum: 1, maximum: limitMax, default: limitDefault },
-      description: 'Most rows of the page.',
+      description: 'Most rows of the page. Who reads everything asks for 10,000 and follows next_cursor.',
     }),
   ),
   select: Type.Optional(Select),

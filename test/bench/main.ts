@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { access } from './access.ts'
 import { audiences } from './audiences.ts'
+import { cursor } from './cursor.ts'
 import { dashboard } from './dashboard.ts'
 import { delivery } from './delivery.ts'
 import { exports } from './exports.ts'
@@ -39,6 +40,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   identity,
   visitors,
   organization,
+  cursor,
   lookup,
   access,
   metering,

@@ -1,4 +1,4 @@
-import { Agent, createServer, type IncomingHttpHeaders, request } from 'node:http'
+import { Agent, createServer, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
@@ -50,24 +50,86 @@ export function replay(
   { path, headers, body: recordedBody }: RecordedRequest,
   change: { parameters?: Record<string, string>; body?: readonly Buffer[] } = {},
 ): Promise<Timed> {
-  const address = new URL(path, url)
-  for (const [name, value] of Object.entries(change.parameters ?? {})) address.searchParams.set(name, value)
-  const { host, connection, 'transfer-encoding': _, ...kept } = headers
+  const { address, kept } = changed(url, { path, headers }, change.parameters)
   return send(address, 'POST', kept, change.body ?? [recordedBody])
+}
+
+/** Makes a recorded request with other values in its address, and reads the answer like `drain`. */
+export function drainRecorded(
+  url: string,
+  { path, headers, body }: RecordedRequest,
+  parameters: Record<string, string>,
+): Promise<Drained> {
+  const { address, kept } = changed(url, { path, headers }, parameters)
+  return drain(address, 'POST', kept, [body])
+}
+
+function changed(
+  url: string,
+  { path, headers }: Pick<RecordedRequest, 'path' | 'headers'>,
+  parameters: Record<string, string> = {},
+) {
+  const address = new URL(path, url)
+  for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value)
+  const { host, connection, 'transfer-encoding': _, ...kept } = headers
+  return { address, kept }
 }
 
 const agent = new Agent({ keepAlive: true })
 
 /** Makes a request and reads the whole answer. Rejects when it is not 200. */
-export function send(
+export async function send(
   address: URL,
   method: 'GET' | 'POST',
   headers: IncomingHttpHeaders,
   body: readonly Buffer[] = [],
 ): Promise<Timed> {
+  const startedAt = performance.now()
+  let firstMs = Number.NaN
+  const bytes = await ask(address, method, headers, body, (answer) => {
+    answer.once('data', () => {
+      firstMs = performance.now() - startedAt
+    })
+    return buffer(answer)
+  })
+  return { body: bytes, firstMs, ms: performance.now() - startedAt }
+}
+
+/** How long an answer is, and how it ends. */
+export interface Drained {
+  bytes: number
+  /** Its last 4 KiB. */
+  end: string
+}
+
+const endBytes = 4096
+
+/** Makes a request and reads the whole answer, keeping its end alone. Rejects when it is not 200. */
+export const drain = (
+  address: URL,
+  method: 'GET' | 'POST',
+  headers: IncomingHttpHeaders,
+  body: readonly Buffer[] = [],
+): Promise<Drained> =>
+  ask(address, method, headers, body, async (answer) => {
+    let bytes = 0
+    let end: Buffer = Buffer.alloc(0)
+    for await (const piece of answer as AsyncIterable<Buffer>) {
+      bytes += piece.length
+      end = Buffer.concat([end, piece.subarray(-endBytes)]).subarray(-endBytes)
+    }
+    return { bytes, end: end.toString() }
+  })
+
+function ask<T>(
+  address: URL,
+  method: 'GET' | 'POST',
+  headers: IncomingHttpHeaders,
+  body: readonly Buffer[],
+  read: (answer: IncomingMessage) => Promise<T>,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     const length = body.reduce((sum, part) => sum + part.length, 0)
-    const startedAt = performance.now()
     const outgoing = request(
       {
         ...{ agent, method, hostname: address.hostname, port: address.port },
@@ -75,15 +137,14 @@ export function send(
         headers: { ...headers, ...(method === 'POST' && { 'content-length': length }) },
       },
       (answer) => {
-        let firstMs = Number.NaN
-        answer.once('data', () => {
-          firstMs = performance.now() - startedAt
-        })
-        buffer(answer).then((bytes) => {
-          const ms = performance.now() - startedAt
-          if (answer.statusCode === 200) resolve({ body: bytes, firstMs, ms })
-          else reject(new Error(`${answer.statusCode} ${bytes.toString().slice(0, 300)}`))
-        }, reject)
+        if (answer.statusCode === 200) {
+          read(answer).then(resolve, reject)
+          return
+        }
+        buffer(answer).then(
+          (bytes) => reject(new Error(`${answer.statusCode} ${bytes.toString().slice(0, 300)}`)),
+          reject,
+        )
       },
     )
     outgoing.on('error', reject)

@@ -1,0 +1,87 @@
+import { eventsQuery } from '../../collector/query/eventsQuery.ts'
+import { EventsQuery, readEventsRequest } from '../../collector/query/plan.ts'
+import { checkedQuery } from '../harness/checkedQuery.ts'
+import { makeEvents } from './events.ts'
+import { hourMs, readStore } from './pages.ts'
+import { drain, drainRecorded, record } from './recorded.ts'
+import type { Bench, Row } from './rows.ts'
+import { withService } from './service.ts'
+import { interleave } from './stats.ts'
+
+const days = 30
+/** What the documents advise. */
+const pageRows = 10_000
+
+/** All events of a project by cursor, page after page ÷ ClickHouse writing the same rows in the same order at once. */
+export function cursor({ repeats, sizes, log }: Bench): Promise<Row> {
+  return withService(async (service) => {
+    const store = readStore(service)
+    const { organization_id, project_id, api_key, api_secret } = service.demo
+    const newestMs = Date.now()
+    const spanMs = days * 24 * hourMs
+    log(`making ${sizes.events} events`)
+    await makeEvents(store, service.demo, {
+      ...{ rows: sizes.events, newestMs, spanMs },
+      cookie: `cityHash64(number) % ${sizes.cookies}`,
+    })
+    const query = { project_id, start_ms: String(newestMs - spanMs), end_ms: String(newestMs + 1) }
+
+    const byCursor = async (): Promise<Whole> => {
+      const whole = { rows: 0, bytes: 0 }
+      for (let next: Record<string, string> | null = {}; next; ) {
+        const asked = new URLSearchParams({ ...query, ...next, limit: String(pageRows) })
+        const { bytes, end } = await drain(new URL(`/api/v3/events/web_event?${asked}`, service.url), 'GET', {
+          'x-api-key': api_key,
+          'x-api-secret': api_secret,
+        })
+        const meta = JSON.parse(end.slice(end.lastIndexOf('"meta":') + '"meta":'.length, -1)) as PageMeta
+        if (meta.charged !== meta.records)
+          throw new Error(`of ${meta.records} rows ${meta.charged} are charged`)
+        whole.rows += meta.records
+        whole.bytes += bytes
+        next = meta.next_cursor === undefined ? null : { cursor: meta.next_cursor }
+      }
+      return whole
+    }
+
+    const asked = { query: checkedQuery(EventsQuery, query), headers: {} }
+    const { plan } = readEventsRequest(asked, 'web_event', newestMs, JSON.parse)
+    const scope = { organizationId: organization_id, projectId: project_id, pixelId: null, campaignId: null }
+    const request = await record(store.url, store.database, (clickhouse) =>
+      clickhouse.stream(eventsQuery({ ...plan, scope, limit: sizes.events }), 'JSONEachRow'),
+    )
+    const directly = async (): Promise<Whole> => {
+      // As ClickHouse writes by itself: not kept until all is there.
+      const { bytes } = await drainRecorded(store.url, request, { wait_end_of_query: '0' })
+      return { rows: sizes.events, bytes }
+    }
+
+    const [whole, direct] = [await byCursor(), await directly()]
+    if (whole.rows !== sizes.events || Math.abs(whole.bytes / direct.bytes - 1) > 0.001)
+      throw new Error(`${whole.rows} rows of ${whole.bytes} bytes, of ClickHouse ${direct.bytes} bytes`)
+    const { a, b, ratio } = await interleave(repeats, secondsOf(byCursor), secondsOf(directly))
+    return {
+      what: `${sizes.events} events by cursor, ${pageRows} a page ÷ ClickHouse writing them, p50`,
+      value: ratio.toFixed(2),
+      target: '≤ 1.15',
+      detail: `${a.toFixed(2)} ÷ ${b.toFixed(2)} s, ${(direct.bytes / 1e6).toFixed(0)} MB of JSON, ${repeats} pairs`,
+    }
+  })
+}
+
+interface Whole {
+  rows: number
+  bytes: number
+}
+
+interface PageMeta {
+  records: number
+  charged: number
+  next_cursor?: string
+}
+
+const secondsOf = (read: () => Promise<unknown>) => async () => {
+  const startedAt = performance.now()
+  await read()
+  return (performance.now() - startedAt) / 1_000
+}
