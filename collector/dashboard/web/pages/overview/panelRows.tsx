@@ -6,6 +6,7 @@ import { type Column, DataTable } from '../../parts/dataTable.tsx'
 import { ShareBar } from '../../parts/shareBar.tsx'
 import { Behind } from '../../view/behind.tsx'
 import { FilterButton } from '../../view/filterButton.tsx'
+import { filterFor } from '../../view/filterText.ts'
 
 type Breakdown = Answer<'getAnalyticsBreakdown'>['breakdowns'][string]
 type Value = Breakdown['values'][number]
@@ -18,9 +19,9 @@ export const dimensions = {
   entry_page: {
     name: 'Entry',
     none: 'No page',
-    filter: (value: string) => ['is_entry:eq:true', `page_path:eq:${value}`],
+    filter: (value: string) => ['is_entry:eq:true', filterFor('page_path', value)],
   },
-  exit_page: { name: 'Exit', none: 'No page', filter: (value: string) => [`page_path:eq:${value}`] },
+  exit_page: { name: 'Exit', none: 'No page', filter: (value: string) => [filterFor('page_path', value)] },
   referrer_host: { name: 'Referrer', none: 'Direct or unknown' },
   utm_source: { name: 'Source', none: 'No source' },
   utm_medium: { name: 'Medium', none: 'No medium' },
@@ -75,7 +76,7 @@ export function PanelRows({
   const secondOf = (row: Value) => row[second] ?? 0
   const most = Math.max(...values.map(({ visitors }) => visitors))
   const textOf = (value: string | null) => (value === null ? of.none : (of.text?.(value) ?? value))
-  const filtersOf = (value: string) => of.filter?.(value) ?? [`${dimension}:eq:${value}`]
+  const filtersOf = (value: string) => of.filter?.(value) ?? [filterFor(dimension, value)]
   const name = ({ value }: Value) =>
     value === null ? (
       <span class="meta">{of.none}</span>

@@ -5,6 +5,7 @@ import { DataTable } from '../../parts/dataTable.tsx'
 import { urlChoice } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
 import { FilterButton } from '../../view/filterButton.tsx'
+import { filterFor } from '../../view/filterText.ts'
 import { NoEvents } from '../../view/noEvents.tsx'
 import type { ViewQuery } from '../../view/view.ts'
 import { records } from '../usage/amounts.ts'
@@ -82,7 +83,7 @@ function Rates({ query, group }: { query: ViewQuery; group: Group }) {
                   value === null ? (
                     <span class="nothing">–</span>
                   ) : (
-                    <FilterButton filters={[`${group}:eq:${value}`]} title={value}>
+                    <FilterButton filters={[filterFor(group, value)]} title={value}>
                       {value}
                     </FilterButton>
                   ),

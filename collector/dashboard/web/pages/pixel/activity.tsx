@@ -19,7 +19,6 @@ export function PixelActivity({ pixel }: { pixel: Pixel }) {
             {activity || !pixel.active ? states[state] : 'Looking…'}
             {state === 'refused' && `: ${activity?.last_refusal?.error}`}
           </p>
-          {pixel.active && !activity && <p class="meta">What it has sent in the last 24 hours.</p>}
           {state === 'off' && <p class="meta">Switch it on in its settings to collect.</p>}
           {state === 'refused' && activity?.last_refusal && (
             <p class="meta">
@@ -27,7 +26,7 @@ export function PixelActivity({ pixel }: { pixel: Pixel }) {
               <RelativeTime at={activity.last_refusal.at} />.
             </p>
           )}
-          {state === 'waiting' && activity && (
+          {state === 'waiting' && (
             <p class="meta">Open a page that has the snippet. This lights up by itself.</p>
           )}
           {activity?.first_event_at && activity.last_event_at && (
