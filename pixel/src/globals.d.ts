@@ -6,9 +6,11 @@ declare global {
   const config: PixelConfig
 
   interface Window {
-    /** The stub, with the calls it keeps in q, or the pixel, marked by `on`; what listens again, by queueName. */
+    /** The stub, with the calls it keeps in q, or the pixel, marked by `on`; what listens again, by queueName; what came early (early.ts). */
     footfall?: ((...call: unknown[]) => void) &
-      Partial<Footfall> & { q?: unknown[][]; on?: 1 } & { [pixel: `footfall_${string}`]: () => void }
+      Partial<Footfall> & { q?: unknown[][]; on?: 1; early?: () => PerformanceEntry[] } & {
+        [pixel: `footfall_${string}`]: () => void
+      }
   }
   interface Navigator {
     globalPrivacyControl?: boolean

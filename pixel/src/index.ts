@@ -1,5 +1,7 @@
 import { type PixelConfig, pixelConfig } from '../config.ts'
 import type { Options, Settings } from '../footfall.d.ts'
+import { keepEarly } from './early.ts'
+import { attempt } from './guard.ts'
 
 /** The defaults of schemas/beacon.ts, which the build puts here. */
 declare const __FOOTFALL_DEFAULT_SETTINGS__: Settings
@@ -18,5 +20,6 @@ export const loadChunks = ({ endpoint, web_vitals, video_embeds, identify_forms 
       if (name) import(/* webpackIgnore: true */ /* @vite-ignore */ url).catch(() => {})
     }
   }
+  if (web_vitals) attempt(keepEarly)
   ;(window.requestIdleCallback || setTimeout)(load)
 }

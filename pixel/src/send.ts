@@ -1,6 +1,6 @@
 import type { BeaconReceipt } from '../../schemas/beacon.ts'
 import { decide, isDecided, level } from './consent.ts'
-import { settle } from './events/page_view.ts'
+import { navigated, settle } from './events/page_view.ts'
 import { readScroll } from './events/scroll_depth.ts'
 import { attempt, json } from './guard.ts'
 import { id, keepId } from './identity.ts'
@@ -49,10 +49,7 @@ export const flush = async (): Promise<void> => {
   timer = clearTimeout(timer) as undefined
   // For who looks for a fault: shows every event and what became of it (chunks/debug.ts). Awaited, to miss none.
   if (!isLeaving)
-    await attempt(
-      () =>
-        /footfall_debug/.test((location as unknown as string) + Object.keys(localStorage)) && load('debug'),
-    )
+    await attempt(() => (/footfall_debug/.test(document.URL) || localStorage.footfall_debug) && load('debug'))
   unpark()
   if (!isDecided) decide()
   if (level < 2) return
@@ -95,7 +92,10 @@ export const flush = async (): Promise<void> => {
 export const leave = ({ type }: Event): void => {
   settle()
   readScroll(document.URL)
-  isLeaving = type === 'pagehide' || document.hidden
+  const isGone = type === 'pagehide'
+  isLeaving = isGone || document.hidden
+  // A page that is shown after that comes out of the back/forward cache.
+  if (isGone) addEventListener('pageshow', navigated)
   if (!isLeaving) waitMs = batchMs
   flush()
 }

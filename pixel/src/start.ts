@@ -4,7 +4,7 @@ import { click } from './events/click.ts'
 import { copy } from './events/copy.ts'
 import { set, track } from './events/custom.ts'
 import { media } from './events/media.ts'
-import { moved, navigated, pageView, restored } from './events/page_view.ts'
+import { moved, navigated, pageView } from './events/page_view.ts'
 import { scroll } from './events/scroll_depth.ts'
 import { submit } from './events/submit.ts'
 import { attempt, json } from './guard.ts'
@@ -31,7 +31,6 @@ const listeners: Record<string, Listener> = {
   // Only for the shadow roots on its way.
   focusin() {},
   popstate: () => moved(),
-  pageshow: restored,
   pagehide: leave,
   visibilitychange: leave,
   online: leave,

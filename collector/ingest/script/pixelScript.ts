@@ -34,17 +34,19 @@ const cachedMax = 1_000
 
 /** Makes pixel scripts, compressed once and kept. `publicUrl` is how browsers reach the collector. */
 export async function createPixelScripts(publicUrl: string): Promise<PixelScripts> {
-  const built = (name: string) => readFileSync(join(buildRoot, 'pixel', name), 'utf8')
-  const scriptFor = readScripts(join(buildRoot, 'pixel'))
-  const compressed = chunkNames.map(async (name) => [name, await compress(built(`${name}.js`))])
+  const folder = join(buildRoot, 'pixel')
+  const compressed = chunkNames.map(async (name) => [
+    name,
+    await compress(readFileSync(join(folder, `${name}.js`), 'utf8')),
+  ])
   const chunks = Object.fromEntries(await Promise.all(compressed)) as PixelScripts['chunks']
+  const scriptFor = readScripts(folder, (name) => `${name}.${chunks[name].version}.js`)
   const cache = new Map<string, Promise<Script>>()
 
   return {
     chunks,
     of(pixelId, settings) {
-      const scriptUrl = `${publicUrl}/p/${pixelId}.js`
-      const source = scriptFor(pixelId, scriptUrl, settings) + loadChunks(settings, scriptUrl, chunks)
+      const source = scriptFor(pixelId, `${publicUrl}/p/${pixelId}.js`, settings)
       let script = cache.get(source)
       if (!script) {
         script = compress(source)
@@ -58,29 +60,33 @@ export async function createPixelScripts(publicUrl: string): Promise<PixelScript
 
 /**
  * Reads the built variants from a folder; answers what makes the script of one pixel of them. Events go to `e` beside
- * the folder of the script, which is all it needs of its URL.
+ * the folder of the script, which is all it needs of its URL; `fileOf` names chunks as they are loaded from there.
  */
-export function readScripts(folder: string) {
-  const templates = new Map(
-    Object.keys(variants).map((file) => [file, readFileSync(join(folder, file), 'utf8')]),
-  )
+export function readScripts(folder: string, fileOf = (chunk: ChunkName) => `${chunk}.js`) {
+  const built = (file: string) => readFileSync(join(folder, file), 'utf8')
+  const templates = new Map(Object.keys(variants).map((file) => [file, built(file)]))
+  const early = built('early.js')
   return (pixelId: string, scriptUrl: string, settings: PixelSettings): string => {
     const config = pixelConfig(pixelId, '../e', scriptUrl.replace(/[^/]*$/, ''), settings)
-    return bake(templates.get(variantFor(config))!, config)
+    const parts = [bake(templates.get(variantFor(config))!, config)]
+    if (settings.web_vitals) parts.push(early)
+    const files = chunksOf(settings).map(fileOf)
+    if (files.length > 0) parts.push(loadChunks(files, scriptUrl))
+    return parts.join('\n')
   }
 }
 
-/** The end of a script whose settings ask for more: loaded in idle time, and done without where it is blocked. */
-function loadChunks(settings: PixelSettings, scriptUrl: string, chunks: PixelScripts['chunks']): string {
+function chunksOf(settings: PixelSettings): ChunkName[] {
   const names: ChunkName[] = []
   if (settings.web_vitals) names.push('vitals')
   if (settings.video_embeds) names.push('embeds')
   if (settings.identify_forms) names.push('forms')
-  if (names.length === 0) return ''
-  const urls = names.map((name) => `${name}.${chunks[name].version}.js`)
-  return `
-try{const u=document.currentScript?.src||${JSON.stringify(scriptUrl)};(window.requestIdleCallback||setTimeout)(()=>${JSON.stringify(urls)}.map(c=>import(new URL(c,u)).catch(()=>{})))}catch{}`
+  return names
 }
+
+/** The end of a script whose settings ask for more: loaded in idle time, and done without where it is blocked. */
+const loadChunks = (files: string[], scriptUrl: string): string =>
+  `try{const u=document.currentScript?.src||${JSON.stringify(scriptUrl)};(window.requestIdleCallback||setTimeout)(()=>${JSON.stringify(files)}.map(c=>import(new URL(c,u)).catch(()=>{})))}catch{}`
 
 /** A script in every encoding, named by its content. */
 export async function compress(source: string): Promise<Script> {

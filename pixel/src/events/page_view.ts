@@ -60,11 +60,7 @@ export const moved = (replaces?: boolean): void => {
   }
 }
 
+/** Also out of the back/forward cache. */
 export const navigated = (): void => {
   settle({ url: document.URL, referrer: shown })
-}
-
-/** Out of the back/forward cache. */
-export const restored = (event: PageTransitionEvent): void => {
-  if (event.persisted) navigated()
 }
