@@ -5,6 +5,7 @@ import { ask } from '../harness/api.ts'
 import type { Cluster } from '../harness/cluster.ts'
 import type { Service } from '../harness/service.ts'
 import { beaconText } from './beacons.ts'
+import { withTwoCollectors } from './clusters.ts'
 import { load } from './load.ts'
 import type { Bench, Row } from './rows.ts'
 import { interleave } from './stats.ts'
@@ -12,6 +13,10 @@ import { interleave } from './stats.ts'
 const eventsPerBeacon = 50
 const beaconsPerSecond = 100
 const connections = 8
+
+/** The row by itself. */
+export const collectors = (bench: Bench): Promise<Row> =>
+  withTwoCollectors(bench.log, (cluster) => measureSecond(cluster, bench))
 
 /**
  * What a collector pays for another one beside it: processor time of its own processes for each event, taking and
@@ -33,15 +38,13 @@ export async function measureSecond(
       ),
     )
     await untilStored(api)
-    const each = busy.map(
-      (collector, index) =>
-        ((processorTime(collector) - before[index]!) * 1_000) / (loads[index]!.requests * eventsPerBeacon),
-    )
-    log(`${busy.length} at work: ${each.map((micros) => micros.toFixed(1)).join(', ')} µs an event`)
-    return each[0]!
+    const events = sum(loads.map(({ requests }) => requests)) * eventsPerBeacon
+    const micros = ((sum(busy.map(processorTime)) - sum(before)) * 1_000) / events
+    log(`${busy.length} at work: ${micros.toFixed(1)} µs an event`)
+    return micros
   }
   await microsPerEvent(collectors)
-  const { a, b, ratio } = await interleave(
+  const { a, b, ratio, ratios } = await interleave(
     repeats,
     () => microsPerEvent(collectors.slice(0, 2)),
     () => microsPerEvent(collectors.slice(0, 1)),
@@ -50,9 +53,11 @@ export async function measureSecond(
     what: 'ingest of two collectors ÷ one, by their processor time',
     value: (2 / ratio).toFixed(2),
     target: '≥ 1.8 on a core each',
-    detail: `${a.toFixed(1)} ÷ ${b.toFixed(1)} µs an event, ${beaconsPerSecond * eventsPerBeacon} events/s each; of ${availableParallelism()} cores none could be kept for one`,
+    detail: `${a.toFixed(1)} ÷ ${b.toFixed(1)} µs an event, ${(2 / Math.max(...ratios)).toFixed(2)} to ${(2 / Math.min(...ratios)).toFixed(2)} in ${ratios.length} pairs, ${beaconsPerSecond * eventsPerBeacon} events/s each; of ${availableParallelism()} cores none could be kept for one`,
   }
 }
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
 
 const processorTime = ({ process }: Service): number => processorMs(serviceProcesses(process.pid!))
 

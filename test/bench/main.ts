@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { access } from './access.ts'
 import { audiences } from './audiences.ts'
+import { collectors } from './collectors.ts'
 import { cursor } from './cursor.ts'
 import { dashboard } from './dashboard.ts'
 import { delivery } from './delivery.ts'
@@ -56,6 +57,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   dashboard,
   scale,
   shards,
+  collectors,
 }
 
 const { values: flags, positionals } = parseArgs({

@@ -1,17 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
-import { startLocalPostgres } from '../../collector/platform/postgres/local.ts'
 import { type Random, seededRandom } from '../../collector/platform/seededRandom.ts'
 import { audit, countRows } from '../chaos/audit.ts'
-import { environmentOf } from '../chaos/scenario.ts'
 import { Sender } from '../chaos/sender.ts'
 import { ask } from '../harness/api.ts'
-import { type Cluster, startCluster } from '../harness/cluster.ts'
-import { type PostgresProxy, startPostgresProxy } from '../harness/postgresProxy.ts'
+import type { Cluster } from '../harness/cluster.ts'
+import type { PostgresProxy } from '../harness/postgresProxy.ts'
 import { waitFor } from '../harness/service.ts'
+import { withTwoCollectors } from './clusters.ts'
 import { measureSecond } from './collectors.ts'
 import { measureReadable } from './readable.ts'
 import type { Bench, Row } from './rows.ts'
@@ -25,18 +20,10 @@ const killWatchMs = 15_000
 const pollMs = 100
 
 /** Two collectors and one api on the same stores: what happens to events and reads while one of them is away. */
-export async function scale(bench: Bench): Promise<Row[]> {
-  const { log, seconds } = bench
-  const directory = mkdtempSync(join(tmpdir(), 'footfall-bench-scale-'))
-  const [clickhouse, postgres] = await Promise.all([
-    startLocalClickHouse(join(directory, 'clickhouse'), log),
-    startLocalPostgres(join(directory, 'postgres'), log),
-  ])
-  const proxy = await startPostgresProxy(postgres.url, 'nothing is lost')
-  const random = seededRandom(17)
-  const env = environmentOf({ clickhouseUrl: clickhouse.url, databaseUrl: proxy.url })
-  const cluster = await startCluster(env, { collectors: 2, random })
-  try {
+export const scale = (bench: Bench): Promise<Row[]> =>
+  withTwoCollectors(bench.log, async (cluster, proxy) => {
+    const { log, seconds } = bench
+    const random = seededRandom(17)
     return [
       await measureLag(cluster),
       await measureTakeover(cluster, random, log),
@@ -45,13 +32,7 @@ export async function scale(bench: Bench): Promise<Row[]> {
       await measureSecond(cluster, bench),
       await shards(bench),
     ]
-  } finally {
-    await cluster.close()
-    await proxy.refuse()
-    await Promise.all([clickhouse.stop(), postgres.stop()])
-    rmSync(directory, { recursive: true, force: true })
-  }
-}
+  })
 
 async function measureLag({ api, collectors }: Cluster): Promise<Row> {
   const waitedMs = await measureReadable(

@@ -12,18 +12,18 @@ export function percentile(values: readonly number[], p: number): number {
 
 /**
  * Measures `a` and `b` in turn, `repeats` times, so that what else the machine does meets both alike. `ratio` is the
- * median of a ÷ b within each pair.
+ * median of a ÷ b within each pair, `ratios` are those of all.
  */
 export async function interleave(
   repeats: number,
   a: () => Promise<number>,
   b: () => Promise<number>,
-): Promise<{ a: number; b: number; ratio: number }> {
+): Promise<{ a: number; b: number; ratio: number; ratios: number[] }> {
   const pairs: { a: number; b: number }[] = []
   for (let i = 0; i < repeats; i++) pairs.push({ a: await a(), b: await b() })
+  const ratios = pairs.map((pair) => pair.a / pair.b)
   return {
-    a: median(pairs.map((pair) => pair.a)),
-    b: median(pairs.map((pair) => pair.b)),
-    ratio: median(pairs.map((pair) => pair.a / pair.b)),
+    ...{ a: median(pairs.map((pair) => pair.a)), b: median(pairs.map((pair) => pair.b)) },
+    ...{ ratio: median(ratios), ratios },
   }
 }
