@@ -19,7 +19,7 @@ const transparentGif = Buffer.from('R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAIC
 /** parseBeacon reads the bytes, so that one bad event costs itself alone. */
 const takeBytes = () => (value: unknown) => ({ value })
 
-/** Answers for the fast path (fastPath.ts), which has read the body, what it refused. */
+/** Answers for the fast path (wire/fastPath.ts), which has read the body, what it refused. */
 function answerRefused(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
   const { refused } = request.raw
   if (refused) request.body = refused.body

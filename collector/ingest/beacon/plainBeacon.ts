@@ -1,0 +1,16 @@
+import type { IncomingMessage } from 'node:http'
+import { beaconBytesMax } from '../../../schemas/beacon.ts'
+
+const plainType = /^(?:text\/plain|application\/json)(?:;|$)/
+
+/** Whether a Content-Type is one that beacons have. */
+export const isBeaconType = (type: string | undefined): boolean => plainType.test(type ?? '')
+
+/** Whether a request is a beacon that needs nothing of the router: not in chunks, not packed, without a key. */
+export const isPlainBeacon = ({ url, method, headers }: IncomingMessage): boolean =>
+  url === '/e' &&
+  method === 'POST' &&
+  Number(headers['content-length']) <= beaconBytesMax &&
+  headers['content-encoding'] === undefined &&
+  headers['x-api-key'] === undefined &&
+  isBeaconType(headers['content-type'])

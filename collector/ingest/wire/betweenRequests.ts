@@ -1,0 +1,62 @@
+import type { IncomingMessage, Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { Connection } from './connection.ts'
+import type { Refusal, TakeBeacon } from './wireBeacon.ts'
+
+export interface BetweenRequests {
+  /** Of a request that was refused, while the server's listeners are told of it. */
+  refusalOf(request: IncomingMessage): Refusal | undefined
+  /** Leaves all that arrives from now on to Node. Resolves when what was taken before is answered. */
+  close(): Promise<void>
+}
+
+/**
+ * Reads the connections of a server between requests. Node's parser has the first request of each; where the next one
+ * begins, and lies whole in what was read, it goes to `take` if it is a beacon of the strict shape (beaconHead.ts), and
+ * never reaches the parser. All other bytes do, in their order. So Node keeps its clocks, limits and lists of
+ * connections, which rest between requests, and no byte is read by two who could disagree about where a request ends
+ * (request smuggling; RFC 9112, 11.2).
+ */
+export function readBetweenRequests(server: Server, take: TakeBeacon): BetweenRequests {
+  const connections = new WeakMap<Socket, Connection>()
+  let underWay = 0
+  let isClosed = false
+  let allAnswered = () => {}
+  const beacons = {
+    take,
+    get areTaken() {
+      return !isClosed
+    },
+    begin() {
+      underWay++
+    },
+    end() {
+      if (--underWay === 0) allAnswered()
+    },
+  }
+
+  // Node's own listener comes first: its parser is in place.
+  server.on('connection', (socket) => {
+    const [toNode, ...others] = socket.listeners('data') as ((bytes: Buffer) => void)[]
+    if (!toNode || others.length > 0) return
+    const connection = new Connection(socket, toNode, beacons)
+    connections.set(socket, connection)
+    // A second listener has Node read from the socket, where it would from the system; then it is the only one.
+    socket.on('data', (bytes: Buffer) => connection.read(bytes))
+    socket.removeListener('data', toNode)
+  })
+  server.prependListener('request', (request, response) => {
+    connections.get(request.socket)?.noteRequest(request, response)
+  })
+
+  return {
+    refusalOf: ({ socket }) => connections.get(socket)?.refusal,
+    async close() {
+      isClosed = true
+      if (underWay > 0)
+        await new Promise<void>((resolve) => {
+          allAnswered = resolve
+        })
+    },
+  }
+}
