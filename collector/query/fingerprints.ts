@@ -1,5 +1,4 @@
 import type { ClickHouse } from '../platform/clickhouse/client.ts'
-import { promptly } from './promptly.ts'
 import { hourMs } from './window.ts'
 
 /** SQL: the hour since 1970 of an event, as the projection has it. */
@@ -41,8 +40,7 @@ export async function readFingerprints(
           )
           ARRAY JOIN arrayFilter(part -> part.1 = 'day' OR hour >= {hoursFrom:Int64},
             [('day', intDiv(hour, 24)), ('hour', hour)]) AS part
-          GROUP BY part
-          SETTINGS ${promptly}`,
+          GROUP BY part`,
     params: {
       ...{ projectIds, fromHour: fromDay * 24, endHour: (toDay + 1) * 24, hoursFrom: hoursFromDay * 24 },
     },

@@ -1,5 +1,4 @@
 import type { Bind } from '../../query/bind.ts'
-import { promptly } from '../../query/promptly.ts'
 import { conditions } from '../../query/where.ts'
 import type { AnalyticsPlan } from '../plan.ts'
 import { type RolledDays, rolledRows } from './rolledDays.ts'
@@ -26,10 +25,9 @@ interface By {
 
 /**
  * At the end of queries that read counts. The table of numbers is read whole, for to look up tens of thousands of cookies
- * in its index takes twice as long as to compare all; and these queries are short, so counts and events are read at once,
- * and they do not wait for pages as scans do.
+ * in its index takes twice as long as to compare all; and these queries are short, so counts and events are read at once.
  */
-export const rolledSettings = `SETTINGS use_index_for_in_with_subqueries = 0, max_threads = 2, ${promptly}`
+export const rolledSettings = 'SETTINGS use_index_for_in_with_subqueries = 0, max_threads = 2'
 
 /** SQL of the counts of Totals over rows of rolledFigures. */
 export const rolledTotalColumns = `sum(events) AS events, ${mergedVisitors} AS visitors, sum(page_views) AS page_views`

@@ -5,7 +5,6 @@ import {
   fingerprintOfRows,
   hourOfEvent,
 } from '../../query/fingerprints.ts'
-import { promptly } from '../../query/promptly.ts'
 import { dateOf, hourMs } from '../../query/window.ts'
 import type { Span } from './spans.ts'
 
@@ -86,8 +85,7 @@ export const readRuns = (
             run_id, fingerprint, pixel_ids
           FROM analytics_runs FINAL
           WHERE project_id = {projectId:UUID} AND date BETWEEN toDate({from:String}) AND toDate({to:String})
-            AND fingerprint != ''
-          SETTINGS ${promptly}`,
+            AND fingerprint != ''`,
     params: { projectId, from: dateOf(fromDay), to: dateOf(toDay) },
   })
 
