@@ -165,6 +165,25 @@ test('rows that ClickHouse lost after it confirmed them are sent again', async (
   expect(await stored()).toEqual(all)
 })
 
+test('what was shipped before a restart is found while others wait for a turn that never comes', async () => {
+  const all = ids(20)
+  const path = segment(all.map((id) => row(id)))
+  const shipper = openShipper()
+  shipper.add(path)
+  await isIdle(shipper)
+
+  const turn = await openTurns().begin(new Uint32Array())
+  const next = openShipper()
+  next.add(segment([row()]))
+  next.addUncertain([path.replace(/seg$/, 'done')])
+  expect(next.backlog).toBe(2)
+  await waitFor('all but the one without a turn', () => next.backlog === 1)
+  expect(await stored()).toEqual(all)
+  await turn.end()
+  await isIdle(next)
+  expect(await stored()).toHaveLength(21)
+})
+
 test('a row that ClickHouse refuses costs no other row, and is kept with the reason', async () => {
   const all = ids(100)
   const spoiled = row().replace(/"ts_millis":\d+/, '"ts_millis":"x"')

@@ -3,6 +3,9 @@ import { receivedAtOf, seqOf, splitLines } from '../spool/lines.ts'
 
 const receivedMarginMs = 300_000
 
+/** Segments are called `<spool_id>.<first seq>.<state>`. */
+export const spoolIdOf = (segment: string): string => segment.split('.')[0]!
+
 /**
  * Takes out the lines of a segment that ClickHouse has, found by their place in the spool. For a segment of which
  * nobody knows whether it was inserted: its process was killed, or ClickHouse crashed after it.

@@ -46,3 +46,7 @@ export class SegmentReader {
     return { payloads, rows, look, oldestAt: receivedFirst(bytes) || birthtimeMs }
   }
 }
+
+/** The payloads of a segment alone, of whose ids nobody asks. */
+export const readPayloads = async (path: string): Promise<Buffer[]> =>
+  decodeSegment(await readFile(path)).payloads

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { rename, unlink } from 'node:fs/promises'
+import { rename } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { inState, receivedFrom, syncDirectory } from '../spool/recover.ts'
 import type { Deduplicator } from './deduplicator.ts'
 import { type Batch, insertBatch, queryIdOf } from './insert.ts'
-import { isBeingInserted, withoutStoredLines } from './reconcile.ts'
+import { isBeingInserted, spoolIdOf, withoutStoredLines } from './reconcile.ts'
 import { SegmentReader } from './segmentReader.ts'
+import { ShippedSegments } from './shippedSegments.ts'
 import type { Turn } from './turns.ts'
 
 export interface ShipperOptions {
@@ -60,58 +62,57 @@ const arrivingMs = 1_000
  * - this process is killed, or its turn lost: the next try reads back what of the segment is there and sends the rest;
  *   another collector whose turn comes before waits until nothing of ours is on its way.
  * - ClickHouse crashes: it may have lost what it had confirmed; segments shipped in the last minutes are kept, read
- *   back and sent again where they are missing.
+ *   back beside the shipping (shippedSegments.ts), and sent again where rows of them are missing.
  */
 export class Shipper {
   readonly #options: ShipperOptions
   readonly #segments: SegmentReader
-  readonly #fresh: Waiting[] = []
-  /** Looked at when nothing fresh waits. */
-  readonly #uncertain: Waiting[] = []
-  readonly #shipped = new Map<string, NodeJS.Timeout>()
+  readonly #shipped: ShippedSegments
+  readonly #waiting: Waiting[] = []
   #running: Promise<void> | null = null
-  #cancelPause: (() => void) | null = null
-  #isStopped = false
-  /** Of each shard. */
-  #startedAt: readonly number[] | null = null
-  #serverIsInDoubt = true
-  #needsRoomUntil = 0
+  readonly #stopping = new AbortController()
 
   constructor(options: ShipperOptions) {
     this.#options = options
     this.#segments = new SegmentReader(options.duplicates)
+    this.#shipped = new ShippedSegments({
+      clickhouse: options.clickhouse,
+      keepMs: options.keepShippedMs,
+      lacksRows: (path) => this.#take(path, true),
+      retry: options.observe.retry,
+      signal: this.#stopping.signal,
+    })
   }
 
-  /** Segments that wait, the one under way included. */
+  /** Segments that wait, the one under way included, and those that are looked for. */
   get backlog(): number {
-    return this.#fresh.length + this.#uncertain.length
+    return this.#waiting.length + this.#shipped.inDoubt
   }
 
   /** Whatever it was given that was received before, epoch milliseconds, is in ClickHouse; Infinity when all is. */
   get lowMark(): number {
-    const waiting = [...this.#fresh, ...this.#uncertain]
-    return waiting.reduce((least, { receivedFrom }) => Math.min(least, receivedFrom), Infinity)
+    return this.#waiting.reduce(
+      (least, { receivedFrom }) => Math.min(least, receivedFrom),
+      this.#shipped.lowMark,
+    )
   }
 
-  /** Takes on a sealed segment that nobody has tried to ship. */
+  /** Takes on a sealed segment that nobody has tried to ship; one that waits already is not taken twice. */
   add(path: string): void {
-    if (this.#isWaiting(path)) return
-    this.#fresh.push({ path, isUncertain: false, receivedFrom: receivedFrom(path) })
-    this.#wake()
+    if (!this.#waiting.some((waiting) => waiting.path === path)) this.#take(path, false)
   }
 
   /** Takes on segments that an earlier process left, sealed or shipped. */
   addUncertain(paths: readonly string[]): void {
-    for (const path of paths) {
-      const waiting = { path, isUncertain: true, receivedFrom: receivedFrom(path) }
-      // It must not be removed while it waits.
-      clearTimeout(this.#shipped.get(path))
-      this.#shipped.delete(path)
-      // One that was shipped is probably there: it waits until all others are.
-      if (path.endsWith('.done')) this.#uncertain.push(waiting)
-      else this.#fresh.push(waiting)
-    }
-    this.#wake()
+    // Rows without an event_id are not looked for: ClickHouse knows their segments by their tokens.
+    const isToBeFound = (path: string) => path.endsWith('.done') && this.#options.duplicates !== null
+    for (const path of paths) if (!isToBeFound(path)) this.#take(path, true)
+    this.#shipped.lookFor(paths.filter(isToBeFound))
+  }
+
+  /** Sees whether ClickHouse was started again: what was shipped before may be lost. */
+  noticeRestart(): Promise<void> {
+    return this.#shipped.noticeRestart()
   }
 
   /**
@@ -119,34 +120,33 @@ export class Shipper {
    * taken count for more than those that ClickHouse might lose.
    */
   makeRoom(): void {
-    this.#needsRoomUntil = Date.now() + this.#options.keepShippedMs
-    for (const [path, timer] of this.#shipped) {
-      clearTimeout(timer)
-      this.#remove(path)
-    }
+    this.#shipped.makeRoom()
   }
 
   /** Ships what waits for at most `timeoutMs`, then stops; the rest is shipped after the next start. */
   async stop(timeoutMs: number): Promise<void> {
     const timeout = setTimeout(() => {
-      this.#isStopped = true
-      this.#cancelPause?.()
+      this.#stopping.abort()
       this.#options.duplicates?.close()
     }, timeoutMs)
     await this.#running
-    this.#isStopped = true
+    this.#stopping.abort()
     clearTimeout(timeout)
     this.#options.duplicates?.close()
-    for (const timer of this.#shipped.values()) clearTimeout(timer)
+    await this.#shipped.stop()
   }
 
-  /** A worker told of it, and then died: its directory is searched, too. */
-  #isWaiting(path: string): boolean {
-    return [...this.#fresh, ...this.#uncertain].some((waiting) => waiting.path === path)
+  #take(path: string, isUncertain: boolean): void {
+    this.#waiting.push({ path, isUncertain, receivedFrom: receivedFrom(path) })
+    this.#wake()
+  }
+
+  get #isStopped(): boolean {
+    return this.#stopping.signal.aborted
   }
 
   #wake(): void {
-    if (this.#isStopped || this.backlog === 0) return
+    if (this.#isStopped || this.#waiting.length === 0) return
     this.#running ??= this.#run().finally(() => {
       this.#running = null
       // What came while the last one was finishing.
@@ -156,11 +156,10 @@ export class Shipper {
 
   async #run(): Promise<void> {
     for (;;) {
-      const queue = this.#fresh.length > 0 ? this.#fresh : this.#uncertain
-      const next = queue[0]
+      const [next] = this.#waiting
       if (!next || this.#isStopped) return
       await this.#shipUntilDone(next)
-      queue.splice(queue.indexOf(next), 1)
+      this.#waiting.shift()
     }
   }
 
@@ -168,15 +167,14 @@ export class Shipper {
     let shipment: Shipment | null = null
     for (let retryMs = retryMsFirst; !this.#isStopped; retryMs = Math.min(retryMs * 2, retryMsMax)) {
       try {
-        if (this.#serverIsInDoubt) await this.noticeRestart()
+        await this.#shipped.settleDoubt()
         shipment ??= await this.#prepare(waiting)
-        this.#segments.readAhead(this.#fresh.find(({ path }) => path !== waiting.path)?.path)
+        this.#segments.readAhead(this.#waiting[1]?.path)
         await insertBatch({ ...this.#options, turn: shipment.turn }, shipment.batch)
         await shipment.turn?.end()
         return await this.#finish(waiting.path, shipment.batch)
       } catch (error) {
-        // Whatever comes next may be another server: what was shipped last must be looked for in it.
-        this.#serverIsInDoubt = true
+        this.#shipped.doubtServer()
         this.#options.observe.retry(error as Error, waiting.path)
         if (shipment?.turn && !mayGoOn(shipment.turn)) {
           shipment.turn.giveUp()
@@ -245,51 +243,14 @@ export class Shipper {
     if (!path.endsWith('.done')) {
       this.#options.observe.shipped(batch.rows - batch.refused.size, Date.now() - batch.oldestAt)
     }
-    clearTimeout(this.#shipped.get(done))
-    if (Date.now() < this.#needsRoomUntil) return this.#remove(done)
-    const timer = setTimeout(() => this.#remove(done), this.#options.keepShippedMs)
-    timer.unref()
-    this.#shipped.set(done, timer)
+    this.#shipped.keep(done)
   }
 
-  #remove(path: string): void {
-    this.#shipped.delete(path)
-    unlink(path).catch(() => {})
-  }
-
-  /** Are they still the servers that confirmed the last segments? If not, they are looked for. */
-  async noticeRestart(): Promise<void> {
-    const startedAt = await Promise.all(this.#options.clickhouse.shards.map(startOf))
-    const known = this.#startedAt
-    this.#startedAt = startedAt
-    this.#serverIsInDoubt = false
-    // Both numbers are rounded to the second.
-    if (known && startedAt.some((at, shard) => at > known[shard]! + 1))
-      this.addUncertain([...this.#shipped.keys()])
-  }
-
+  /** Ends early when we stop. */
   #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      this.#cancelPause = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
+    return delay(ms, undefined, { signal: this.#stopping.signal }).catch(() => {})
   }
 }
-
-/** When a server was started, seconds since 1970. */
-async function startOf(clickhouse: ClickHouse): Promise<number> {
-  const [server] = await clickhouse.rows<{ started_at: number }>({
-    sql: 'SELECT toUnixTimestamp(now()) - uptime() AS started_at',
-    params: {},
-  })
-  return server!.started_at
-}
-
-/** Segments are called `<spool_id>.<first seq>.<state>`. */
-const spoolIdOf = (segment: string): string => segment.split('.')[0]!
 
 /** Whether a turn in which an insert failed may be used for another try of the same bytes. */
 const mayGoOn = (turn: Turn): boolean => turn.isHeld() && Date.now() - turn.begunAt < failingTurnMs
