@@ -99,18 +99,24 @@ WHERE ${[meets[entries](form), ...ofSessions.map((filter) => condition(filter, b
 
 /**
  * SQL of the events that decide over sessions that close in some times. Who has no event in the half hour before a session
- * may close there has none before it that matters.
+ * may close there has none before it that matters; and who rests in the last `restsBack` half hours none before these.
  */
 function eventsBefore(spans: readonly Span[], visitors: readonly string[], bind: Bind): string {
   const conditions = spans.map(({ first, end }) => {
     const [from, until] = [bind('Int64', first - 2 * restMs), bind('Int64', end)]
-    const open = [...visitors, `ts_millis >= ${from}`, `ts_millis < ${from} + ${restMs}`].join(' AND ')
+    const [back, open] = [`(${from} - ${(restsBack - 1) * restMs})`, `(${from} + ${restMs})`]
+    const cookiesSince = (ms: string) =>
+      `SELECT cookie_id FROM events WHERE ${[...visitors, `ts_millis >= ${ms}`, `ts_millis < ${open}`].join(' AND ')}`
     return `(ts_millis >= ${from} AND ts_millis < ${until})
-    OR (ts_millis >= ${lookBackFrom(`(${from} + ${restMs})`)} AND ts_millis < ${from}
-      AND cookie_id IN (SELECT cookie_id FROM events WHERE ${open}))`
+    OR (ts_millis >= ${back} AND ts_millis < ${from} AND cookie_id IN (${cookiesSince(from)}))
+    OR (ts_millis >= ${lookBackFrom(open)} AND ts_millis < ${back} AND cookie_id IN (
+      ${cookiesSince(back)} GROUP BY cookie_id HAVING uniqExact(intDiv(ts_millis - ${back}, ${restMs})) = ${restsBack}))`
   })
   return `(${conditions.join(' OR ')})`
 }
+
+/** Few visits are as long, and two hours of events are read soon. */
+const restsBack = 4
 
 type Entries = 'any' | 'entries' | 'others' | 'none'
 

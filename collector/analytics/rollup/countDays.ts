@@ -10,6 +10,7 @@ import { count, planOf, zeroUuid } from './countDay.ts'
 import {
   countedThings,
   dayOf,
+  daysOfHours,
   eventsWorthCounting,
   fingerprintOf,
   hoursOf,
@@ -30,7 +31,7 @@ interface CountDaysOptions {
 }
 
 /**
- * Counts the days of a project that are over, and the hours of today that are, whose events are not those that were counted last,
+ * Counts the days of a project that are over, and the hours of the last ones, whose events are not those that were counted last,
  * newest first. May be done again at any time, but not twice at once. `signal` ends it between two days.
  */
 export async function countDays(
@@ -40,39 +41,43 @@ export async function countDays(
 ): Promise<void> {
   const today = Math.floor(nowMs / dayMs)
   const [fingerprints, runs] = await Promise.all([
-    readFingerprints(clickhouse, [projectId], 0, today, today - 1),
+    readFingerprints(clickhouse, [projectId], 0, today, today - daysOfHours - 1),
     readRuns(clickhouse, projectId, 0, today),
   ])
   const project = { projectId, organizationId: await readOrganization(clickhouse, projectId) }
   const nameOf = ({ first, end }: Span) => `${first} ${end}`
   const isWorthIt = (day: number) => Number(fingerprints.days.get(day)?.split(' ')[0] ?? 0) >= eventsMin
   const isOver = (span: Span) =>
-    isWholeDay(span) ? dayOf(span) < today : dayOf(span) === today && span.end <= hourUnderWay(nowMs)
+    isWholeDay(span)
+      ? dayOf(span) < today
+      : dayOf(span) >= today - daysOfHours && span.end <= hourUnderWay(nowMs)
   const days = [...new Set([...fingerprints.days.keys(), ...runs.map(dayOf)])].sort((a, b) => b - a)
   if (runs.some((run) => mayHaveLostVisitors(run, fingerprints))) await forgetVisitors(clickhouse, projectId)
+  // The day as a whole and its hours are two looks at the same events.
   for (const day of days)
-    for (const of of countedThings) {
-      if (signal?.aborted) return
-      const known = new Map(
-        runs.filter((run) => run.of === of && dayOf(run) === day).map((run) => [nameOf(run), run]),
-      )
-      const stale = [wholeDayOf(day), ...hoursOf(day)].flatMap((span) => {
-        const fingerprint = isWorthIt(day) && isOver(span) ? fingerprintOf(of, span, fingerprints) : ''
-        const isSame = fingerprint === (known.get(nameOf(span))?.fingerprint ?? '')
-        return isSame ? [] : [{ ...span, of, fingerprint, run_id: uuidV7() }]
-      })
-      const counted = stale.filter(({ fingerprint }) => fingerprint !== '')
-      const numbering = counted.length > 0 && (await count[of](clickhouse, project, day, counted))
-      const fromDay = of === 'events' ? day : day - 2
-      const window = { startMs: fromDay * dayMs, endMs: (day + 1) * dayMs }
-      const pixel_ids = counted.length > 0 ? await readPixels(clickhouse, planOf(project, window)) : []
-      await noteRuns(
-        clickhouse,
-        projectId,
-        stale.map((run) => ({ ...run, pixel_ids })),
-      )
-      if (numbering) await requireNumbering(clickhouse, projectId, numbering)
-    }
+    for (const of of countedThings)
+      for (const spans of [[wholeDayOf(day)], hoursOf(day)]) {
+        if (signal?.aborted) return
+        const known = new Map(
+          runs.filter((run) => run.of === of && dayOf(run) === day).map((run) => [nameOf(run), run]),
+        )
+        const stale = spans.flatMap((span) => {
+          const fingerprint = isWorthIt(day) && isOver(span) ? fingerprintOf(of, span, fingerprints) : ''
+          const isSame = fingerprint === (known.get(nameOf(span))?.fingerprint ?? '')
+          return isSame ? [] : [{ ...span, of, fingerprint, run_id: uuidV7() }]
+        })
+        const counted = stale.filter(({ fingerprint }) => fingerprint !== '')
+        const numbering = counted.length > 0 && (await count[of](clickhouse, project, day, counted))
+        const fromDay = of === 'events' ? day : day - 2
+        const window = { startMs: fromDay * dayMs, endMs: (day + 1) * dayMs }
+        const pixel_ids = counted.length > 0 ? await readPixels(clickhouse, planOf(project, window)) : []
+        await noteRuns(
+          clickhouse,
+          projectId,
+          stale.map((run) => ({ ...run, pixel_ids })),
+        )
+        if (numbering) await requireNumbering(clickhouse, projectId, numbering)
+      }
 }
 
 /** Whose events a project has; of one without events the zero uuid. */

@@ -32,8 +32,8 @@ type Rollup = Readonly<Record<CountedThing, RolledDays | null>>
 /** A window shorter than this is read from the events at once. */
 const daysMin = 2
 
-/** The days before that of the window's end whose hours are looked at, too: yesterday may not be counted yet. */
-const daysOfHours = 1
+/** The days before that of the window's end whose hours are looked at, too: the one before may not be counted yet. */
+const daysByHour = 1
 
 /**
  * Which days and hours of a plan's window have counts that equal their events now; null where nothing can be read from
@@ -50,7 +50,7 @@ export async function readRollup(
     return { events: null, sessions: null }
   const [firstDay, lastDay] = [startMs / dayMs, Math.floor(endMs / dayMs)]
   const [fingerprints, runs] = await Promise.all([
-    readFingerprints(reader, [projectId], firstDay - daysBeforeMax, lastDay, lastDay - daysOfHours),
+    readFingerprints(reader, [projectId], firstDay - daysBeforeMax, lastDay, lastDay - daysByHour),
     readRuns(reader, projectId, firstDay, lastDay),
   ])
   const isValid = (run: Run) =>

@@ -32,6 +32,9 @@ const settleMs = 60_000
 /** The hour under way, or one that is hardly over; the hours before it may be counted. */
 export const hourUnderWay = (nowMs: number): number => Math.floor((nowMs - settleMs) / hourMs)
 
+/** How many days before today have their hours counted: the period before one of thirty days that is under way ends in them. */
+export const daysOfHours = 31
+
 /** Raised when something else is counted, so that what was counted before is read no longer. */
 const version = 1
 /** What an hour's fingerprint begins with, after the version: it is never that of a day. */
@@ -114,9 +117,10 @@ export async function noteRuns(
 /** Days with fewer events are soon read from the events. */
 export const eventsWorthCounting = 5_000
 
-/** The projects that have days which are over, or hours of today, whose events are not those that were counted last. */
+/** The projects that have days or hours which are over whose events are not those that were counted last. */
 export async function readStaleProjects(clickhouse: ClickHouse, nowMs: number): Promise<string[]> {
   const untilHour = hourUnderWay(nowMs)
+  const today = Math.floor(nowMs / (24 * hourMs))
   const rows = await clickhouse.rows<{ project_id: string }>({
     sql: `WITH by_hour AS (
             SELECT *, intDiv(hour_number, 24) AS day, sum(events) OVER (PARTITION BY project_id, day) AS events_of_day
@@ -128,9 +132,11 @@ export async function readStaleProjects(clickhouse: ClickHouse, nowMs: number): 
           SELECT project_id FROM (
             SELECT project_id, part.1 AS date, part.2 AS hour, concat(part.3, ${fingerprintOfRows}) AS fingerprint
             FROM by_hour
-            ARRAY JOIN multiIf(day < {today:Int64}, [(toDate(toUInt16(day)), toUInt8(0), {ofDay:String})],
-              hour_number < {untilHour:Int64}, [(toDate(toUInt16(day)), toUInt8(hour_number % 24 + 1), {ofHour:String})],
-              []) AS part
+            ARRAY JOIN arrayFilter(part ->
+                if(part.2 = 0, day < {today:Int64}, hour_number >= {fromHour:Int64} AND hour_number < {untilHour:Int64}), [
+              (toDate(toUInt16(day)), toUInt8(0), {ofDay:String}),
+              (toDate(toUInt16(day)), toUInt8(hour_number % 24 + 1), {ofHour:String})
+            ]) AS part
             WHERE events_of_day >= {eventsMin:UInt32}
             GROUP BY project_id, part
             UNION ALL
@@ -140,7 +146,7 @@ export async function readStaleProjects(clickhouse: ClickHouse, nowMs: number): 
           GROUP BY project_id, date, hour, fingerprint HAVING count() = 1
           LIMIT 1 BY project_id`,
     params: {
-      ...{ eventsMin: eventsWorthCounting, today: Math.floor(nowMs / (24 * hourMs)), untilHour },
+      ...{ eventsMin: eventsWorthCounting, today, fromHour: (today - daysOfHours) * 24, untilHour },
       ...{ ofDay: `${version},`, ofHour: `${version},${ofHour},` },
     },
   })

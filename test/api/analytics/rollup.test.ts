@@ -167,7 +167,7 @@ test('counts of days and hours equal the events to the one, through late events,
   )
 }, 180_000)
 
-test('hours of today are read from counts, a changed one is not; they go when the day is counted', async () => {
+test('hours are read from counts, a changed one is not; they go after a month', async () => {
   const projectId = randomUUID()
   const hourMs = 60 * minuteMs
   const [leaving, staying] = [randomUUID(), randomUUID()]
@@ -221,8 +221,17 @@ test('hours of today are read from counts, a changed one is not; they go when th
   })
   expect(numbers).toEqual([{ cookie_id: staying }])
 
-  await count(projectId, midnight + minuteMs)
+  const hoursCounted = () =>
+    live.rows({
+      sql: "SELECT count() AS hours FROM analytics_runs FINAL WHERE project_id = {projectId:UUID} AND hour > 0 AND fingerprint != ''",
+      params: { projectId },
+    })
+  await count(projectId, midnight + 2 * minuteMs)
   expect(await daysCounted(projectId)).toEqual({ events: 1, sessions: 1 })
+  expect(await figures(10.2)).toMatchObject({ events: 27, visitors: 1, sessions: 1 })
+  expect(await hoursCounted()).toEqual([{ hours: 48 }])
+  await count(projectId, midnight + 31 * dayMs)
+  expect(await hoursCounted()).toEqual([{ hours: 0 }])
   expect(await figures(10.2)).toMatchObject({ events: 27, visitors: 1, sessions: 1 })
 })
 
@@ -251,7 +260,7 @@ test('a changed day is read from its events until it is counted anew; who is era
     })
     return row
   }
-  expect(await left()).toEqual({ numbers: 1, runs: 6, are_own: 1 })
+  expect(await left()).toEqual({ numbers: 1, runs: 12, are_own: 1 })
   await events.postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')", [
     organizationId,
   ])
@@ -272,7 +281,7 @@ test('a changed day is read from its events until it is counted anew; who is era
       await deleteOldCounts(live)
       return left()
     })
-    .toEqual({ numbers: 0, runs: 5, are_own: 1 })
+    .toEqual({ numbers: 0, runs: 10, are_own: 1 })
 })
 
 test('the background work counts the days of large projects that are over, and leaves what is counted alone', async () => {
