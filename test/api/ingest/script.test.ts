@@ -32,7 +32,10 @@ const embedding = async () =>
 
 /** Changes the demo pixel's settings and waits until its script is another. */
 async function changeSettings(settings: object): Promise<string> {
-  const before = await (await fetch(scriptUrl())).text()
+  const before = await waitFor('the pixel to be known', async () => {
+    const answer = await fetch(scriptUrl())
+    return answer.ok && answer.text()
+  })
   await postgres.query('UPDATE pixels SET settings = $1 WHERE pixel_id = $2', [
     JSON.stringify(settings),
     service.demo.pixel_id,
