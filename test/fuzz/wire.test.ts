@@ -168,3 +168,26 @@ test('a beacon that is being answered when the server closes is answered, and th
   server.close()
   server.closeAllConnections()
 }, 60_000)
+
+test('what arrives while Node answers a refused beacon waits behind what came with that beacon', async () => {
+  const server = createServer(async (_request, response) => {
+    await delay(100)
+    response.writeHead(400, headersOf('refused')).end('refused')
+  })
+  const wire = readBetweenRequests(server, async ({ body }) => {
+    if (body.includes('refuse')) throw new Error('refused')
+    return { text: answerText(headersOf('mine'), 'mine', server.keepAliveTimeout), encoding: 'latin1' }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const beaconOf = (body: string) =>
+    `POST /e HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  const good = beaconOf('{"a":1}')
+  const writes = [beaconOf('refuse') + good.slice(0, 30), good.slice(30) + good]
+  const answers = await converse(port, openedInFront, writes, { betweenWritesMs: 30, silentMs: 1_000 })
+  expect(answers.map(({ text }) => text.split('\r\n\r\n')[1])).toEqual(['refused', 'mine', 'mine'])
+  await wire.close()
+  server.close()
+  server.closeAllConnections()
+}, 60_000)

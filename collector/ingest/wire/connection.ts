@@ -34,7 +34,7 @@ export class Connection {
   #bytesLeft = 0
   /** That Node's parser read since it was given the last one. */
   #requests = 0
-  /** Came while a beacon was being answered. */
+  /** Came with or after a beacon that is being answered, by whomever. */
   #waiting: Buffer | null = null
   /** Of the request that Node is being given. */
   refusal: Refusal | undefined
@@ -47,12 +47,13 @@ export class Connection {
 
   /** Takes bytes that arrived. */
   read(bytes: Buffer): void {
-    if (this.#reader === 'Node') {
-      this.#bytesLeft -= bytes.length
-      this.#toNode(bytes)
-    } else if (this.#reader === 'beacon') {
+    // Behind what waits already, too: a refused beacon is Node's, but what came with it has not been read.
+    if (this.#reader === 'beacon' || this.#waiting) {
       this.#waiting = this.#waiting ? Buffer.concat([this.#waiting, bytes]) : bytes
       this.#socket.pause()
+    } else if (this.#reader === 'Node') {
+      this.#bytesLeft -= bytes.length
+      this.#toNode(bytes)
     } else {
       const head = readBeaconHead(bytes)
       const isWhole = head !== null && head.end <= bytes.length
