@@ -53,7 +53,7 @@ export function dashboard({ sizes, log }: Bench): Promise<Row[]> {
       `/api/v1/analytics/${path}?${new URLSearchParams({ project_id, ...(path === 'live' ? {} : window), ...query })}`
     const rows: Row[] = [
       {
-        what: `analytics: counting ${daysOver} days, and the hours of today`,
+        what: `analytics: counting ${daysOver} days, and the hours of them`,
         value: `${(countedIn / 1_000).toFixed(1)} s`,
         target: 'none: in the background, once',
         detail: await sizeOf(clickhouse),

@@ -23,6 +23,9 @@ interface Project {
 const settings = `SETTINGS max_threads = 1, os_thread_priority = 19, max_execution_time = 200,
   max_memory_usage = ${2 * 1024 ** 3}, max_bytes_before_external_group_by = ${512 * 1024 ** 2}`
 
+/** Stands where there is no run, or nobody's events. */
+export const zeroUuid = '00000000-0000-0000-0000-000000000000'
+
 /** A day, or hours of one, in ascending order; hours since 1970 (UTC). All are counted in one look at the events. */
 export interface Counting extends Span {
   readonly run_id: string
@@ -60,8 +63,6 @@ function runSql(hour: string, day: number, counted: readonly Counting[], bind: B
   })
   return `${bind('Array(UUID)', runs)}[${hour} - ${bind('Int64', day * 24 - 1)}]`
 }
-/** Stands where there is no run, or nobody's events. */
-export const zeroUuid = '00000000-0000-0000-0000-000000000000'
 
 async function countEvents(
   clickhouse: ClickHouse,

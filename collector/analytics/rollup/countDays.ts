@@ -31,8 +31,8 @@ interface CountDaysOptions {
 }
 
 /**
- * Counts the days of a project that are over, and the hours of the last ones, whose events are not those that were counted last,
- * newest first. May be done again at any time, but not twice at once. `signal` ends it between two days.
+ * Counts the days of a project that are over, and the hours of the last ones, whose events are not those that were
+ * counted last, newest first. May be done again at any time, but not twice at once. `signal` ends it between two days.
  */
 export async function countDays(
   clickhouse: ClickHouse,

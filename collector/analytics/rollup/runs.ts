@@ -45,8 +45,8 @@ const daysBefore: Record<CountedThing, number> = { events: 0, sessions: 3 }
 export const daysBeforeMax = daysBefore.sessions
 
 /**
- * What a run of a day or an hour has counted, from the fingerprints of days, and of the hours of its own; empty where the day has no
- * events, or nobody has read its hours. Sessions of an hour depend on the hours of its day before it.
+ * What a run of a day or an hour has counted, from the fingerprints of days, and of the hours of its own; empty where
+ * the day has no events, or nobody has read its hours. Sessions of an hour depend on the hours of its day before it.
  */
 export function fingerprintOf(
   of: CountedThing,
@@ -64,8 +64,8 @@ export function fingerprintOf(
 }
 
 /**
- * Whether visitors may have gone since a run. Late events only add to an hour, and hours are counted often; of a day they are
- * too rare to tell them apart.
+ * Whether visitors may have gone since a run. Late events only add to an hour, and hours are counted often; of a day
+ * they are too rare to tell them apart.
  */
 export function mayHaveLostVisitors(run: Run, fingerprints: Fingerprints): boolean {
   const now = fingerprintOf(run.of, run, fingerprints)

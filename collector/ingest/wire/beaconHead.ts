@@ -40,8 +40,8 @@ const roles = new Map<string, 'told' | 'framing' | 'foreign'>([
 
 /**
  * Reads the head of a request that begins with the first of these bytes. Null unless it is a whole head of one strict
- * shape, which every parser of HTTP understands alike: a beacon with one Host, one Content-Length in digits, nothing else that
- * tells of its body or its connection (RFC 9112, 6.3 and 9.3), no field twice that means something here, none that is
+ * shape, which every parser of HTTP understands alike: a beacon with one Host, one Content-Length in digits, nothing else
+ * that tells of its body or its connection (RFC 9112, 6.3 and 9.3), no field twice that means something here, none that is
  * folded (5.2), empty, or has a space before its colon (5.1).
  */
 export function readBeaconHead(bytes: Buffer): BeaconHead | null {

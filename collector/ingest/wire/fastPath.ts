@@ -35,8 +35,8 @@ interface Answer extends Pick<WireAnswer, 'encoding'> {
 /**
  * Takes plain beacons in front of the router, whose hooks, request and reply objects cost more than all that is done
  * with a beacon; and those of the strictest shape in front of Node's parser, where it has read a connection's first
- * request (betweenRequests.ts). What is not plain (in chunks, packed, of another type, too large, with a key) goes on to the route,
- * and so does every beacon that is refused: one place answers errors. Call it once all routes are registered.
+ * request (betweenRequests.ts). What is not plain (in chunks, packed, of another type, too large, with a key) goes on
+ * to the route, and so does every beacon that is refused: one place answers errors. Call it once all routes are registered.
  */
 export function takeBeaconsInFront(app: FastifyInstance, deps: IngestDeps, trustedProxies: string[]): void {
   const { server } = app

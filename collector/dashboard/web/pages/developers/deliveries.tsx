@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Webhook } from '../../api.ts'
-import { api } from '../../api.ts'
+import { api, type Webhook } from '../../api.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { Section } from '../../parts/page.tsx'

@@ -10,6 +10,7 @@ import { meterNames, money, records } from '../usage/amounts.ts'
 import { RequestDialog } from './requestDialog.tsx'
 
 type Asked = Parameters<typeof api.listRequests>[0]
+
 /** What was asked of the API, how it ended, and what it was charged. */
 export function Requests() {
   return (

@@ -1,5 +1,4 @@
-import type { Webhook } from '../../api.ts'
-import { api } from '../../api.ts'
+import { api, type Webhook } from '../../api.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Checkbox, TextField } from '../../parts/fields.tsx'
 import { Form, type Values } from '../../parts/form.tsx'

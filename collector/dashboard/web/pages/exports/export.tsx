@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Export } from '../../api.ts'
-import { api, type ExportRun } from '../../api.ts'
+import { api, type Export, type ExportRun } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { ConfirmDialog } from '../../parts/confirmDialog.tsx'
 import { Page, Section } from '../../parts/page.tsx'

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Export, Integration } from '../../api.ts'
-import { api } from '../../api.ts'
+import { api, type Export, type Integration } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Select, TextField } from '../../parts/fields.tsx'

@@ -1,5 +1,4 @@
-import type { ExportRun } from '../../api.ts'
-import { api } from '../../api.ts'
+import { api, type ExportRun } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { Section } from '../../parts/page.tsx'
 import { PagedTable } from '../../parts/pagedTable.tsx'

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Integration } from '../../api.ts'
-import { api } from '../../api.ts'
+import { api, type Integration } from '../../api.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Select, TextField } from '../../parts/fields.tsx'
 import { Form, type Values } from '../../parts/form.tsx'

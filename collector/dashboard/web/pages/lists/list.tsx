@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { List } from '../../api.ts'
-import { api } from '../../api.ts'
+import { api, type List } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { ConfirmDialog } from '../../parts/confirmDialog.tsx'
 import { Page, Section } from '../../parts/page.tsx'

@@ -1,6 +1,5 @@
 import { useRef } from 'preact/hooks'
-import type { List } from '../../api.ts'
-import { api } from '../../api.ts'
+import { api, type List } from '../../api.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { LinesField, linesOf, Select, TextField } from '../../parts/fields.tsx'
 import { Form } from '../../parts/form.tsx'
