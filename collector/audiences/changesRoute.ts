@@ -45,6 +45,7 @@ export const changesRoute =
             ? ({ change: 'entered', after: 0 } as const)
             : cursors.read(build.buildId, query.cursor)
         const [of, other] = change === 'entered' ? [build, previous] : [previous!, build]
+        const previousId = previous?.buildId ?? null
         return {
           // Who is in only one of two builds is told by both.
           ...{ meter: meterOf(build.isPredictive || previous?.isPredictive === true), projectId },
@@ -61,23 +62,17 @@ export const changesRoute =
             )
             const members = found.slice(0, limit)
             const rows = await readRows(reader, organizationId, members)
-            const next: Place | null =
-              found.length > limit
-                ? { change, after: members.at(-1)!.key }
-                : change === 'entered' && previous
-                  ? { change: 'left', after: 0 }
-                  : null
+            const next = placeAfter(change, members, {
+              hasMore: found.length > limit,
+              hasLeft: previous !== null,
+            })
             return {
               records: members.length,
               hashes: () => members.map(({ key }) => String(key)),
               answer() {
                 reply.type('application/json; charset=utf-8')
                 return pageOf(
-                  {
-                    audience_id: audience.id,
-                    build_id: build.buildId,
-                    previous_build_id: previous?.buildId ?? null,
-                  },
+                  { audience_id: audience.id, build_id: build.buildId, previous_build_id: previousId },
                   rows.map((row) => Buffer.concat([begun[change], row.subarray(1)])),
                   next ? { next_cursor: cursors.write(build.buildId, next) } : {},
                 )
@@ -88,6 +83,16 @@ export const changesRoute =
       }),
     )
   }
+
+/** Where the next page begins: those who entered first, then those who left; null where all are told. */
+const placeAfter = (
+  change: Change,
+  members: readonly Member[],
+  { hasMore, hasLeft }: { hasMore: boolean; hasLeft: boolean },
+): Place | null => {
+  if (hasMore) return { change, after: members.at(-1)!.key }
+  return change === 'entered' && hasLeft ? { change: 'left', after: 0 } : null
+}
 
 /** How a row begins that says its change. */
 const begun: Record<Change, Buffer> = {

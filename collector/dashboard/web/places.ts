@@ -254,7 +254,3 @@ export const addressOf = (organizationId: string, place: Place): string =>
 /** The address of a page of a project. */
 export const projectAddress = (organizationId: string, projectId: string, place: Place): string =>
   `/${below(organizationId, 'projects', projectId, place.path)}`
-
-/** The project that an address is about; undefined of others. */
-export const projectOfPath = (path: string): string | undefined =>
-  /^\/[0-9a-f-]{36}\/projects\/([0-9a-f-]{36})(?:\/|$)/i.exec(path)?.[1]?.toLowerCase()
