@@ -11,7 +11,7 @@ import { measuredCore, otherCore, pin, pinningRefusal, pinService } from './core
 import { type LoadResult, load } from './load.ts'
 import type { Bench, Row } from './rows.ts'
 import { untilQuiet, withService } from './service.ts'
-import { longestStallMs, watchStalls } from './stalls.ts'
+import { longestStallMs, type Watched, watchStalls, workerOf } from './stalls.ts'
 import { interleave, median } from './stats.ts'
 
 /** A beacon with one event, durable acknowledgement ÷ floor; one process each, all cores theirs. */
@@ -79,42 +79,66 @@ async function againstFloor(bench: Bench, { what, target, events, isPinned }: Co
   )
 }
 
-/** How long acknowledgements take at half of the load that the collector can bear, and what held them up. */
+/**
+ * How long acknowledgements take at half of the load that the collector can bear, and what held them up; by turns with
+ * the floor under the same load, alone and while as many events are inserted beside it: less than that no process that
+ * shares this machine with its stores and with the load can have.
+ */
 export async function latency(bench: Bench): Promise<Row[]> {
-  return withService(async (service) => {
-    await warmUp(bench, service, [service.url], 1, false)
-    const most = await post(bench, service, service.url, 1, false)
-    await untilQuiet(service)
-    const rate = most.requestsPerSecond / 2
-    const halves: LoadResult[] = []
-    const stalls: number[] = []
-    for (let i = 0; i < bench.repeats; i++) {
-      await longestStallMs(service)
-      halves.push(await post(bench, service, service.url, 1, false, rate))
-      stalls.push(await longestStallMs(service))
-      bench.log(
-        `ack at half load: p50 ${halves.at(-1)!.p50Ms} ms, p99 ${halves.at(-1)!.p99Ms} ms, longest stall ${stalls.at(-1)} ms`,
-      )
-      await untilQuiet(service)
-    }
-    const inOrder = halves.sort((one, other) => one.p99Ms - other.p99Ms)
-    const { p50Ms, p99Ms, requestsPerSecond } = inOrder[Math.floor(inOrder.length / 2)]!
-    return [
-      {
-        what: 'ack at half load, p50 / p99',
-        value: `${p50Ms.toFixed(2)} / ${p99Ms.toFixed(2)} ms`,
-        target: 'p99 ≤ 5 ms',
-        detail: `${Math.round(requestsPerSecond)} of ${Math.round(most.requestsPerSecond)} beacons/s`,
-      },
-      {
-        what: 'longest stall of the event loop meanwhile',
-        value: `${median(stalls).toFixed(2)} ms`,
-        target: '≤ 3 ms',
-        detail: `of ${bench.seconds} s; ${stalls.map((stall) => stall.toFixed(1)).join(', ')}`,
-      },
-    ]
-  }, watchStalls)
+  return withService(
+    (service) =>
+      withFloor(async (floor) => {
+        await warmUp(bench, service, [service.url, floor.url], 1, false)
+        const most = await post(bench, service, service.url, 1, false)
+        await untilQuiet(service)
+        const rate = most.requestsPerSecond / 2
+        const measure = async (who: string, url: string, watched: Watched, eventsBeside = 0) => {
+          await longestStallMs(watched)
+          const [half] = await Promise.all([
+            post(bench, service, url, 1, false, rate),
+            eventsBeside && post(bench, service, service.url, eventsBeside, false, rate / eventsBeside),
+          ])
+          const stallMs = await longestStallMs(watched)
+          bench.log(
+            `half load, ${who}: p50 ${half.p50Ms} ms, p99 ${half.p99Ms} ms, longest stall ${stallMs} ms`,
+          )
+          await untilQuiet(service)
+          return { ...half, stallMs }
+        }
+        const collector: Half[] = []
+        const alone: Half[] = []
+        const besideInserts: Half[] = []
+        for (let i = 0; i < bench.repeats; i++) {
+          collector.push(await measure('collector', service.url, workerOf(service)))
+          alone.push(await measure('floor', floor.url, floor))
+          besideInserts.push(await measure('floor beside inserts', floor.url, floor, 50))
+        }
+        const perSecond = median(collector.map(({ requestsPerSecond }) => requestsPerSecond))
+        return [
+          {
+            what: 'ack at half load, p50 / p99',
+            value: timesOf(collector),
+            target: 'p99 ≤ 5 ms',
+            detail: `${Math.round(perSecond)} of ${Math.round(most.requestsPerSecond)} beacons/s; floor ${timesOf(alone)}, with as many events inserted beside it ${timesOf(besideInserts)}`,
+          },
+          {
+            what: 'longest stall of the event loop meanwhile',
+            value: `${stallOf(collector)} ms`,
+            target: '≤ 3 ms',
+            detail: `of ${bench.seconds} s; floor ${stallOf(alone)}, with as many events inserted beside it ${stallOf(besideInserts)}`,
+          },
+        ]
+      }, watchStalls),
+    watchStalls,
+  )
 }
+
+type Half = LoadResult & { stallMs: number }
+
+const timesOf = (halves: readonly Half[]): string =>
+  `${median(halves.map(({ p50Ms }) => p50Ms)).toFixed(2)} / ${median(halves.map(({ p99Ms }) => p99Ms)).toFixed(2)} ms`
+
+const stallOf = (halves: readonly Half[]): string => median(halves.map(({ stallMs }) => stallMs)).toFixed(1)
 
 /** Both sides run hot code before either is measured. */
 async function warmUp(bench: Bench, service: Service, urls: string[], events: number, isPinned: boolean) {
@@ -148,9 +172,13 @@ const post = (
   })
 
 /** Runs the floor, one process, for as long as `use` does. */
-async function withFloor<T>(use: (floor: { url: string; pid: number }) => Promise<T>): Promise<T> {
+async function withFloor<T>(
+  use: (floor: { url: string; pid: number }) => Promise<T>,
+  env: Record<string, string> = {},
+): Promise<T> {
   const child = spawn(process.execPath, [join(packageRoot, 'dist/bench/floor.js')], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
   })
   const exited = once(child, 'exit')
   try {

@@ -8,17 +8,25 @@ import { type Service, waitFor } from '../harness/service.ts'
 
 const stallsFile = join(tmpdir(), `footfall-bench-stalls-${process.pid}`)
 
-/** What the environment of a service has to say so that its one worker can be asked. */
+/** What the environment of a service, or of the floor, has to say so that its one worker, or it, can be asked. */
 export const watchStalls = {
   NODE_OPTIONS: `--import=${pathToFileURL(join(packageRoot, 'test/bench/watchStalls.mjs')).href}`,
   BENCH_STALLS: stallsFile,
 }
 
-/** How long the event loop of a service's worker stood still at most, milliseconds, since it was last asked. */
-export async function longestStallMs({ process: { pid } }: Service): Promise<number> {
+/** A process whose event loop is watched. */
+export interface Watched {
+  pid: number
+}
+
+/** The one that takes a service's beacons. */
+export const workerOf = ({ process: { pid } }: Service): Watched => findWorkers(pid!)[0]!
+
+/** How long the event loop of a process stood still at most, milliseconds, since it was last asked. */
+export async function longestStallMs({ pid }: Watched): Promise<number> {
   rmSync(stallsFile, { force: true })
-  for (const worker of findWorkers(pid!)) process.kill(worker.pid, 'SIGUSR2')
-  const text = await waitFor('what the worker tells', () => readText(stallsFile))
+  process.kill(pid, 'SIGUSR2')
+  const text = await waitFor('what the process tells', () => readText(stallsFile))
   rmSync(stallsFile)
   return Number(text)
 }
