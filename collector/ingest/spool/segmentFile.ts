@@ -1,5 +1,5 @@
-import { close, constants, fsync, ftruncate, open, rename, unlink, write } from 'node:fs'
-import { dirname } from 'node:path'
+import { close, constants, fsync, ftruncate, open, readdir, rename, stat, unlink, write } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { inState } from './recover.ts'
 
@@ -12,6 +12,8 @@ const files = {
   close: promisify(close),
   rename: promisify(rename),
   unlink: promisify(unlink),
+  readdir: promisify(readdir),
+  stat: promisify(stat),
 }
 
 /** A file that a spool writes. */
@@ -92,4 +94,24 @@ export async function closeSegment(file: SegmentFile): Promise<void> {
 async function syncDirectoryOf(path: string): Promise<void> {
   const fd = await files.open(dirname(path), 'r')
   await files.syncAll(fd).finally(() => files.close(fd))
+}
+
+/** The sealed segments of a directory that are not shipped yet, in no order. */
+export async function sealedIn(directory: string): Promise<string[]> {
+  const names = await files.readdir(directory)
+  return names.filter((name) => name.endsWith('.seg')).map((name) => join(directory, name))
+}
+
+/** Bytes of the sealed segments of a directory. */
+export async function sealedBytesIn(directory: string): Promise<number> {
+  const sizes = await Promise.all(
+    // One may be shipped meanwhile.
+    (await sealedIn(directory)).map((path) =>
+      files.stat(path).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
 }

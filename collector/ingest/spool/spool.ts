@@ -1,12 +1,15 @@
-import { statSync, truncateSync } from 'node:fs'
+import { truncateSync } from 'node:fs'
 import { join } from 'node:path'
+import { repeat } from '../../platform/jobs/repeat.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import { FrameEncoder } from './frame.ts'
-import { sealLeftover, segmentsIn } from './recover.ts'
+import { sealLeftover } from './recover.ts'
 import {
   closeSegment,
   createSegment,
   type SegmentFile,
+  sealedBytesIn,
+  sealedIn,
   sealSegment,
   takeSpare,
   writeDurably,
@@ -65,9 +68,13 @@ export class Spool {
   /** Files that are being sealed, or that the disk would not let us seal: tried again until it does. */
   #unsealed: OpenSegment[] = []
   #sealing: Promise<void> = Promise.resolve()
-  #sealedBytes: number
+  #sealedBytes = 0
+  /** How many were. */
+  #seals = 0
   #sealTimer: NodeJS.Timeout | null = null
-  readonly #measureTimer: NodeJS.Timeout
+  /** The open segment is old enough, and a commit to it is under way. */
+  #isDue = false
+  readonly #measuring: { stop(): Promise<void> }
   #isClosed = false
   /** When the disk last refused. */
   #refusedAt = 0
@@ -80,12 +87,12 @@ export class Spool {
     this.#options = options
     this.#spares = new Spares(join(options.directory, this.spoolId), options.segmentBytesMax)
     this.#receivedAt = options.receivedFrom ?? 0
-    this.#sealedBytes = bytesWaitingIn(options.directory)
     // Segments leave the directory without our doing: another process ships them.
-    this.#measureTimer = setInterval(() => {
-      if (this.#sealedBytes > 0) this.#sealedBytes = bytesWaitingIn(options.directory)
-    }, measureMs)
-    this.#measureTimer.unref()
+    this.#measuring = repeat(
+      measureMs,
+      () => this.#measure(),
+      () => {},
+    )
   }
 
   /** Bytes on disk that ClickHouse does not have yet; at most a second old. */
@@ -141,7 +148,7 @@ export class Spool {
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#committing
-    clearInterval(this.#measureTimer)
+    await this.#measuring.stop()
     if (this.#sealTimer) clearTimeout(this.#sealTimer)
     await Promise.all([this.#seal(), this.#spares.close()])
   }
@@ -192,7 +199,8 @@ export class Spool {
     open.bytes += record.length
     this.#spares.noteCommit(open.bytes)
     const isFull = open.bytes >= this.#options.segmentBytesMax
-    if (isFull || (this.#spares.isReady && open.bytes + record.length > open.file.room)) void this.#seal()
+    const isOut = this.#spares.isReady && open.bytes + record.length > open.file.room
+    if (isFull || isOut || this.#isDue) void this.#seal()
     else this.#sealIn(this.#options.sealAfterMs)
   }
 
@@ -204,23 +212,27 @@ export class Spool {
     return { file, bytes: 0, receivedAt }
   }
 
-  #sealWhenDue(): void {
+  async #sealWhenDue(): Promise<void> {
     const { directory, sealAfterMs } = this.#options
     this.#sealTimer = null
-    // A commit under way still writes to the open segment.
-    if (this.#committing) this.#sealIn(2)
-    else if (segmentsIn(directory, 'seg').length > 0) this.#sealIn(sealAfterMs)
+    const isBehind = await sealedIn(directory).then(
+      (waiting) => waiting.length > 0,
+      () => false,
+    )
+    if (isBehind) this.#sealIn(sealAfterMs)
+    else if (this.#committing && this.#open) this.#isDue = true
     else void this.#seal()
   }
 
   #sealIn(ms: number): void {
-    this.#sealTimer ??= setTimeout(() => this.#sealWhenDue(), ms)
+    this.#sealTimer ??= setTimeout(() => void this.#sealWhenDue(), ms)
   }
 
   /** Gives the open segment to whoever ships, and with it those that could not be given before; in their order. */
   #seal(): Promise<void> {
     if (this.#open) this.#unsealed.push(this.#open)
     this.#open = null
+    this.#isDue = false
     this.#sealing = this.#sealing.then(() => this.#sealAll())
     return this.#sealing
   }
@@ -234,11 +246,19 @@ export class Spool {
         this.#unsealed.splice(this.#unsealed.indexOf(segment), 1)
         if (sealed === null) continue
         this.#sealedBytes += segment.bytes
+        this.#seals++
         this.#options.onSealed(sealed)
       } catch {
         if (!this.#isClosed) this.#sealIn(this.#options.sealAfterMs)
       }
     }
+  }
+
+  async #measure(): Promise<void> {
+    const seals = this.#seals
+    const bytes = await sealedBytesIn(this.#options.directory)
+    // One that was sealed meanwhile may not be among them.
+    if (seals === this.#seals) this.#sealedBytes = bytes
   }
 
   /** Leaves a segment that a write failed on: it is cut to what was committed, and the next begins. */
@@ -268,10 +288,3 @@ const measureMs = 1_000
 
 /** How long one refusal of the disk counts, when nothing is written meanwhile. */
 const troubleMs = 2_000
-
-function bytesWaitingIn(directory: string): number {
-  return segmentsIn(directory, 'seg').reduce(
-    (sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0),
-    0,
-  )
-}
