@@ -16,6 +16,8 @@ const formulaStart = '^[=+@＝＋－＠\\\\-\\\\t\\\\r\\\\n]'
 
 /** SQL of a field's value that no spreadsheet runs: texts that look like a formula get an apostrophe in front. */
 export const escapedFormula = (field: Field, sql: string): string =>
-  field.dataType === 'Utf8' && !isUuidField(field)
-    ? `if(match(${sql}, '${formulaStart}'), concat('\\'', ${sql}), ${sql})`
-    : sql
+  field.dataType === 'Utf8' && !isUuidField(field) ? escapedText(sql) : sql
+
+/** The same of any text. */
+export const escapedText = (sql: string): string =>
+  `if(match(${sql}, '${formulaStart}'), concat('\\'', ${sql}), ${sql})`

@@ -1,9 +1,10 @@
 import { type Field, hemNumber, isProfileField } from '../../schemas/fields.ts'
 import { profileMembers, profileValues, withPerson } from '../people/identity/profileSql.ts'
+import { profileTexts } from '../people/identity/profileTexts.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import { type Bind, bindings } from './bind.ts'
 import { type Column, selectList } from './columns.ts'
-import { escapedFormula } from './csvFormulas.ts'
+import { escapedFormula, escapedText } from './csvFormulas.ts'
 import type { RowKey } from './cursor.ts'
 import { eventsPlace, eventsSource } from './eventsSource.ts'
 import {
@@ -19,30 +20,13 @@ import {
   timeOf,
 } from './order.ts'
 import { projectsBound } from './projectsBound.ts'
+import { nextColumn, type RowForm, runsOf } from './rowForm.ts'
 import type { EventsPlan } from './selection.ts'
 import { hasSessionColumns, isAboutSessions, withSessionsOf } from './sessions.ts'
 import { typedValues, type ValueSql } from './typedValues.ts'
 import { conditions } from './where.ts'
 
-/** The name of the extra first column of rows that lead with the next page's key. No field is called so. */
-export const nextColumn = '_next'
-
-/** What rows have besides their events' own columns. */
-export interface RowForm {
-  /**
-   * Each row begins with the column `_next`: the key of the last row of all, as `(milliseconds,'event_id')`. It is the
-   * same in every row, so it is known when the first bytes arrive, and costs about a fifth more.
-   */
-  readonly leadsWithNext: boolean
-  /** Profiles come as the ready members that end a row's JSON object, which must be all of the tier's. */
-  readonly hasMembers: boolean
-  /** Texts that a spreadsheet would run have an apostrophe in front; not together with hasMembers. */
-  readonly escapesFormulas?: boolean
-  /** Columns are typed, as typedValues has them; not together with hasMembers. */
-  readonly isTyped?: boolean
-}
-
-const plainRows: RowForm = { leadsWithNext: false, hasMembers: false }
+const plainRows: RowForm = { leadsWithNext: false, profiles: 'columns' }
 
 /** True when the rows of a plan show their own place, so that a cursor can be read from any of them. */
 export const rowsShowTheirKey = ({ columns, order }: EventsPlan): boolean =>
@@ -84,24 +68,46 @@ export function withProfilesOf(
   page: (inside: readonly Column[]) => string,
   { order, typed }: { order: Order; typed?: ValueSql },
 ): string {
-  const { leadsWithNext, hasMembers } = form
+  const { leadsWithNext } = form
   const shown: ValueSql = typed ?? (form.escapesFormulas ? escapedFormula : (_field, sql) => sql)
   const ofEvent = columns.filter((field) => !isProfileField(field)).map(({ name }) => name)
   const ofProfile = columns.filter(isProfileField)
   const inside = [...new Set([...ofEvent, ...keyColumns(order)])].map(bare)
   if (ofProfile.length > 0) inside.push({ name: '_hem_number', sql: hemNumber })
-  const values = profileValues(ofProfile)
-  const declared = [withPerson, ...(hasMembers ? [] : [values.declared])].join(', ')
-  return `${ofProfile.length === 0 ? '' : `WITH ${declared}\n`}SELECT ${[
+  const { declared, selected } = withProfile(columns, ofProfile, form, shown)
+  return `${ofProfile.length === 0 ? '' : `WITH ${[withPerson, ...declared].join(', ')}\n`}SELECT ${[
     ...(leadsWithNext ? [`${lastKey(order)} AS ${nextColumn}`] : []),
-    ...(hasMembers
-      ? [...ofEvent, ...profileMembers(ofProfile)]
-      : columns.map((field) => column(field, values.sqlOf, shown))),
+    ...selected,
   ].join(', ')}
 FROM (
 ${page(inside)}
 )${typed ? ' AS page' : ''}
 ${typed ? orderBy(order, 'page') : orderBy(order)}`
+}
+
+/** What is selected of rows that have _person, and what stands in WITH for it. */
+function withProfile(
+  columns: readonly Field[],
+  ofProfile: readonly Field[],
+  { profiles, escapesFormulas }: RowForm,
+  shown: ValueSql,
+): { declared: readonly string[]; selected: readonly string[] } {
+  const ofEvent = (field: Field) => column(field, ({ name }) => name, shown)
+  if (profiles === 'columns') {
+    const { declared, sqlOf } = profileValues(ofProfile)
+    return { declared: [declared], selected: columns.map((field) => column(field, sqlOf, shown)) }
+  }
+  if (profiles === 'members') {
+    const others = columns.filter((field) => !isProfileField(field))
+    return { declared: [], selected: [...others.map(ofEvent), ...profileMembers(ofProfile)] }
+  }
+  const { declared, sqlOf } = profileTexts(ofProfile, profiles, escapesFormulas ? escapedText : undefined)
+  return {
+    declared: [declared],
+    selected: runsOf(columns).map((piece) =>
+      'length' in piece ? `${sqlOf(piece.from, piece.length)} AS ${piece.name}` : ofEvent(piece),
+    ),
+  }
 }
 
 function column(field: Field, sqlOf: (field: Field) => string, shown: ValueSql): string {

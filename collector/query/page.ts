@@ -1,14 +1,11 @@
 import type { Readable } from 'node:stream'
-import { isProfileField } from '../../schemas/fields.ts'
 import { type Format, isTable, type TableFormat } from '../http/negotiateFormat.ts'
 import { startingWith } from '../http/streaming.ts'
-import { memberColumns } from '../people/identity/profileSql.ts'
-import type { NamedFormat, OutputFormat, ResultStream } from '../platform/clickhouse/client.ts'
+import type { ResultStream } from '../platform/clickhouse/client.ts'
 import type { RowKey } from './cursor.ts'
-import { nextColumn, type RowForm } from './eventsQuery.ts'
 import type { Order } from './order.ts'
+import { nextColumn } from './rowForm.ts'
 import { joinRows, type Rows } from './rows.ts'
-import type { EventsPlan } from './selection.ts'
 import { tableRows } from './tableRows.ts'
 
 /** A page of events on its way from ClickHouse: the rows are bytes that nothing here parses. */
@@ -27,14 +24,6 @@ type LineFormat = Exclude<Format, TableFormat>
 
 const joints: Record<LineFormat, string> = { json: ',', ndjson: '\n', csv: '\n' }
 
-/** How rows of a plan leave ClickHouse for an answer of a format. */
-export const rowForm = (plan: Columns, format: Format, leadsWithNext: boolean): RowForm => ({
-  leadsWithNext,
-  hasMembers: comesAsMembers(plan, format),
-  escapesFormulas: format === 'csv' && plan.escapesFormulas === true,
-  isTyped: isTable(format),
-})
-
 /** The first `limit` rows of what ClickHouse answered in the form of outputOf. */
 export async function pageOf(
   { body, rows }: ResultStream,
@@ -52,35 +41,6 @@ export async function pageOf(
   return leadsWithNext
     ? carryingPage(body, records, hasMore, format)
     : plainPage(body, records, hasMore, format, order)
-}
-
-/** Whether profiles leave ClickHouse as ready JSON: where all of a tier is wanted, as JSON. */
-const comesAsMembers = ({ columns, hasAllColumns }: Columns, format: Format): boolean =>
-  (format === 'json' || format === 'ndjson') && hasAllColumns && columns.some(isProfileField)
-
-type Columns = Pick<EventsPlan, 'columns' | 'hasAllColumns' | 'escapesFormulas'>
-
-const namedFormats = {
-  ...{ json: 'JSONEachRow', ndjson: 'JSONEachRow', csv: 'CSVWithNames' },
-  ...{ arrow: 'ArrowStream', parquet: 'Parquet' },
-} as const satisfies Record<Format, NamedFormat>
-
-/** How ClickHouse writes rows of this form. */
-export function outputOf(
-  { columns }: Pick<Columns, 'columns'>,
-  format: Format,
-  { leadsWithNext, hasMembers }: RowForm,
-): OutputFormat {
-  const as = namedFormats[format]
-  if (!hasMembers || as !== 'JSONEachRow') return as
-  const names = columns.filter((field) => !isProfileField(field)).map(({ name }) => name)
-  const members = [...(leadsWithNext ? [nextColumn] : []), ...names].map(
-    (name) => `"${name}":\${${name}:JSON}`,
-  )
-  return {
-    row: `{${members.join(',')}${memberColumns.map((name) => `\${${name}:Raw}`).join('')}}`,
-    as,
-  }
 }
 
 /** JSONEachRow escapes newlines, so each one ends a row. */
@@ -132,14 +92,14 @@ async function carryingPage(
     const { value, done } = await chunks.next()
     if (done) throw new Error('The answer of ClickHouse ended before its first row')
     head = Buffer.concat([head, value])
-    lead = findLead(head, isCsv)
+    lead = findLead(head)
   }
 
   const opening = isCsv ? '' : '{'
   const rows = joinRows(
     startingWith(head.subarray(lead.end), chunks),
     {
-      separator: Buffer.concat([Buffer.from('\n'), head.subarray(lead.start, lead.end)]),
+      separator: Buffer.concat([Buffer.from('\n'), head.subarray(0, lead.end)]),
       joint: Buffer.from(joints[format] + opening),
       rows: records,
     },
@@ -155,22 +115,18 @@ async function carryingPage(
 }
 
 interface Lead {
-  start: number
   end: number
   next: RowKey
 }
 
 const leadPattern = new RegExp(`^(?:\\{"${nextColumn}":)?"\\((-?\\d+),'([0-9a-f-]{36})'\\)",`)
 
-/** Finds the first row's lead; undefined while too few bytes are there. CSV has a line of names before it. */
-function findLead(head: Buffer, isCsv: boolean): Lead | undefined {
-  const start = isCsv ? head.indexOf('\n') + 1 : 0
-  if (isCsv && start === 0) return undefined
-  const parts = leadPattern.exec(head.toString('latin1', start, start + 128))
+/** Finds the first row's lead; undefined while too few bytes are there. */
+function findLead(head: Buffer): Lead | undefined {
+  const parts = leadPattern.exec(head.toString('latin1', 0, 128))
   if (!parts) return undefined
   return {
-    start,
-    end: start + parts[0].length,
+    end: parts[0].length,
     next: { millis: Number(parts[1]), eventId: parts[2]! },
   }
 }

@@ -6,9 +6,10 @@ import type { Query } from '../platform/clickhouse/client.ts'
 import type { RowKey } from './cursor.ts'
 import { eventsQuery, rowsShowTheirKey } from './eventsQuery.ts'
 import { keyColumns } from './order.ts'
-import { outputOf, type Page, pageOf, rowForm } from './page.ts'
+import { type Page, pageOf } from './page.ts'
 import { nameProjects } from './projects.ts'
 import { recordKey } from './recordHashes.ts'
+import { outputOf, rowForm } from './rowForm.ts'
 import type { EventsPlan } from './selection.ts'
 
 /** A page of events, and what asks for the keys of its rows. */

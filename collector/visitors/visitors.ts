@@ -1,9 +1,10 @@
 import type { Reader } from '../access/reader.ts'
 import type { Format } from '../http/negotiateFormat.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
-import { outputOf, type Page, pageOf, rowForm } from '../query/page.ts'
+import { type Page, pageOf } from '../query/page.ts'
 import { nameProjects } from '../query/projects.ts'
 import { recordKey } from '../query/recordHashes.ts'
+import { outputOf, rowForm } from '../query/rowForm.ts'
 import { findDamagedRanges, hasBrokenParts, lossOf } from './damagedRanges.ts'
 import type { VisitorsPlan } from './plan.ts'
 import { visitorsQuery } from './visitorsQuery.ts'
@@ -29,7 +30,7 @@ export async function readVisitors(reader: Reader, unnamed: VisitorsPlan, format
     const page = await pageOf(stream, { limit: plan.limit, order: 'desc' }, format, form.leadsWithNext)
     const columns = { columns: recordKey, hasAllColumns: false }
     const keysQuery = () =>
-      visitorsQuery({ ...readable, ...columns }, { leadsWithNext: false, hasMembers: false })
+      visitorsQuery({ ...readable, ...columns }, { leadsWithNext: false, profiles: 'columns' })
     return { ...page, keysQuery }
   }
   try {
@@ -42,7 +43,7 @@ export async function readVisitors(reader: Reader, unnamed: VisitorsPlan, format
       return { ...(await read({ ...plan, skipsLostShards: true })), hasPartialData: true }
     // Ready members need the same of the stores as single values do, and a fraction of the time.
     const gaps = await findDamagedRanges(plan.window, (window) =>
-      isReadable(reader, visitorsQuery({ ...plan, window }, { leadsWithNext: false, hasMembers: true })),
+      isReadable(reader, visitorsQuery({ ...plan, window }, { leadsWithNext: false, profiles: 'members' })),
     )
     return { ...(await read({ ...plan, gaps })), hasPartialData: true }
   }

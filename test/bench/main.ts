@@ -8,6 +8,7 @@ import { cursor } from './cursor.ts'
 import { dashboard } from './dashboard.ts'
 import { delivery } from './delivery.ts'
 import { exports } from './exports.ts'
+import { formsOfPages } from './forms.ts'
 import { identity } from './identity.ts'
 import { ack, ackPinned, batch, latency } from './ingest.ts'
 import { intent } from './intent.ts'
@@ -40,6 +41,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   tiers,
   identity,
   visitors,
+  forms: formsOfPages,
   organization,
   cursor,
   lookup,

@@ -1,7 +1,6 @@
-import { outputOf } from '../../collector/query/page.ts'
+import { outputOf, rowForm } from '../../collector/query/rowForm.ts'
 import { readVisitorsRequest, VisitorsQuery, type VisitorTier } from '../../collector/visitors/plan.ts'
 import { visitorsQuery } from '../../collector/visitors/visitorsQuery.ts'
-import { isProfileField } from '../../schemas/fields.ts'
 import { serviceRssMiB } from '../chaos/processes.ts'
 import { checkedQuery } from '../harness/checkedQuery.ts'
 import type { Service } from '../harness/service.ts'
@@ -59,7 +58,7 @@ async function measure(
   }
   const { plan } = readVisitorsRequest({ query: checkedQuery(VisitorsQuery, query), headers: {} }, tier)
   const scope = { organizationId: organization_id, projectId: project_id, pixelId: null, campaignId: null }
-  const form = { leadsWithNext: false, hasMembers: plan.columns.some(isProfileField) }
+  const form = rowForm(plan, 'json', false)
   const request = await record(url, database, (clickhouse) =>
     clickhouse.stream(visitorsQuery({ ...plan, scope }, form), outputOf(plan, 'json', form)),
   )

@@ -10,11 +10,11 @@ import { countsAnswer, indexOf, readCounts } from '../../query/counts.ts'
 import { requireFree } from '../../query/countsPlan.ts'
 import type { ReadDeps } from '../../query/deps.ts'
 import { eventsQuery } from '../../query/eventsQuery.ts'
-import { outputOf, rowForm } from '../../query/page.ts'
 import type { Asked } from '../../query/plan.ts'
 import { nameProjects } from '../../query/projects.ts'
 import { pageKeysQuery } from '../../query/readPage.ts'
 import { readRecordHashes } from '../../query/recordHashes.ts'
+import { outputOf, rowForm } from '../../query/rowForm.ts'
 import type { EventsPlan, Selection } from '../../query/selection.ts'
 import { type LegacyEventsQuery, type LegacyVersion, readLegacyEvents, readNarrowestScope } from './legacy.ts'
 import { decidingFields, meterOf, returnedFields } from './meter.ts'
@@ -149,7 +149,7 @@ async function readRows(reader: Reader, plan: EventsPlan): Promise<Record<string
     eventsQuery(plan, form),
     outputOf(plan, 'json', form),
   )
-  if (!form.hasMembers) return rows
+  if (form.profiles !== 'members') return rows
   // Nobody's rows come without the fields of a person.
   const ofProfile = plan.columns.filter(isProfileField)
   const nothing = Object.fromEntries(ofProfile.map(({ name }) => [name, null]))

@@ -1,8 +1,8 @@
+import { type Field, hem, isProfileField } from '../../../schemas/fields.ts'
 import type { Reader } from '../../access/reader.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { partsOf, shardOfPixel } from '../../platform/clickhouse/cluster.ts'
 import { eventsQuery } from '../../query/eventsQuery.ts'
-import { rowForm } from '../../query/page.ts'
 import { nameProjects } from '../../query/projects.ts'
 import type { EventsPlan } from '../../query/selection.ts'
 
@@ -18,9 +18,8 @@ export interface ScanEstimate {
 
 /** Asks ClickHouse what it would read for a page of events, from its index alone: of several shards each for its own. */
 export async function estimateScan(reader: Reader, plan: EventsPlan): Promise<ScanEstimate> {
-  // Ready members are read from the same columns of events as single fields of profiles are.
   const named = await nameProjects(reader, plan)
-  const query = eventsQuery({ ...named, isForEstimate: true }, rowForm(plan, 'json', false))
+  const query = eventsQuery({ ...named, columns: columnsOfEvents(plan), isForEstimate: true })
   const scans = await Promise.all(
     (await partsAsked(reader, query)).map(({ shard, table }) =>
       scansOf(reader.through(shard), { ...query, params: { ...query.params, events: table } }),
@@ -28,6 +27,12 @@ export async function estimateScan(reader: Reader, plan: EventsPlan): Promise<Sc
   )
   const sum = (member: keyof ScanEstimate) => scans.flat().reduce((all, scan) => all + scan[member], 0)
   return { rows: sum('rows'), bytes: Math.round(sum('bytes')), parts: sum('parts'), marks: sum('marks') }
+}
+
+/** Of profiles the events' tables tell no more than whose each event is, and all their fields are long to analyse. */
+function columnsOfEvents({ columns }: EventsPlan): readonly Field[] {
+  const ofEvents = columns.filter((field) => !isProfileField(field))
+  return ofEvents.length === columns.length ? columns : [...new Set([...ofEvents, hem])]
 }
 
 /** A page of one pixel is read on its shard alone. */
@@ -66,13 +71,10 @@ interface PlanNode {
   Plans?: PlanNode[]
 }
 
-/** Without these a plan shows the columns that decide which rows are read, and not those that are read later. */
-const wholeRows = 'query_plan_optimize_lazy_materialization = 0, optimize_move_to_prewhere = 0'
-
-/** Which columns of each table a query reads. */
+/** Which columns of each table a query reads: all at once, as long as nothing is optimized. */
 async function readingsOf(reader: Reader, { sql, params }: Query): Promise<Map<string, Set<string>>> {
   const lines = await reader.rows<{ explain: string }>({
-    sql: `EXPLAIN json = 1, header = 1, description = 1 ${sql}\nSETTINGS ${wholeRows}`,
+    sql: `EXPLAIN json = 1, header = 1, description = 1, optimize = 0 ${sql}`,
     params,
   })
   const [{ Plan }] = JSON.parse(lines.map(({ explain }) => explain).join('\n')) as [{ Plan: PlanNode }]

@@ -102,18 +102,15 @@ const jsonTypes = {
 /**
  * How some fields of a profile are read for rows that have _person: `declared` is _values, which stands in WITH, and
  * `sqlOf` one of these fields. A few are a tuple. Of many the tuple's type, which has all their names, would be gone
- * over for each of them, half a second for a hundred before any row is read: so these are a map of JSON values.
+ * over for each of them, half a second for a hundred before any row is read: so these are a map of JSON values, where
+ * they have to be columns at all (profileTexts.ts).
  */
 export function profileValues(fields: readonly Field[]): {
   declared: string
   sqlOf: (field: Field) => string
 } {
-  const parts = [
-    ...(fields.some(isPteField) ? ['_person.2'] : []),
-    ...(fields.every(isPteField) ? [] : ['_person.3']),
-  ]
-  const json = `if(_person.1 = _hem_number, concat('{', substring(${parts.join(' || ')}, 2), '}'), '{}')`
-  if (fields.length > tupleFieldsMax) {
+  const json = profileJson(fields)
+  if (!isFew(fields)) {
     return {
       declared: `CAST(JSONExtractKeysAndValuesRaw(${json}), 'Map(String, String)') AS _values`,
       sqlOf: (field) => `JSONExtract(_values['${field.name}'], '${nullableType(field)}')`,
@@ -127,7 +124,19 @@ export function profileValues(fields: readonly Field[]): {
   }
 }
 
+/** True where so many fields are read as a tuple: past it each costs the query's analysis more than all its values. */
+export const isFew = (fields: readonly Field[]): boolean => fields.length <= tupleFieldsMax
+
 const tupleFieldsMax = 12
+
+/** SQL of the JSON object that has these fields of _person; an empty one of whom nobody knows. */
+export function profileJson(fields: readonly Field[]): string {
+  const parts = [
+    ...(fields.some(isPteField) ? ['_person.2'] : []),
+    ...(fields.every(isPteField) ? [] : ['_person.3']),
+  ]
+  return `if(_person.1 = _hem_number, concat('{', substring(${parts.join(' || ')}, 2), '}'), '{}')`
+}
 
 const nullableType = ({ dataType }: Field): string => `Nullable(${jsonTypes[dataType]})`
 

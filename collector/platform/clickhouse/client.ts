@@ -21,7 +21,7 @@ export interface ListQuery extends Query {
  * `${column:Raw}` in it.
  */
 export type OutputFormat = NamedFormat | { readonly row: string; readonly as?: 'JSONEachRow' | 'JSONArray' }
-export type NamedFormat = 'JSONEachRow' | 'JSONArray' | 'CSVWithNames' | 'Parquet' | 'ArrowStream'
+export type NamedFormat = 'JSONEachRow' | 'JSONArray' | 'CSV' | 'CSVWithNames' | 'Parquet' | 'ArrowStream'
 
 /** A finished answer: ClickHouse had the whole of it before the first byte came. */
 export interface ResultStream {

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { parse } from 'csv-parse/sync'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Graph, profileAt } from '../../../collector/people/generate/index.ts'
 import {
@@ -258,3 +260,70 @@ test('every field of the table can be selected and filtered at the full profile'
     expect(await found(`${name}:ne:${value}`), name).not.toContain(adas.event_id)
   }
 }, 300_000)
+
+describe('many fields of profiles as text', () => {
+  const nasty = {
+    first_name: 'a "quoted", \\ text\nof two lines\tand é 😀 NULL \\N \u2028',
+    last_name: '=1+1',
+    job_title: '"',
+    interests: '\t@tab, "formula"',
+    full_name: 'null',
+  }
+  const eve: Row = { ...profileAt(graph, 2), ...nasty, hem: 'e'.repeat(64) }
+  const eves = eventOf(now, 9_000, { cookie_id: randomUUID(), page_url: 'https://shop.example/?q="a,b"' })
+  const window = { end_ms: String(now - 8_999), start_ms: String(now - 9_000) }
+  /** Out of order, with fields of the event in between. */
+  const names = profileFields.map(({ name }) => name)
+  const shuffled = [...names.slice(40).reverse(), 'page_url', ...names.slice(1, 30), 'event_id']
+  const textOf = (value: unknown) => (value === null ? '' : String(value))
+  const read = async (query: Record<string, string>, accept: string) =>
+    (await events.get(`events/${full}`, { ...window, ...query }, { accept })).body
+
+  beforeAll(async () => {
+    await events.insert([eves])
+    await events.know({ links: [linkOf(eves.cookie_id, String(eve.hem))], profiles: [eve] })
+  })
+
+  test('are what they are by few, whatever stands in them, in JSON and CSV', async () => {
+    const expected = Object.fromEntries(
+      shuffled.map((name) => [name, ({ ...eve, ...eves } as Row)[name] ?? null]),
+    )
+    const query = { select: shuffled.join(',') }
+    const { rows } = JSON.parse(await read(query, 'application/json')) as { rows: Row[] }
+    expect(rows.map((row) => Object.entries(row))).toEqual([Object.entries(expected)])
+    expect(JSON.parse(await read(query, 'application/x-ndjson'))).toEqual(expected)
+    expect(parse(await read(query, 'text/csv'))).toEqual([shuffled, Object.values(expected).map(textOf)])
+  })
+
+  test('escape formulas where that is asked for, of some fields and of all', async () => {
+    const escaped = (value: unknown) =>
+      typeof value === 'string' && /^[=+\-@\t\r\n]/.test(value) ? `'${value}` : textOf(value)
+    for (const some of [shuffled, namesAt(full)]) {
+      const [row] = (await page(full, { ...window, select: some.join(',') })).rows
+      const query = { select: some.join(','), csv_formulas: 'escape' }
+      expect(parse(await read(query, 'text/csv'))[1]).toEqual(some.map((name) => escaped(row![name])))
+    }
+    const whole = parse(await read({ csv_formulas: 'escape' }, 'text/csv'))[1] as string[]
+    expect(whole).toContain(`'${nasty.interests}`)
+  })
+
+  test('stand in their columns though a profile was written before there was a field', async () => {
+    const { hem, pte_person_id, ...others }: Row = { ...eve, hem: 'f'.repeat(64) }
+    const older = eventOf(now, 9_500, { cookie_id: randomUUID() })
+    await events.insert([older])
+    const members = Object.entries(others).map(
+      ([name, value]) => `,${JSON.stringify({ [name]: value }).slice(1, -1)}`,
+    )
+    const row = {
+      ...{ hem_key: '18446744073709551615', hem_number: String(BigInt(`0x${hem}`)), pte: '' },
+      ...{ profile: members.join(''), updated_at: new Date(now).toISOString() },
+    }
+    const line = Readable.from([JSON.stringify(row)], { objectMode: false })
+    await events.clickhouse.live.insertLines('profile_rows', line, randomUUID())
+    await events.know({ links: [linkOf(older.cookie_id, String(hem))] })
+    const of = { start_ms: String(now - 9_500), end_ms: String(now - 9_499) }
+    const [head, cells] = parse(await read(of, 'text/csv')) as [string[], string[]]
+    const told = Object.fromEntries(head.map((name, at) => [name, cells[at]]))
+    expect(told).toMatchObject({ hem, pte_person_id: '', first_name: nasty.first_name, full_name: 'null' })
+  })
+})

@@ -158,7 +158,7 @@ LIMIT {p5:UInt32}`,
 
   test('can carry the place of its last row in front of every row', () => {
     expect(
-      eventsQuery(eventsPlan({ select: 'page_url' }), { leadsWithNext: true, hasMembers: false }).sql,
+      eventsQuery(eventsPlan({ select: 'page_url' }), { leadsWithNext: true, profiles: 'columns' }).sql,
     ).toBe(
       `SELECT toString(min((ts_millis, event_id)) OVER ()) AS _next, page_url
 FROM (
@@ -305,7 +305,7 @@ ORDER BY ts_millis DESC, event_id DESC`,
   })
 
   test('come as ready JSON where all of their tier is wanted', () => {
-    const { sql } = eventsQuery(plan({}, 'resolution_hem_pte'), { leadsWithNext: false, hasMembers: true })
+    const { sql } = eventsQuery(plan({}, 'resolution_hem_pte'), { leadsWithNext: false, profiles: 'members' })
     const pte = fieldsAt('resolution_hem_pte').filter(isProfileField)
     const nulls = pte.map(({ name }) => `,"${name}":null`).join('')
     expect(sql.split('\nFROM (')[0]).toBe(`${person}

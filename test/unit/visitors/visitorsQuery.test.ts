@@ -17,7 +17,7 @@ function queryOf(query: Record<string, string>, more = {}) {
     tier,
   )
   const scope = { organizationId, projectId, pixelId: asked.pixelId ?? null, campaignId: null }
-  return visitorsQuery({ ...plan, scope, ...more }, { leadsWithNext: false, hasMembers: false })
+  return visitorsQuery({ ...plan, scope, ...more }, { leadsWithNext: false, profiles: 'columns' })
 }
 
 test('visitors are found on narrow columns, and only their events are read', () => {
