@@ -31,16 +31,15 @@ export const unmarkLongIntegers = (json: string): string =>
     ? json.replace(markedNumber, (_, digits: string) => (fits64Bits(digits) ? digits : `"${digits}"`))
     : json
 
-/**
- * JSON, as JSON.stringify writes it, whose numbers from 2^64 on have an exponent: without one they are integers, which
- * ClickHouse's parser does not read.
- */
-export const withExponents = (json: string): string =>
-  longInteger.test(json)
-    ? json.replace(stringOrInteger, (found) =>
-        /^-?\d{19,}$/.test(found) && !fits64Bits(found) ? Number(found).toExponential() : found,
-      )
-    : json
+/** JSON, as JSON.stringify writes it, with its numbers as they are stored: those that were marked, and long ones. */
+export const storedNumbers = (json: string): string =>
+  longInteger.test(json) ? unmarkLongIntegers(withExponents(json)) : json
+
+/** Numbers from 2^64 on get an exponent: without one they are integers, which ClickHouse's parser does not read. */
+const withExponents = (json: string): string =>
+  json.replace(stringOrInteger, (found) =>
+    /^-?\d{19,}$/.test(found) && !fits64Bits(found) ? Number(found).toExponential() : found,
+  )
 
 function fits64Bits(digits: string): boolean {
   if (digits.length > 20) return false

@@ -1,5 +1,5 @@
 import type { ValidEvent } from '../beacon/validate.ts'
-import { unmarkLongIntegers, withExponents } from './exactNumbers.ts'
+import { storedNumbers } from './exactNumbers.ts'
 import { numberOf, wellFormed, wellFormedJson } from './text.ts'
 
 /** What all events of one beacon share. */
@@ -65,7 +65,7 @@ interface RowEvent {
  */
 export function eventRow(event: RowEvent, shared: string, tsMillis: number): string {
   const { url, referrer, screen, viewport } = event.event_data
-  const eventData = unmarkLongIntegers(withExponents(wellFormedJson(JSON.stringify(event.event_data))))
+  const eventData = storedNumbers(wellFormedJson(JSON.stringify(event.event_data)))
   const pageReferrer = typeof referrer === 'string' ? referrer : event.referrer
   return (
     `{"event_id":"${event.event_id}","ts_millis":${tsMillis},${shared}"event_type":"${event.event_type}",` +

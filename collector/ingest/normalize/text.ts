@@ -19,8 +19,10 @@ export const clean = (value: unknown): string | undefined => textOf(value)?.repl
  * refuses a row, and U+0000, which other programs cannot hold, become U+FFFD. Of an object or text that is not deep.
  */
 export const wellFormedJson = (json: string): string =>
-  // Nearly no text has either; JSON.stringify writes both as escapes.
-  json.includes('\\u0000') || json.includes('\\ud') ? JSON.stringify(repaired(JSON.parse(json))) : json
+  // JSON.stringify writes both as escapes, and nearly no text has any.
+  json.includes('\\') && (json.includes('\\u0000') || json.includes('\\ud'))
+    ? JSON.stringify(repaired(JSON.parse(json)))
+    : json
 
 function repaired(value: unknown): unknown {
   if (typeof value === 'string') return wellFormed(value)
