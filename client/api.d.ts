@@ -19763,7 +19763,7 @@ export interface operations {
                      *             "retention_days": null
                      *           },
                      *           "script_url": "http://127.0.0.1:8787/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *           "snippet": "<script>!function(w){w.footfall=w.footfall||function(){(w.footfall.q=w.footfall.q||[]).push(arguments)}}(window)</script>\n<script async src=\"http://127.0.0.1:8787/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *           "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:8787/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *           "version": 1,
                      *           "created_at": "2026-11-22T19:07:40.489Z",
                      *           "updated_at": "2026-11-22T19:07:40.489Z"
@@ -19913,7 +19913,7 @@ export interface operations {
                      *           "retention_days": null
                      *         },
                      *         "script_url": "http://127.0.0.1:8787/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *         "snippet": "<script>!function(w){w.footfall=w.footfall||function(){(w.footfall.q=w.footfall.q||[]).push(arguments)}}(window)</script>\n<script async src=\"http://127.0.0.1:8787/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:8787/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *         "version": 1,
                      *         "created_at": "2026-11-22T19:07:40.489Z",
                      *         "updated_at": "2026-11-22T19:07:40.489Z"

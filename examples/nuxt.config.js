@@ -4,7 +4,7 @@
  * code that runs in the browser only, as onMounted does.
  */
 const stub =
-  '!function(w){w.footfall=w.footfall||function(){(w.footfall.q=w.footfall.q||[]).push(arguments)}}(window)'
+  '!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)'
 
 export default {
   app: {

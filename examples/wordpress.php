@@ -13,7 +13,7 @@ add_action( 'wp_head', function () {
 		return;
 	}
 	?>
-<script>!function(w){w.footfall=w.footfall||function(){(w.footfall.q=w.footfall.q||[]).push(arguments)}}(window)</script>
+<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>
 <script async src="<?php echo esc_url( FOOTFALL_SCRIPT ); ?>"></script>
 	<?php
 }, 1 );

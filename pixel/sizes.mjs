@@ -37,13 +37,17 @@ export const history = [
     change: 'V8 is asked to compile all functions at once; no listener for the first showing of a page',
     brotli: 2965,
   },
+  {
+    change: 'names inside a page hide nothing of its document and forms; no error of ours in any callback',
+    brotli: 3084,
+  },
 ]
 
 /** Most that each file may take, each variant of the script as a pixel with settings that are else the default gets it; these come down, or go up for a fault that was mended. */
 export const budget = {
-  'pixel.js': 2970,
-  'pixel.frustration.js': 2990,
-  'pixel.custom.js': 3040,
+  'pixel.js': 3090,
+  'pixel.frustration.js': 3120,
+  'pixel.custom.js': 3180,
   'vitals.js': 3300,
   'early.js': 215,
   'embeds.js': 900,

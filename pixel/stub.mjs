@@ -1,6 +1,6 @@
 /** What a page has inline: calls made before the script arrives are kept, and replayed in their order. */
 export const stub =
-  '!function(w){w.footfall=w.footfall||function(){(w.footfall.q=w.footfall.q||[]).push(arguments)}}(window)'
+  '!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)'
 
 /**
  * The whole snippet, for the head of every page. `integrity` goes with a versioned URL; `nonce` is the page's own, for

@@ -8,7 +8,7 @@ import { createServer } from 'node:http'
 
 const collector = 'http://127.0.0.1:8787'
 const stub =
-  '!function(w){w.footfall=w.footfall||function(){(w.footfall.q=w.footfall.q||[]).push(arguments)}}(window)'
+  '!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)'
 
 export const server = createServer((_request, response) => {
   const nonce = randomBytes(16).toString('base64')

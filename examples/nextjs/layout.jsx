@@ -6,7 +6,7 @@
  * and nonce={nonce} on both scripts.
  */
 const stub =
-  '!function(w){w.footfall=w.footfall||function(){(w.footfall.q=w.footfall.q||[]).push(arguments)}}(window)'
+  '!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)'
 
 export default function RootLayout({ children }) {
   return (

@@ -11,7 +11,9 @@ type Sent = Pick<CapturedEvent, 'type' | 'url' | 'at'> & { name?: string }
 const host = document.createElement('div')
 host.dataset.footfallIgnore = ''
 const root = host.attachShadow({ mode: 'open' })
-root.innerHTML = `<style>
+// Not innerHTML, nor a style element: a page's policy may forbid either.
+const sheet = new CSSStyleSheet()
+sheet.replaceSync(`
   :host { all: initial; position: fixed; right: 8px; bottom: 8px; z-index: 2147483647; width: 26rem; max-width: 95vw;
     font: 12px/1.5 ui-monospace, monospace; color: #111; background: #fff; border: 1px solid #888; border-radius: 6px;
     box-shadow: 0 2px 12px #0004 }
@@ -22,11 +24,22 @@ root.innerHTML = `<style>
   summary { cursor: pointer }
   pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 4px 0 }
   .bad { color: #b00 }
-</style><header><b></b><button>close</button></header><ul></ul>`
-const list = root.querySelector('ul')!
-const heading = root.querySelector('b')!
+`)
+root.adoptedStyleSheets = [sheet]
+
+/** An element with what stands in it. */
+const make = <K extends keyof HTMLElementTagNameMap>(tag: K, ...inside: (Node | string)[]) => {
+  const element = document.createElement(tag)
+  element.append(...inside)
+  return element
+}
+
+const list = make('ul')
+const heading = make('b')
+const close = make('button', 'close')
+root.append(make('header', heading, close), list)
 document.documentElement.append(host)
-root.querySelector('button')!.onclick = () => {
+close.onclick = () => {
   host.remove()
   try {
     delete localStorage.footfall_debug
@@ -56,16 +69,9 @@ const show = (event: Sent, way: string) => {
   count++
   bytes += size
   showCount()
-  const item = document.createElement('li')
-  const details = document.createElement('details')
-  const summary = document.createElement('summary')
-  const data = document.createElement('pre')
   const title = `${event.type} ${event.name ?? ''} · ${size} bytes · ${way}`
-  summary.textContent = title
-  data.textContent = JSON.stringify(event, null, 1)
-  details.append(summary, data)
-  item.append(details)
-  list.prepend(item)
+  const summary = make('summary', title)
+  list.prepend(make('li', make('details', summary, make('pre', JSON.stringify(event, null, 1)))))
   return (fate: string, isBad = false) => {
     summary.textContent = `${title} · ${fate}`
     summary.className = isBad ? 'bad' : ''

@@ -38,8 +38,10 @@ const stepper = /^(next|prev(ious)?|[-+−–<>‹›«»◀▶])$/i
 
 const now = () => performance.now()
 const hasRange = () => getSelection()?.type === 'Range'
-const isIn = (path: EventTarget[], selector: string) =>
-  (path as Element[]).some((step) => step.matches?.(selector))
+/** Not a step's own: a form's field may have its name. */
+const matches = (step: EventTarget, selector: string) =>
+  step instanceof Element && Element.prototype.matches.call(step, selector)
+const isIn = (path: EventTarget[], selector: string) => path.some((step) => matches(step, selector))
 
 /** A control that steps by its text or its name: clicked as often as there are steps. */
 const isStepper = (path: EventTarget[]) =>
@@ -47,7 +49,7 @@ const isStepper = (path: EventTarget[]) =>
     .slice(0, 4)
     .some(
       (step) =>
-        step.matches?.('button,a,[role=button]') &&
+        matches(step, 'button,a,[role=button]') &&
         [step.textContent, step.getAttribute('aria-label')].some((name) => stepper.test(name?.trim() ?? '')),
     )
 
@@ -94,7 +96,7 @@ export default function watchFrustration({ click, note }: Pixel): void {
     return (
       event.isTrusted &&
       !(event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) &&
-      !target.matches('html,body') &&
+      !matches(target, 'html,body') &&
       !isIn(path, `${fields},${silent}`) &&
       at - lastFocus > focusWithinMs &&
       // What was selected by pressing, dragging, or by clicking away from it.

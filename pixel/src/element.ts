@@ -1,5 +1,5 @@
 import type { Description } from '../../schemas/captured.ts'
-import { attempt } from './guard.ts'
+import { attempt, real } from './guard.ts'
 
 export const mask = '***'
 
@@ -10,16 +10,26 @@ const known = (selector: string): string =>
 export const masked = known(config.masked)
 export const unread = known(config.unread)
 
-/** A node and all it stands in, out of shadow roots too, also for events that do not leave these. */
-export const pathTo = (node: Node | null): Element[] => {
+/**
+ * A node and all it stands in but the document, out of shadow roots too, also for events that do not leave these.
+ */
+export const pathTo = (node: Node | false): Element[] => {
   const path = []
-  for (; node; node = node.parentNode || (node as ShadowRoot).host) path.push(node)
+  for (
+    ;
+    node && node !== document;
+    node = real(node, 'parentNode') || (node instanceof ShadowRoot && node.host)
+  )
+    path.push(node)
   return path as Element[]
 }
 
+const matches = (node: Node, selector: string): boolean | undefined =>
+  real(node as Element, 'matches')?.call(node, selector)
+
 /** The innermost of an event's path that a selector takes: unlike Element.closest, out of shadow roots too. */
 export const find = (path: EventTarget[], selector: string): Element | undefined =>
-  (path as Element[]).find((element) => element.matches?.(selector))
+  (path as Element[]).find((element) => matches(element, selector))
 
 /** Beginnings of id, class, name, role, action, method, download and the like; labels where "true" follows. */
 const harmless = /^(id|cl|na|ro|ac|me|do|data-(test|cy|qa|footfall)|(aria-label|title|alt)true)/
@@ -27,7 +37,7 @@ const harmless = /^(id|cl|na|ro|ac|me|do|data-(test|cy|qa|footfall)|(aria-label|
 /**
  * What the collector reads identifiers, links and names from: attributes, not properties, for a form's `id` may be an
  * input of that name and an SVG's `className` is an object. Never a value; labels where nothing masks them. A step of
- * a path may be a shadow root or the document: these have no attributes.
+ * a path may be a shadow root, which has no attributes.
  */
 export const describe = (element: Element, isMasked: unknown): Description => {
   const tag = element.localName
@@ -41,7 +51,7 @@ export const describe = (element: Element, isMasked: unknown): Description => {
     href: href?.baseVal || href,
     nth,
   }
-  for (const { name, value } of element.attributes || [])
+  for (const { name, value } of real(element, 'attributes') || [])
     if (harmless.test(name + !isMasked)) description[name] = value
   return description
 }
@@ -51,5 +61,5 @@ export const steps = (element: Element, path: Element[]): (Description | false |
   const isMasked = find(path, masked)
   return path
     .slice(path.indexOf(element))
-    .map((step, at) => (at < 6 || step.matches?.('[data-footfall-event]')) && describe(step, isMasked))
+    .map((step, at) => (at < 6 || matches(step, '[data-footfall-event]')) && describe(step, isMasked))
 }

@@ -5,19 +5,29 @@ export const attempt = <R>(work: () => R): R | undefined => {
   } catch {}
 }
 
+/** The same at a later time: what a timer throws the page would be told. */
+export const later = (work: () => unknown, ms?: number): ReturnType<typeof setTimeout> =>
+  setTimeout(() => attempt(work), ms)
+
+/** A property as the browser has it: what is named inside a form or a document hides what these have of that name. */
+export const real = <N extends Node, K extends keyof N>(node: N, name: K): N[K] =>
+  Reflect.get(Reflect.getPrototypeOf(node)!, name, node)
+
 /** Keeps a text in storage, or removes it; answers something true where that can be. */
 export const store = (key: string, text?: string): unknown =>
   attempt(() => (text ? (localStorage[key] = text) : delete localStorage[key]))
 
 /**
- * JSON of a value, also where the page has given arrays a toJSON of their own, as Prototype.js does. There alone, for
- * browsers take several times as long when they have to ask.
+ * JSON of a value, also where the page has given arrays a toJSON of their own, as Prototype.js does, or all objects one.
+ * There alone, for browsers take several times as long when they have to ask.
  */
 export const json = (value: unknown): string =>
   JSON.stringify(
     value,
     (([] as { toJSON?: unknown }).toJSON &&
       function (this: Record<string, unknown>, key: string, part: unknown) {
-        return (this[key] as unknown[] | null)?.map ? this[key] : part
+        return (this[key] as { toJSON?: unknown } | null)?.toJSON === ([] as { toJSON?: unknown }).toJSON
+          ? this[key]
+          : part
       }) as undefined,
   )

@@ -7,7 +7,7 @@ import { attempt, json, store } from './guard.ts'
 import { schedule } from './send.ts'
 
 /** An event as it is sent, in JSON, or what makes one when it is encoded. */
-type Entry = string | (() => string)
+export type Entry = string | (() => string)
 
 /** In order; not yet sent. */
 export let queue: Entry[] = []
@@ -26,7 +26,7 @@ export const note = <T extends CapturedType>(
   data: () => CapturedData<T>,
   path: EventTarget[] = [],
 ): void => {
-  const url = document.URL
+  const url = location.href
   const at = Date.now()
   if (level && !queue[entriesMax - 1])
     queue.push(() =>

@@ -2,14 +2,18 @@ import type { BeaconReceipt } from '../../schemas/beacon.ts'
 import { decide, isDecided, level } from './consent.ts'
 import { navigated, settle } from './events/page_view.ts'
 import { readScroll } from './events/scroll_depth.ts'
-import { attempt, json } from './guard.ts'
+import { attempt, json, later } from './guard.ts'
 import { id, keepId } from './identity.ts'
-import { encode, putBack, queue, unpark } from './queue.ts'
+import { type Entry, encode, putBack, queue, unpark } from './queue.ts'
 
-/** Beside the script, under whatever path it is served. Script optimisers inline it: then none is current. */
+const { currentScript } = document
+/**
+ * Beside the script, under whatever path it is served. Script optimisers inline it: then none is current. Nor is what
+ * someone's text put into the page by that name: what it would name for us, events and code, may be anybody's.
+ */
 const collector = new URL(
   config.endpoint,
-  (document.currentScript as HTMLScriptElement | null)?.src || config.scriptUrl,
+  (currentScript instanceof HTMLScriptElement && currentScript.src) || config.scriptUrl,
 )
 
 /** Events of one moment share a request: a click and what it led to. */
@@ -32,7 +36,7 @@ const rest = () => (window.requestIdleCallback || setTimeout)(flush, { timeout: 
 /** Sends before long. */
 export const schedule = (): void => {
   if (isLeaving) flush()
-  else timer = timer || setTimeout(rest, waitMs)
+  else timer = timer || later(rest, waitMs)
 }
 
 /** What few pages need, from beside the script; a page where it is blocked goes on without. */
@@ -47,22 +51,25 @@ export const load = (
 /** Sends what waits; by beacon, which outlives the page, when that is leaving. */
 export const flush = async (): Promise<void> => {
   timer = clearTimeout(timer) as undefined
-  // For who looks for a fault: shows every event and what became of it (chunks/debug.ts). Awaited, to miss none.
-  if (!isLeaving)
-    await attempt(() => (/footfall_debug/.test(document.URL) || localStorage.footfall_debug) && load('debug'))
-  unpark()
-  if (!isDecided) decide()
-  if (level < 2) return
-  encode()
-  if (!queue[0]) return
-  let count = 0
-  for (let chars = 0; queue[count] && (chars += (queue[count] as string).length) < bodyCharsMax; ) count++
-  const batch = queue.splice(0, count || 1)
-  // Null: no consent.
-  const body = `{"pixel_id":"${config.pixelId}","cookie_id":${json(id || null)},"sent_at":"${new Date().toISOString()}","events":[${batch}]}`
+  let batch: Entry[] = []
   // Unless an answer says otherwise: offline, blocked, over the browser's budget, or someone patched fetch.
   let refusedForMs: number | false = waitMs > batchMs ? untilNextPage : waitMs * 2
   try {
+    // For who looks for a fault: shows every event and what became of it (chunks/debug.ts). Awaited, to miss none.
+    if (!isLeaving)
+      await attempt(
+        () => (/footfall_debug/.test(location.href) || localStorage.footfall_debug) && load('debug'),
+      )
+    unpark()
+    if (!isDecided) decide()
+    if (level < 2) return
+    encode()
+    if (!queue[0]) return
+    let count = 0
+    for (let chars = 0; queue[count] && (chars += (queue[count] as string).length) < bodyCharsMax; ) count++
+    batch = queue.splice(0, count || 1)
+    // Null: no consent.
+    const body = `{"pixel_id":"${config.pixelId}","cookie_id":${json(id || null)},"sent_at":"${new Date().toISOString()}","events":[${batch}]}`
     if (isLeaving) {
       // No answer will come. Where none is likely to arrive, the next page sends it again.
       refusedForMs =
@@ -91,7 +98,7 @@ export const flush = async (): Promise<void> => {
 /** The page leaves, or it or its connection is back: then what waits goes at once. */
 export const leave = ({ type }: Event): void => {
   settle()
-  readScroll(document.URL)
+  readScroll(location.href)
   const isGone = type === 'pagehide'
   isLeaving = isGone || document.hidden
   // A page that is shown after that comes out of the back/forward cache.

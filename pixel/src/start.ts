@@ -18,6 +18,8 @@ import { flush, leave, load } from './send.ts'
 type Listener = (event: never, path: Element[]) => unknown
 
 const listeners: Record<string, Listener> = {
+  // Some pages add to the prototype of all objects, for all loops to see.
+  __proto__: null as never,
   click,
   auxclick: click,
   copy,
@@ -76,13 +78,16 @@ const begin = () => {
   const run = ([name, ...args]: unknown[]) =>
     attempt(() => commands[name as string]!(...(JSON.parse(json(args)) as never[])))
   const { q } = footfall as { q: unknown[] }
-  const { push } = q
   q.map(run as never)
-  // Another pixel's page may have two: each call is for both, and some are kept for one that comes later.
-  q.push = (call) => {
-    if (!q[99]) push.call(q, call)
-    return run(call as never) as never
-  }
+  // Another pixel's page may have two: each call is for both, and some are kept for one that comes later. In an object
+  // of its own: a page may have frozen what arrays can do.
+  footfall.q = {
+    __proto__: q,
+    push(call: never) {
+      if (!q[99]) q.push(call)
+      return run(call)
+    },
+  } as never
   // A page may forbid the patch (a frozen history): then pages inside it go uncounted.
   for (const name of ['pushState', 'replaceState'] as const) {
     const original = history[name]
@@ -93,9 +98,13 @@ const begin = () => {
   }
 }
 
-/** The stub keeps calls in q; code that kept the stub's function goes on pushing to it. */
-const footfall: NonNullable<Window['footfall']> = (window.footfall =
-  window.footfall || (((...call: unknown[]) => footfall.q!.push(call)) as never))
+/**
+ * The stub keeps calls in q; code that kept the stub's function goes on pushing to it. An element may have the name for
+ * its id.
+ */
+const footfall: NonNullable<Window['footfall']> = (window.footfall = window.footfall?.call
+  ? window.footfall
+  : (((...call: unknown[]) => footfall.q!.push(call)) as never))
 footfall.q = footfall.q || []
 // A second copy of a pixel's script starts nothing.
 if (footfall[parked]) footfall[parked]!()
@@ -103,6 +112,6 @@ else {
   footfall.on = 1
   footfall[parked] = listen
   // A prerendered page that is never shown has no visitor.
-  if (document.prerendering) addEventListener('prerenderingchange', () => attempt(begin), true)
+  if (document.prerendering === true) addEventListener('prerenderingchange', () => attempt(begin), true)
   else begin()
 }

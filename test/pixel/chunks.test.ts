@@ -148,11 +148,19 @@ it('who looks for a fault sees every event, how it went, and why it was rejected
   await pixel.events('page_view', 1)
   expect(pixel.receiver.state.requests).not.toContain('GET /p/debug.js')
 
-  await pixel.visit({ url: '/page?footfall_debug' })
+  // The page's policy may forbid what would be easiest.
+  const policy = `require-trusted-types-for 'script'; style-src 'none'`
+  const head = `<meta http-equiv="Content-Security-Policy" content="${policy}">`
+  await pixel.visit({ url: '/page?footfall_debug', head })
   await pixel.events('page_view', 2)
   expect(pixel.receiver.state.requests).toContain('GET /p/debug.js')
   const overlay = pixel.page.locator('div[data-footfall-ignore]')
   await overlay.getByText(/page .*200 accepted/).waitFor()
+  expect(
+    await pixel.page.evaluate(
+      `getComputedStyle(document.querySelector('div[data-footfall-ignore]')).position`,
+    ),
+  ).toBe('fixed')
   pixel.receiver.state.statuses = [403]
   await pixel.page.evaluate(`footfall('track', 'refused')`)
   await overlay.getByText(/track refused .*403/).waitFor()

@@ -20,6 +20,8 @@ const parameterName = /(?<=[?&#;])([^?&#;="\\\s]*)=/g
 const parameterValue = /[^&#;"\\\s]*[&;]?/y
 /** Separators with nothing after them. */
 const looseEnd = /(?<![?&;])[?&;]+(?=#|$)|#$/g
+/** Who signs in by a URL, and with what password. */
+const credentials = /(?<=:\/\/)[^/?#\s"\\]*@/g
 /** What closes an array's name: `token[]`, `token%5d`. */
 const closings = /(?:\]|%5d|\[|%5b)+$/i
 
@@ -48,13 +50,13 @@ let harmlessChars = 0
 const harmlessCharsMax = 4 * 1024 * 1024
 
 /**
- * Takes tokens, keys, addresses and the like, and what the settings name, out of the queries of URLs, and the numbers
- * of cards and of social security out of all.
+ * Takes tokens, keys, addresses and the like, and what the settings name, out of the queries of URLs, users and their
+ * passwords out of what stands before their hosts, and the numbers of cards and of social security out of all.
  */
 export function withoutSecrets(text: string, settings: PixelSettings): string {
-  if (!text.includes('=') && !/\d{3}/.test(text)) return text
+  if (!/[=@]|\d{3}/.test(text)) return text
   if (harmless.get(settings)?.has(text)) return text
-  const stripped = withoutNumbers(withoutParameters(text, settings))
+  const stripped = withoutNumbers(withoutParameters(withoutCredentials(text), settings))
   if (stripped === text) noteHarmless(text, settings)
   return stripped
 }
@@ -70,6 +72,9 @@ function noteHarmless(text: string, settings: PixelSettings): void {
   if (texts) texts.add(text)
   else harmless.set(settings, new Set([text]))
 }
+
+const withoutCredentials = (text: string): string =>
+  text.includes('@') ? text.replace(credentials, '') : text
 
 function withoutParameters(url: string, settings: PixelSettings): string {
   if (!url.includes('=')) return url

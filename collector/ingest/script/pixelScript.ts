@@ -84,9 +84,12 @@ function chunksOf(settings: PixelSettings): ChunkName[] {
   return names
 }
 
-/** The end of a script whose settings ask for more: loaded in idle time, and done without where it is blocked. */
+/**
+ * The end of a script whose settings ask for more: loaded in idle time, and done without where it is blocked. An image of
+ * that name would be current, too: what it names is not loaded.
+ */
 const loadChunks = (files: string[], scriptUrl: string): string =>
-  `try{const u=document.currentScript?.src||${JSON.stringify(scriptUrl)};(window.requestIdleCallback||setTimeout)(()=>${JSON.stringify(files)}.map(c=>import(new URL(c,u)).catch(()=>{})))}catch{}`
+  `try{const s=document.currentScript,u=s instanceof HTMLScriptElement&&s.src||${JSON.stringify(scriptUrl)};(window.requestIdleCallback||setTimeout)(()=>${JSON.stringify(files)}.map(c=>import(new URL(c,u)).catch(()=>{})))}catch{}`
 
 /** A script in every encoding, named by its content. */
 export async function compress(source: string): Promise<Script> {

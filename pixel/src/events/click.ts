@@ -20,7 +20,7 @@ export const click = (
     ? ''
     : element.querySelector(unread)
       ? mask
-      : element.textContent || (element.matches('input') && (element as HTMLInputElement).value) || ''
+      : element.textContent || (element.localName === 'input' && (element as HTMLInputElement).value) || ''
   return () => ({
     path: steps(element, path),
     label: label && describe(label, find(pathTo(label), masked)),

@@ -1,9 +1,10 @@
+import { attempt, later, real } from '../guard.ts'
 import { encode, note } from '../queue.ts'
 import { readScroll, restartScroll } from './scroll_depth.ts'
 import { searched } from './submit.ts'
 
 /** The page that is viewed. */
-let shown = document.referrer
+let shown = real(document, 'referrer')
 /** Of the page that is shown: within a page it is the page before. */
 let referrer: string
 /** The page view that a change of the URL becomes when the URL has rested. */
@@ -15,7 +16,7 @@ export const currentReferrer = (): string => (coming && !coming.replaced ? shown
 /** Title and sizes are read when the event is encoded: applications set titles late, sizes may force a layout. */
 export const pageView = (data?: object): void => {
   note('page', () => ({
-    title: document.title,
+    title: real(document, 'title'),
     sizes: [screen.width, screen.height, innerWidth, innerHeight],
     searched,
     results: document.querySelector<HTMLElement>('[data-footfall-results]')?.dataset.footfallResults,
@@ -45,7 +46,7 @@ export const settle = (view = coming): void => {
  * same page with another filter, or with what is typed to be searched for.
  */
 export const moved = (replaces?: boolean): void => {
-  const url = document.URL
+  const url = location.href
   const replaced = replaces && withoutQuery(url) === withoutQuery(shown)
   if (coming?.replaced && !replaced) settle()
   if (page(url) === shown) coming = undefined
@@ -56,11 +57,11 @@ export const moved = (replaces?: boolean): void => {
       encode()
     }
     const view = (coming = { url, at: Date.now(), replaced, referrer: shown })
-    setTimeout(() => view === coming && settle(), replaced ? 1000 : 100)
+    later(() => view === coming && settle(), replaced ? 1000 : 100)
   }
 }
 
 /** Also out of the back/forward cache. */
 export const navigated = (): void => {
-  settle({ url: document.URL, referrer: shown })
+  attempt(() => settle({ url: location.href, referrer: shown }))
 }

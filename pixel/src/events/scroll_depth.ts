@@ -1,3 +1,4 @@
+import { later } from '../guard.ts'
 import { note } from '../queue.ts'
 
 /** The highest threshold reported for this page view. */
@@ -20,7 +21,7 @@ let scroller: Element
  */
 export const scroll = (_: Event, path: Element[]): void => {
   scroller = path[0]!
-  pending = pending || setTimeout(readScroll)
+  pending = pending || later(readScroll)
 }
 
 /**
@@ -32,7 +33,8 @@ export const scroll = (_: Event, path: Element[]): void => {
 export const readScroll = (endOf?: string): void => {
   if (!pending) return
   pending = undefined
-  const root = document.scrollingElement!
+  // None where body scrolls in a page without a doctype.
+  const root = document.scrollingElement || scroller
   const { scrollTop, clientHeight, scrollHeight } = root.scrollHeight > root.clientHeight ? root : scroller
   // Of the three words of readyState only "complete" comes before d.
   if (!scrollTop || scrollTop === start || 2 * clientHeight < innerHeight || document.readyState > 'd') return
@@ -46,7 +48,7 @@ export const readScroll = (endOf?: string): void => {
       note('scroll', () => ({ percentage, threshold, ...(endOf && { url: endOf }) }))
     }
   } else {
-    pending = setTimeout(readScroll, 200)
+    pending = later(readScroll, 200)
   }
   height = scrollHeight
 }

@@ -1,5 +1,6 @@
 import type { CapturedData } from '../../../schemas/captured.ts'
 import { describe, find, mask, masked } from '../element.ts'
+import { real } from '../guard.ts'
 
 /** What was searched for last on this page, in a form that the page handled itself: that search is counted. */
 export let searched: string | undefined
@@ -16,7 +17,7 @@ export const submit = (event: Event, path: Element[]): (() => CapturedData<'subm
     })
   return () => ({
     form: describe(form, find(path, masked)),
-    base: document.baseURI,
+    base: real(document, 'baseURI'),
     fields,
     // Where the page changes its URL at once, this is not known yet, and the page view shows the search.
     prevented: event.defaultPrevented && (searched = query),

@@ -212,6 +212,16 @@ test.concurrent('secrets in URLs are not stored, whoever sent them', async () =>
     expect(JSON.stringify(noted)).not.toMatch(/s3cret|b\.example/)
     expect(JSON.stringify(noted)).toContain('page=2')
   }
+  const signedIn = 'https://ann:p@ss@shop.example/@ann?to=b@c.example'
+  const link = await stored('click', { ...clicked, path: [{ tag: 'a', href: signedIn }] })
+  const said = await stored('track', {
+    name: 'shared',
+    properties: { on: [`see ${signedIn} by a@b.example`] },
+  })
+  expect(link.click).toMatchObject({ element: { href: 'https://shop.example/@ann?to=b@c.example' } })
+  expect(said.custom).toMatchObject({
+    properties: { on: ['see https://shop.example/@ann?to=b@c.example by a@b.example'] },
+  })
   const event_id = randomUUID()
   const size = { height: 1, width: 1 }
   const event_data = { url: secret, title: '', referrer: secret, screen: size, viewport: size, timestamp }

@@ -1,5 +1,6 @@
 import type { Case } from './case.ts'
 import { capture } from './cases/capture.ts'
+import { clobbered } from './cases/clobbered.ts'
 import { delivery } from './cases/delivery.ts'
 import { elements } from './cases/elements.ts'
 import { frustration } from './cases/frustration.ts'
@@ -20,5 +21,6 @@ export const cases: Case[] = [
   ...routes,
   ...privacy,
   ...hostile,
+  ...clobbered,
   ...delivery,
 ]
