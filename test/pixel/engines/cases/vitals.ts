@@ -21,7 +21,6 @@ const button = `<h1>A heading</h1><button onclick="for (const end = Date.now() +
 /** What waits for idle time, the chunk, waits for us. */
 const untilAsked = `<script>
   waiting = []
-  idle = requestIdleCallback
   requestIdleCallback = (work) => waiting.push(work)
 </script>`
 
@@ -32,14 +31,14 @@ async function expectSame(stage: Stage, clicks: number): Promise<void> {
   await stage.visit()
   await stage.pageSays('waiting.length > 0')
   for (let n = 0; n < clicks; n++) await stage.tab.click('button')
-  await stage.tab.evaluate('requestIdleCallback = idle; for (const work of waiting) work()')
+  // The library looks at what it observed in idle time, which a page that draws nothing may never have.
+  await stage.tab.evaluate(
+    'requestIdleCallback = (work) => setTimeout(work); for (const work of waiting) work()',
+  )
   await stage.pageSays(
     `performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/vitals.js'))`,
   )
   await stage.rest(500)
-  // What was observed is looked at in idle time, in its order; on a busy machine that is late.
-  await stage.tab.evaluate('idle(() => { hasRested = true }); 0')
-  await stage.pageSays('window.hasRested')
   await stage.tab.hide()
   await stage.pageSays('document.hidden')
   const reported = await stage.tab.evaluate<Record<string, number>>('({ ...reported })')
