@@ -5,6 +5,26 @@ const executablePath = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bi
   (path) => path && existsSync(path),
 )
 
+/** Two pages of the address bar that nobody sees: each context would load both, for twice what all its tests take. */
+const addressBar = ['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup']
+
+/** Turned off by Playwright itself, whose list ours takes the place of. */
+const disabledFeatures = [
+  'AimEnabled',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsFirstBalancedModeAutoEnable',
+  'HttpsUpgrades',
+  'LensOverlay',
+  'MediaRouter',
+  'NetworkTimeServiceQuerying',
+  'OptimizationHints',
+  'PaintHolding',
+  'PreconnectToSearch',
+  'ThirdPartyStoragePartitioning',
+]
+
 const flags = [
   '--no-sandbox',
   '--disable-gpu',
@@ -14,6 +34,11 @@ const flags = [
   '--no-first-run',
   '--disable-blink-features=AutomationControlled',
 ]
+
+/** For Puppeteer, which adds what it turns off itself. */
+export const puppeteerFlags = [...flags, `--disable-features=${addressBar}`]
+
+const playwrightFlags = [...flags, `--disable-features=${[...disabledFeatures, ...addressBar]}`]
 
 const running = new Map<string, Promise<Browser>>()
 
@@ -25,7 +50,11 @@ export function openChromium({ args = [], ...options }: LaunchOptions = {}): Pro
   const kind = JSON.stringify({ args, ...options })
   const browser =
     running.get(kind) ??
-    chromium.launch({ ...(executablePath && { executablePath }), args: [...flags, ...args], ...options })
+    chromium.launch({
+      ...(executablePath && { executablePath }),
+      args: [...playwrightFlags, ...args],
+      ...options,
+    })
   running.set(kind, browser)
   return browser
 }

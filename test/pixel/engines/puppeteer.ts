@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import puppeteer, { type Browser, type Dialog, type LaunchOptions, type Page } from 'puppeteer-core'
+import { puppeteerFlags } from '../../harness/chromium.ts'
 import { waitFor } from '../../harness/service.ts'
 import { type Engine, findExecutable, type Tab } from './engine.ts'
 
@@ -15,16 +16,7 @@ export const startChromium = async (): Promise<Engine> =>
         '/usr/bin/chromium',
         '/usr/bin/google-chrome',
       ]),
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-        '--no-first-run',
-        '--disable-blink-features=AutomationControlled',
-        '--autoplay-policy=no-user-gesture-required',
-      ],
+      args: [...puppeteerFlags, '--autoplay-policy=no-user-gesture-required'],
     }),
   )
 
