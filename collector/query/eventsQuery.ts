@@ -43,19 +43,39 @@ export function eventsQuery(plan: EventsPlan, form: RowForm = plainRows): Query 
     plan,
     columns.map(({ name }) => name),
   )
-  const isPlain = !form.leadsWithNext && !form.isTyped && !columns.some(isProfileField)
-  const sql = isPlain
-    ? pageSql(
-        plan,
-        columns.map(({ name }) => bare(name)),
-        bind,
-        events,
-      )
-    : withProfilesOf(columns, form, (inside) => pageSql(plan, inside, bind, events), {
+  const page = (selected: readonly Column[], declared?: string) =>
+    pageSql(plan, selected, { bind, events, ...(declared && { declared }) })
+  const isOfOneServer = form.isOfOneServer || asked.pixelId !== undefined
+  const sql = isOneSelect(plan, { ...form, isOfOneServer })
+    ? pageWithProfiles(columns, form, page)
+    : withProfilesOf(columns, form, page, {
         order: plan.order,
         ...(form.isTyped && { typed: typedValues(plan.sampleNames, bind) }),
       })
   return { ...asked, sql: sql + boundSettings(plan), params: { ...params, ...asked.params } }
+}
+
+/**
+ * Whether all that rows show can stand in the SELECT that finds them: ClickHouse computes it for the rows of the page
+ * alone, and plans one query instead of two. Not where something is said over all rows, or where rows are left out or
+ * joined after they were found; nor over the table of all shards, where ClickHouse 26.7 crashes on it.
+ */
+function isOneSelect({ columns, filters, distinct }: EventsPlan, form: RowForm): boolean {
+  if (form.leadsWithNext || form.isTyped) return false
+  if (!columns.some(isProfileField)) return true
+  const names = columns.map(({ name }) => name)
+  return form.isOfOneServer === true && distinct.length === 0 && !isAboutSessions(filters, names)
+}
+
+/** SQL of a page as one SELECT; see isOneSelect. */
+function pageWithProfiles(
+  columns: readonly Field[],
+  form: RowForm,
+  page: (selected: readonly Column[], declared?: string) => string,
+): string {
+  if (!columns.some(isProfileField)) return page(columns.map(({ name }) => bare(name)))
+  const { declared, selected } = withProfile(columns, form, (_field, sql) => sql)
+  return page(selected, `WITH ${[`${hemNumber} AS _hem_number`, ...declared].join(', ')}\n`)
 }
 
 /**
@@ -68,62 +88,84 @@ export function withProfilesOf(
   page: (inside: readonly Column[]) => string,
   { order, typed }: { order: Order; typed?: ValueSql },
 ): string {
-  const { leadsWithNext } = form
   const shown: ValueSql = typed ?? (form.escapesFormulas ? escapedFormula : (_field, sql) => sql)
-  const ofEvent = columns.filter((field) => !isProfileField(field)).map(({ name }) => name)
-  const ofProfile = columns.filter(isProfileField)
-  const inside = [...new Set([...ofEvent, ...keyColumns(order)])].map(bare)
-  if (ofProfile.length > 0) inside.push({ name: '_hem_number', sql: hemNumber })
-  const { declared, selected } = withProfile(columns, ofProfile, form, shown)
-  return `${ofProfile.length === 0 ? '' : `WITH ${[withPerson, ...declared].join(', ')}\n`}SELECT ${[
-    ...(leadsWithNext ? [`${lastKey(order)} AS ${nextColumn}`] : []),
+  const { declared, selected } = withProfile(columns, form, shown)
+  const hasProfiles = declared.length > 0
+  const ofEvent = columns.filter((field) => !isProfileField(field) && !(hasProfiles && isOfHem(field)))
+  const inside = [...new Set([...ofEvent.map(({ name }) => name), ...keyColumns(order)])].map(bare)
+  if (hasProfiles) inside.push({ name: '_hem_number', sql: hemNumber })
+  const next = { name: nextColumn, sql: lastKey(order) }
+  return `${hasProfiles ? `WITH ${declared.join(', ')}\n` : ''}SELECT ${selectList([
+    ...(form.leadsWithNext ? [next] : []),
     ...selected,
-  ].join(', ')}
+  ])}
 FROM (
 ${page(inside)}
 )${typed ? ' AS page' : ''}
 ${typed ? orderBy(order, 'page') : orderBy(order)}`
 }
 
-/** What is selected of rows that have _person, and what stands in WITH for it. */
+/**
+ * What is selected of rows that have `_hem_number`, where fields of profiles are among `columns`, and what stands in
+ * WITH for it.
+ */
 function withProfile(
   columns: readonly Field[],
-  ofProfile: readonly Field[],
   { profiles, escapesFormulas }: RowForm,
   shown: ValueSql,
-): { declared: readonly string[]; selected: readonly string[] } {
-  const ofEvent = (field: Field) => column(field, ({ name }) => name, shown)
+): { declared: readonly string[]; selected: readonly Column[] } {
+  const ofProfile = columns.filter(isProfileField)
+  if (ofProfile.length === 0) {
+    return { declared: [], selected: columns.map((field) => column(field, field.name, shown)) }
+  }
+  const ofEvent = (field: Field) => column(field, isOfHem(field) ? ofHemNumber(field) : field.name, shown)
   if (profiles === 'columns') {
     const { declared, sqlOf } = profileValues(ofProfile)
-    return { declared: [declared], selected: columns.map((field) => column(field, sqlOf, shown)) }
+    return {
+      declared: [withPerson, declared],
+      selected: columns.map((field) =>
+        isProfileField(field) ? column(field, sqlOf(field), shown) : ofEvent(field),
+      ),
+    }
   }
   if (profiles === 'members') {
     const others = columns.filter((field) => !isProfileField(field))
-    return { declared: [], selected: [...others.map(ofEvent), ...profileMembers(ofProfile)] }
+    return { declared: [withPerson], selected: [...others.map(ofEvent), ...profileMembers(ofProfile)] }
   }
   const { declared, sqlOf } = profileTexts(ofProfile, profiles, escapesFormulas ? escapedText : undefined)
   return {
-    declared: [declared],
+    declared: [withPerson, declared],
     selected: runsOf(columns).map((piece) =>
-      'length' in piece ? `${sqlOf(piece.from, piece.length)} AS ${piece.name}` : ofEvent(piece),
+      'length' in piece ? { name: piece.name, sql: sqlOf(piece.from, piece.length) } : ofEvent(piece),
     ),
   }
 }
 
-function column(field: Field, sqlOf: (field: Field) => string, shown: ValueSql): string {
-  const sql = shown(field, isProfileField(field) ? sqlOf(field) : field.name)
-  return sql === field.name ? sql : `${sql} AS ${field.name}`
-}
+const column = (field: Field, sql: string, shown: ValueSql): Column => ({
+  name: field.name,
+  sql: shown(field, sql),
+})
+
+/** Whether a field is computed from whom a cookie belongs to. */
+const isOfHem = ({ alias }: Field): boolean => alias?.includes(hemNumber) ?? false
+
+/** SQL of such a field over rows that have `_hem_number`: whose a cookie is need not be found out once more. */
+const ofHemNumber = ({ alias, columnType }: Field): string =>
+  `CAST(${alias!.replaceAll(hemNumber, '_hem_number')}, '${columnType}')`
 
 const bare = (name: string): Column => ({ name, sql: name })
 
-function pageSql(plan: EventsPlan, columns: readonly Column[], bind: Bind, events: string): string {
+function pageSql(
+  plan: EventsPlan,
+  columns: readonly Column[],
+  { bind, events, declared: first = '' }: { bind: Bind; events: string; declared?: string },
+): string {
   const decidesOverSessions = isAboutSessions(
     plan.filters,
     plan.distinct.map(({ name }) => name),
   )
   if (hasSessionColumns(columns) && !decidesOverSessions) {
-    return withSessionsOf(columns, plan, bind, (inside) => pageSql(plan, inside, bind, events), events)
+    return withSessionsOf(columns, plan, bind, (inside) => pageSql(plan, inside, { bind, events }), events)
   }
   const { declared, from } = eventsSource(plan, [], bind, events)
   const selected = selectList(columns)
@@ -132,7 +174,7 @@ function pageSql(plan: EventsPlan, columns: readonly Column[], bind: Bind, event
   const offset = plan.offset > 0 ? ` OFFSET ${bind('UInt32', plan.offset)}` : ''
   const limit = `LIMIT ${bind('UInt32', plan.limit + 1)}${offset}`
   if (plan.distinct.length === 0) {
-    return `${declared}SELECT ${selected}
+    return `${first}${declared}SELECT ${selected}
 FROM ${from}
 WHERE ${[...all, ...after, ...boundOf(plan, [...all, ...after], bind, events)].join('\n  AND ')}
 ${orderBy(plan.order)}

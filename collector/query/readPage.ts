@@ -26,7 +26,8 @@ interface EventsPage extends Page {
 export async function readPage(reader: Reader, unnamed: EventsPlan, format: Format): Promise<EventsPage> {
   const plan = await nameProjects(reader, unnamed)
   if (isTable(format)) return readTablePage(reader, plan, format)
-  const form = rowForm(plan, format, format !== 'json' || !rowsShowTheirKey(plan))
+  const leadsWithNext = format !== 'json' || !rowsShowTheirKey(plan)
+  const form = rowForm(plan, format, leadsWithNext, reader.clickhouse.shards)
   const stream = await reader.stream(eventsQuery(plan, form), outputOf(plan, format, form))
   return {
     ...(await pageOf(stream, plan, format, form.leadsWithNext)),

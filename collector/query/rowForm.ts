@@ -24,13 +24,21 @@ export interface RowForm {
   readonly escapesFormulas?: boolean
   /** Columns are typed, as typedValues has them, profiles among them. */
   readonly isTyped?: boolean
+  /** All events are on the server that is asked. */
+  readonly isOfOneServer?: boolean
 }
 
 type Columns = Pick<EventsPlan, 'columns' | 'hasAllColumns' | 'escapesFormulas'>
 
-/** How rows of a plan leave ClickHouse for an answer of a format. */
-export const rowForm = (plan: Columns, format: Format, leadsWithNext: boolean): RowForm => ({
+/** How rows of a plan leave ClickHouse, which has these shards, for an answer of a format. */
+export const rowForm = (
+  plan: Columns,
+  format: Format,
+  leadsWithNext: boolean,
+  shards?: readonly unknown[],
+): RowForm => ({
   leadsWithNext,
+  isOfOneServer: shards?.length === 1,
   profiles: profileForm(plan, format),
   escapesFormulas: format === 'csv' && plan.escapesFormulas === true,
   isTyped: isTable(format),

@@ -80,9 +80,12 @@ export const memberColumns = ['_pte', '_profile'] as const
  * The members of a whole profile as columns that end a row's JSON object, for rows that have _person: each member
  * with a comma in front. Those of nobody are empty; those of somebody without a profile are null.
  */
-export function profileMembers(fields: readonly Field[]): readonly string[] {
+export function profileMembers(fields: readonly Field[]): readonly { name: string; sql: string }[] {
   const [pte, profile] = [fields.filter(isPteField), fields.filter((field) => !isPteField(field))]
-  return [`${membersOf(pte, '_person.2')} AS _pte`, `${membersOf(profile, '_person.3')} AS _profile`]
+  return [
+    { name: '_pte', sql: membersOf(pte, '_person.2') },
+    { name: '_profile', sql: membersOf(profile, '_person.3') },
+  ]
 }
 
 function membersOf(fields: readonly Field[], known: string): string {

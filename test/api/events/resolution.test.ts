@@ -254,6 +254,38 @@ describe('a profile', () => {
     expect(rows[0]).toMatchObject({ hem: one, first_name: null })
   })
 
+  test('is asked for only where its person is on the page, in whatever form', async () => {
+    const people = Array.from({ length: 30 }, (_, n) => ({
+      cookie: randomUUID(),
+      hem: `${n + 10}`.padEnd(64, '6'),
+    }))
+    await events.insert(people.map(({ cookie }, n) => eventOf(now, n, { cookie_id: cookie })))
+    const links = people.map(({ cookie, hem }) => linkOf(cookie, hem))
+    const window = { start_time: new Date(now - 29).toISOString(), end_time: new Date(now + 1).toISOString() }
+    const remembered = async () =>
+      (
+        await events.clickhouse.live.rows<{ element_count: number }>({
+          sql: `SELECT element_count FROM system.dictionaries
+                WHERE database = currentDatabase() AND name = 'profile_by_hem'`,
+          params: {},
+        })
+      )[0]!.element_count
+    for (const [query, accept] of [
+      [{}, 'application/json'],
+      [{}, 'text/csv'],
+      [{ select: 'first_name' }, 'application/json'],
+      [{ order: 'asc', filter: 'resolved:eq:true' }, 'application/json'],
+      [{ distinct: 'page_url,cookie_id' }, 'application/json'],
+      [{ select: 'session_id,first_name' }, 'application/json'],
+    ] as const) {
+      await events.know({ links })
+      const asked = { limit: '3', ...window, ...query }
+      const { statusCode } = await events.get('events/resolution_full_profile', asked, { accept })
+      // One row more than the page is asked for.
+      expect([statusCode, query, await remembered()]).toEqual([200, query, 4])
+    }
+  })
+
   test('keeps every sign of its texts', async () => {
     const hem = '5'.repeat(64)
     const first_name = 'a"b\\c\n{}\t,\u0001 é 😀 \u0024{_pte:Raw} </script>'

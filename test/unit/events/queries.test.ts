@@ -279,7 +279,7 @@ describe('of whom a cookie belongs to, a filter becomes', () => {
 describe('people', () => {
   const plan = (query: Record<string, string>, tier: Tier) => eventsPlan(query, wide, tier)
   const person =
-    "WITH dictGetOrDefault('profile_by_hem', ('hem_number', 'pte', 'profile'), toUInt64(_hem_number), (toUInt256(0), '', '')) AS _person"
+    "dictGetOrDefault('profile_by_hem', ('hem_number', 'pte', 'profile'), toUInt64(_hem_number), (toUInt256(0), '', '')) AS _person"
 
   test('are not asked for where no field of theirs is', () => {
     expect(eventsQuery(plan({ select: 'hem' }, 'resolution_hem')).sql).toMatch(
@@ -287,33 +287,59 @@ describe('people', () => {
     )
   })
 
-  test('are looked up for the rows of the page alone', () => {
-    expect(eventsQuery(plan({ select: 'age,event_id,maid' }, 'resolution_full_profile')).sql).toBe(
-      `${person}, JSONExtract(if(_person.1 = _hem_number, concat('{', substring(_person.2 || _person.3, 2), '}'), '{}'), 'Tuple(age Nullable(Int64), maid Nullable(String))') AS _values
-SELECT _values.age AS age, event_id, _values.maid AS maid
-FROM (
-SELECT event_id, ts_millis, ${hemNumber} AS _hem_number
-FROM events
+  const values =
+    "JSONExtract(if(_person.1 = _hem_number, concat('{', substring(_person.2 || _person.3, 2), '}'), '{}'), 'Tuple(age Nullable(Int64), maid Nullable(String))') AS _values"
+  const found = `FROM events
 WHERE organization_id = {p0:UUID}
   AND ts_millis >= {p1:Int64}
   AND ts_millis < {p2:Int64}
 ORDER BY ts_millis DESC, event_id DESC
-LIMIT {p3:UInt32}
+LIMIT {p3:UInt32}`
+
+  const oneServer = { leadsWithNext: false, profiles: 'columns' as const, isOfOneServer: true }
+
+  test('are looked up in the SELECT that finds the rows', () => {
+    expect(eventsQuery(plan({ select: 'age,event_id,maid' }, 'resolution_full_profile'), oneServer).sql).toBe(
+      `WITH ${hemNumber} AS _hem_number, ${person}, ${values}
+SELECT _values.age AS age, event_id, _values.maid AS maid
+${found}`,
+    )
+  })
+
+  test('are looked up around it of several shards', () => {
+    const selected = plan({ select: 'age,event_id,maid' }, 'resolution_full_profile')
+    expect(eventsQuery(selected, { ...oneServer, isOfOneServer: false }).sql).toBe(
+      `WITH ${person}, ${values}
+SELECT _values.age AS age, event_id, _values.maid AS maid
+FROM (
+SELECT event_id, ts_millis, ${hemNumber} AS _hem_number
+${found}
+)
+ORDER BY ts_millis DESC, event_id DESC`,
+    )
+  })
+
+  test('are looked up around it where rows say the key of the last of them', () => {
+    const selected = plan({ select: 'age,event_id,hem,maid' }, 'resolution_full_profile')
+    expect(eventsQuery(selected, { ...oneServer, leadsWithNext: true }).sql).toBe(
+      `WITH ${person}, ${values}
+SELECT toString(min((ts_millis, event_id)) OVER ()) AS _next, _values.age AS age, event_id, CAST(if(_hem_number = 0, NULL, lower(hex(reinterpretAsFixedString(_hem_number)))), 'Nullable(String)') AS hem, _values.maid AS maid
+FROM (
+SELECT event_id, ts_millis, ${hemNumber} AS _hem_number
+${found}
 )
 ORDER BY ts_millis DESC, event_id DESC`,
     )
   })
 
   test('come as ready JSON where all of their tier is wanted', () => {
-    const { sql } = eventsQuery(plan({}, 'resolution_hem_pte'), { leadsWithNext: false, profiles: 'members' })
+    const { sql } = eventsQuery(plan({}, 'resolution_hem_pte'), { ...oneServer, profiles: 'members' })
     const pte = fieldsAt('resolution_hem_pte').filter(isProfileField)
     const nulls = pte.map(({ name }) => `,"${name}":null`).join('')
-    expect(sql.split('\nFROM (')[0]).toBe(`${person}
-SELECT ${fieldsAt('resolution_hem')
-      .map(({ name }) => name)
-      .join(
-        ', ',
-      )}, multiIf(_hem_number = 0, '', _person.1 = _hem_number, _person.2, '${nulls}') AS _pte, '' AS _profile`)
+    expect(sql.split('\nFROM events')[0]).toMatch(/^WITH dictGet/)
+    expect(sql).toContain(
+      `, multiIf(_hem_number = 0, '', _person.1 = _hem_number, _person.2, '${nulls}') AS _pte, '' AS _profile\nFROM events`,
+    )
   })
 
   test('are joined to the whole window where it is theirs what makes events equal', () => {
