@@ -41,13 +41,14 @@ export const history = [
     change: 'names inside a page hide nothing of its document and forms; no error of ours in any callback',
     brotli: 3084,
   },
+  { change: 'what is sent again as its page goes is kept, with what is parked meanwhile', brotli: 3119 },
 ]
 
 /** Most that each file may take, each variant of the script as a pixel with settings that are else the default gets it; these come down, or go up for a fault that was mended. */
 export const budget = {
-  'pixel.js': 3090,
-  'pixel.frustration.js': 3120,
-  'pixel.custom.js': 3180,
+  'pixel.js': 3125,
+  'pixel.frustration.js': 3145,
+  'pixel.custom.js': 3200,
   'vitals.js': 3300,
   'early.js': 215,
   'embeds.js': 900,

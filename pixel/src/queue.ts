@@ -61,9 +61,13 @@ export const unpark = (): void => {
   })
 }
 
-/** Refused: the batch waits again, in storage where that may be used, for it may be the next page that sends it. */
+/**
+ * Refused: the batch waits again, in storage where that may be used, for it may be the next page that sends it, with
+ * what was parked there meanwhile. It is taken out of the array, so that it does so once.
+ */
 export const putBack = (batch: Entry[]): void => {
-  queue.unshift(...batch)
+  queue.unshift(...batch.splice(0))
+  unpark()
   encode()
   if (level > 2 && store(parked, `[${queue}]`)) dropAll()
 }

@@ -27,6 +27,8 @@ let waitMs = batchMs
 let timer: ReturnType<typeof setTimeout> | undefined
 /** In the timer's place while a request is under way. */
 const sending = -1 as never
+/** What the last request had. */
+let asked: Entry[] = []
 /** The page is hidden or on its way out: nothing may wait. */
 let isLeaving = false
 
@@ -60,6 +62,8 @@ export const flush = async (): Promise<void> => {
       await attempt(
         () => (/footfall_debug/.test(location.href) || localStorage.footfall_debug) && load('debug'),
       )
+    // After a refusal it may well be refused again, when nobody is here any more.
+    if (isLeaving && waitMs > batchMs) putBack(asked)
     unpark()
     if (!isDecided) decide()
     if (level < 2) return
@@ -77,6 +81,7 @@ export const flush = async (): Promise<void> => {
     } else {
       // One at a time: the requests that may outlive a page carry 64 KiB in all.
       timer = sending
+      asked = batch
       const answer = await fetch(collector, {
         method: 'POST',
         body,

@@ -65,6 +65,39 @@ it('what could not be sent waits in storage, and the next page sends it', async 
   await vi.waitFor(async () => expect(await parked()).toBeNull())
 })
 
+/** A page that has been refused, and asks again when `happens`, which parks one event more; then the collector is back. */
+async function askAgainWhile(happens: () => Promise<unknown>): Promise<void> {
+  const { state, pageOrigin } = pixel.receiver
+  state.statuses = Array(100).fill(503)
+  await pixel.visit()
+  await vi.waitFor(async () => expect(await parked()).toContain('"type":"page"'), { timeout: 30_000 })
+  state.answerDelayMs = 1000
+  const before = posts()
+  await vi.waitFor(() => expect(posts()).toBe(before + 1), { timeout: 30_000 })
+  await pixel.page.evaluate(`navigator.sendBeacon = () => false; footfall('track', 'after')`)
+  await happens()
+  expect(await parked()).toMatch(/"type":"page".*"name":"after"/)
+  state.statuses = []
+  state.answerDelayMs = 0
+  await pixel.page.goto(`${pageOrigin}/page`)
+  await pixel.events('custom', 1)
+  await pixel.events('page_view', 2)
+}
+
+it('what is sent again as its page goes waits for the next page, with what came after', () =>
+  askAgainWhile(async () => {
+    pixel.receiver.state.pages.set('/without', 'A page without the pixel')
+    await pixel.page.goto(`${pixel.receiver.pageOrigin}/without`)
+  }))
+
+it('what is refused again while its page is hidden joins what was parked meanwhile', () =>
+  askAgainWhile(async () => {
+    await pixel.hide()
+    await pixel.page.waitForFunction(
+      `performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/e')).length > 1`,
+    )
+  }))
+
 it('bursts larger than the keepalive budget all arrive, each body below 64 KiB', async () => {
   await pixel.visit()
   await pixel.page.waitForFunction('footfall.on')

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { waitFor } from '../../../harness/service.ts'
+import { pixelId } from '../../receiver.ts'
 import type { Case } from '../case.ts'
 import { departures, measureDelivery } from '../departures.ts'
 
@@ -55,7 +55,8 @@ export const delivery: Case[] = [
       stage.receiver.state.statuses = Array(100).fill(503)
       await stage.visit()
       for (let n = 0; n < 10; n++) await stage.tab.evaluate(`footfall('track', 'away${n}')`)
-      await waitFor('a refusal', () => stage.receiver.state.requests.includes('POST /e'))
+      // A refusal that its page never heard of is nobody's.
+      await stage.pageSays(`'footfall_${pixelId}' in localStorage`)
       stage.receiver.state.statuses = []
       await stage.goto('/next')
       await stage.events('page_view', 2)
