@@ -7113,7 +7113,7 @@ export interface operations {
                 /** @description Comma-separated fields. Of the events that share their values only the newest is returned. */
                 distinct?: string;
                 /**
-                 * @description Most rows of the page. Who reads everything asks for 50,000 and follows next_cursor.
+                 * @description Most rows of the page. Who reads everything asks for 10,000 and follows next_cursor.
                  * @example 2
                  */
                 limit?: number;
@@ -7368,7 +7368,7 @@ export interface operations {
                 /** @description Comma-separated fields. Of the events that share their values only the newest is returned. */
                 distinct?: string;
                 /**
-                 * @description Most rows of the page. Who reads everything asks for 50,000 and follows next_cursor.
+                 * @description Most rows of the page. Who reads everything asks for 10,000 and follows next_cursor.
                  * @example 1
                  */
                 limit?: number;
@@ -7618,7 +7618,7 @@ export interface operations {
                 /** @description Comma-separated fields. Of the events that share their values only the newest is returned. */
                 distinct?: string;
                 /**
-                 * @description Most rows of the page. Who reads everything asks for 50,000 and follows next_cursor.
+                 * @description Most rows of the page. Who reads everything asks for 10,000 and follows next_cursor.
                  * @example 1
                  */
                 limit?: number;
@@ -7869,7 +7869,7 @@ export interface operations {
                 /** @description Comma-separated fields. Of the events that share their values only the newest is returned. */
                 distinct?: string;
                 /**
-                 * @description Most rows of the page. Who reads everything asks for 50,000 and follows next_cursor.
+                 * @description Most rows of the page. Who reads everything asks for 10,000 and follows next_cursor.
                  * @example 2
                  */
                 limit?: number;

@@ -55,7 +55,7 @@ export interface Answered {
   /**
    * Of a request with Idempotency-Key: what tells each record from all others, in the order of the answer, 64 bits as
    * a decimal number with its sign. Without it a repeat is charged anew. What was charged is kept for 24 hours, with 8
-   * bytes a record: 80 KB for 10,000 items of a batch, 400 KB for 50,000 events or visitors, the most there are.
+   * bytes a record: 80 KB for 10,000 events or items of a batch, 400 KB for 50,000 visitors, the most there are.
    */
   hashes?: readonly string[]
 }

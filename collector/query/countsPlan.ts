@@ -5,15 +5,13 @@ import { exactly } from '../http/schemas.ts'
 import { FieldList } from './fieldList.ts'
 import { FreeFilterText } from './filter.ts'
 import { GroupBy, readGroups } from './groupBy.ts'
-import { type Asked, everyTier, readSelection } from './plan.ts'
+import { type Asked, everyTier, limitMax, readSelection } from './plan.ts'
 import { readScope, type ScopedRequest, scopeQuery } from './scopeQuery.ts'
 import type { CountsPlan, EventsPlan } from './selection.ts'
 import { SourceName } from './source.ts'
 import { readWindow, windowQuery } from './window.ts'
 
 const limitDefault = 1000
-/** Most groups of an answer. */
-export const groupsMax = 10_000
 
 const countedFields = fields
   .filter(({ counts }) => counts === 'number')
@@ -35,7 +33,7 @@ export const CountsQuery = exactly({
   distinct: Type.Optional(DistinctCounted),
   limit: Type.Optional(
     Type.Integer({
-      ...{ minimum: 1, maximum: groupsMax, default: limitDefault },
+      ...{ minimum: 1, maximum: limitMax, default: limitDefault },
       description: 'Most groups in the answer: the earliest where they are by hour or day, else the largest.',
     }),
   ),

@@ -24,8 +24,7 @@ export interface Asked<Plan extends Selection> {
 }
 
 const limitDefault = 100
-/** As many as visitors (spec: Limits); a page costs its query's analysis, however few rows it has. */
-const limitMax = 50_000
+export const limitMax = 10_000
 
 /** The parameters of GET /api/v3/events/{tier}. */
 export const EventsQuery = exactly({
@@ -37,7 +36,7 @@ export const EventsQuery = exactly({
   limit: Type.Optional(
     Type.Integer({
       ...{ minimum: 1, maximum: limitMax, default: limitDefault },
-      description: 'Most rows of the page. Who reads everything asks for 50,000 and follows next_cursor.',
+      description: 'Most rows of the page. Who reads everything asks for 10,000 and follows next_cursor.',
     }),
   ),
   select: Type.Optional(Select),

@@ -10,7 +10,7 @@ import { interleave } from './stats.ts'
 
 const days = 30
 /** What the documents advise. */
-const pageRows = 50_000
+const pageRows = 10_000
 
 /** All events of a project by cursor, page after page ÷ ClickHouse writing the same rows in the same order at once. */
 export function cursor({ repeats, sizes, log }: Bench): Promise<Row> {

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox'
 import { invalidParameter } from '../../http/errors.ts'
 import { Choice, exactly } from '../../http/schemas.ts'
-import { DistinctCounted, groupsMax, readFreeSelection } from '../../query/countsPlan.ts'
+import { DistinctCounted, readFreeSelection } from '../../query/countsPlan.ts'
 import { FreeFilterText } from '../../query/filter.ts'
 import { GroupBy, readGroups } from '../../query/groupBy.ts'
-import type { Asked } from '../../query/plan.ts'
+import { type Asked, limitMax } from '../../query/plan.ts'
 import type { ScopedRequest } from '../../query/scopeQuery.ts'
 import type { CountsPlan } from '../../query/selection.ts'
 import { dayMs } from '../../query/window.ts'
@@ -49,7 +49,7 @@ export function readV1Counts(request: ScopedRequest<Static<typeof V1CountsQuery>
       ...readFreeSelection(query),
       window: readWholeWindow(query, v1.includesEnd),
       groups: readGroups(query.group_by),
-      limit: groupsMax,
+      limit: limitMax,
     },
   }
 }
@@ -71,7 +71,7 @@ export function readV1Index(
       ...readFreeSelection(query),
       window,
       groups: readGroups(`${interval},event_type`),
-      limit: groupsMax,
+      limit: limitMax,
     },
   }
 }
