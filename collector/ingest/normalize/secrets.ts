@@ -50,13 +50,13 @@ let harmlessChars = 0
 const harmlessCharsMax = 4 * 1024 * 1024
 
 /**
- * Takes tokens, keys, addresses and the like, and what the settings name, out of the queries of URLs, users and their
- * passwords out of what stands before their hosts, and the numbers of cards and of social security out of all.
+ * Takes tokens, keys, addresses and the like, and what the settings name, out of the queries of URLs, and the numbers
+ * of cards and of social security out of all.
  */
 export function withoutSecrets(text: string, settings: PixelSettings): string {
-  if (!/[=@]|\d{3}/.test(text)) return text
+  if (!/=|\d{3}/.test(text)) return text
   if (harmless.get(settings)?.has(text)) return text
-  const stripped = withoutNumbers(withoutParameters(withoutCredentials(text), settings))
+  const stripped = withoutNumbers(withoutParameters(text, settings))
   if (stripped === text) noteHarmless(text, settings)
   return stripped
 }
@@ -73,9 +73,6 @@ function noteHarmless(text: string, settings: PixelSettings): void {
   else harmless.set(settings, new Set([text]))
 }
 
-const withoutCredentials = (text: string): string =>
-  text.includes('@') ? text.replace(credentials, '') : text
-
 function withoutParameters(url: string, settings: PixelSettings): string {
   if (!url.includes('=')) return url
   let kept = ''
@@ -90,7 +87,10 @@ function withoutParameters(url: string, settings: PixelSettings): string {
   return end === 0 ? url : (kept + url.slice(end)).replace(looseEnd, '')
 }
 
-/** Takes secrets out of the URLs of an event's data. Each is named: a key that varies takes four times as long to look up. */
+/**
+ * Takes secrets out of the URLs of an event's data. Each is named: a key that varies takes four times as long to look
+ * up.
+ */
 export function stripUrlSecrets(data: Record<string, unknown>, settings: PixelSettings): void {
   const { url, referrer, href, src, action, element, form } = data
   if (typeof url === 'string') data.url = withoutSecrets(url, settings)
@@ -102,12 +102,18 @@ export function stripUrlSecrets(data: Record<string, unknown>, settings: PixelSe
   if (isObject(form)) stripUrlSecrets(form, settings)
 }
 
-/** The value without secrets wherever they stand in its texts. */
+/**
+ * The value without secrets wherever they stand in its texts, for what the pixel captured: users and passwords before
+ * the hosts of a page's links, too. Whoever sends events of their own may mean them.
+ */
 export function stripSecrets<T>(value: T, settings: PixelSettings): T {
-  if (typeof value === 'string') return withoutSecrets(value, settings) as T
+  if (typeof value === 'string') return withoutSecrets(withoutCredentials(value), settings) as T
   if (Array.isArray(value)) return value.map((part) => stripSecrets(part, settings)) as T
   if (!isObject(value)) return value
   return Object.fromEntries(
     Object.entries(value).map(([key, part]) => [key, stripSecrets(part, settings)]),
   ) as T
 }
+
+const withoutCredentials = (text: string): string =>
+  text.includes('@') ? text.replace(credentials, '') : text
