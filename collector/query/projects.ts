@@ -1,14 +1,16 @@
 import type { Reader } from '../access/reader.ts'
 import type { ClickHouse } from '../platform/clickhouse/client.ts'
 import { ttlCache } from '../platform/ttlCache.ts'
+import type { Order } from './order.ts'
 import type { Selection } from './selection.ts'
 
 /**
  * Names the projects of an organization-wide read, by which it finds its way into the primary key. The events
  * themselves say which they are, so those of deleted projects stay readable; a projection (006_projects.sql) makes the
- * question cheap. A project's first events are seen within the second for which an answer is remembered.
+ * question cheap. A project's first events are seen within the second for which an answer is remembered; by a feed at
+ * once, for it goes on past what it did not see.
  */
-export async function nameProjects<Plan extends Selection>(
+export async function nameProjects<Plan extends Selection & { readonly order?: Order }>(
   { clickhouse }: Reader,
   plan: Plan,
 ): Promise<Plan> {
@@ -19,7 +21,10 @@ export async function nameProjects<Plan extends Selection>(
     projectsOf = ttlCache((organizationId) => readProjects(clickhouse, organizationId))
     rememberedBy.set(clickhouse, projectsOf)
   }
-  const projectIds = await projectsOf(scope.organizationId)
+  const isFeed = plan.order === 'received'
+  const projectIds = await (isFeed
+    ? readProjects(clickhouse, scope.organizationId)
+    : projectsOf(scope.organizationId))
   // Of a single project pages are read in the order of the key, without sorting.
   const named = projectIds.length === 1 ? { projectId: projectIds[0]! } : { projectIds }
   return { ...plan, scope: { ...scope, ...named } }
