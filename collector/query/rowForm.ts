@@ -67,15 +67,13 @@ export function outputOf(
   const inCsv = (name: string) => `\${${name}:CSV}`
   const inJson = (name: string) => `"${name}":\${${name}:JSON}`
   const shown = profiles === 'csv' ? inCsv : inJson
-  const raw = ({ name }: { name: string }) => `\${${name}:Raw}`
+  const raw = (name: string) => `\${${name}:Raw}`
   const lead = leadsWithNext ? [shown(nextColumn)] : []
   if (profiles === 'members') {
     const ofEvent = columns.filter((field) => !isProfileField(field)).map(({ name }) => shown(name))
-    return {
-      row: `{${[...lead, ...ofEvent].join(',')}${memberColumns.map((name) => raw({ name })).join('')}}`,
-    }
+    return { row: `{${[...lead, ...ofEvent].join(',')}${memberColumns.map(raw).join('')}}` }
   }
-  const pieces = runsOf(columns).map((piece) => ('length' in piece ? raw(piece) : shown(piece.name)))
+  const pieces = runsOf(columns).map((piece) => ('length' in piece ? raw(piece.name) : shown(piece.name)))
   const row = [...lead, ...pieces].join(',')
   return { row: profiles === 'csv' ? row : `{${row}}` }
 }
