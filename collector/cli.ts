@@ -2,28 +2,19 @@
  * `npx footfall …`: commands for operators, run beside the service in the same data directory. What a command needs is
  * loaded when it is called, so that help comes at once.
  */
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Command, CommanderError } from 'commander'
 import { readConfig } from './config.ts'
 import type { ClickHouse } from './platform/clickhouse/client.ts'
-import type { ClickHouseAddress } from './platform/clickhouse/cluster.ts'
+import { readStoreNotes, type StoreNotes, storeNotesPath } from './platform/localStores/storeNotes.ts'
 import { packageVersion } from './platform/paths.ts'
 import type { Postgres } from './platform/postgres/pool.ts'
 import { StartError } from './platform/startError.ts'
 
-/** Where the service's stores are. */
-interface StoreNotes {
-  clickhouse_url: ClickHouseAddress
-  clickhouse_database: string
-  postgres_url: string
-  public_url: string
-}
-
 function readStores(): StoreNotes {
-  const notes = join(readConfig(process.env).dataDir, 'stores.json')
-  if (!existsSync(notes)) throw new StartError(`${notes} is missing: start the service first`)
-  return JSON.parse(readFileSync(notes, 'utf8'))
+  const { dataDir } = readConfig(process.env)
+  const notes = readStoreNotes(dataDir)
+  if (!notes) throw new StartError(`${storeNotesPath(dataDir)} is missing: start the service first`)
+  return notes
 }
 
 async function withPostgres(
@@ -58,38 +49,8 @@ async function openStore(): Promise<ClickHouse> {
   return openDatabase(clickhouse_url, clickhouse_database)
 }
 
-const deadLetterDirectory = () => join(readConfig(process.env).dataDir, 'dead_letters')
-
-async function listDeadLetters(): Promise<void> {
-  const { readDeadLetters } = await import('./ingest/shipper/deadLetters.ts')
-  const letters = readDeadLetters(deadLetterDirectory()).flatMap((file) => file.letters)
-  for (const { table, reason, row } of letters) console.log(`${table}: ${reason}\n  ${row}`)
-  console.log(`${letters.length} dead letters`)
-}
-
-async function replayRefused(): Promise<void> {
-  const { replayDeadLetters } = await import('./ingest/shipper/replay.ts')
-  const clickhouse = await openStore()
-  const { replayed, refused } = await replayDeadLetters(clickhouse, deadLetterDirectory())
-  await clickhouse.close()
-  console.log(`${replayed} replayed, ${refused} refused again`)
-}
-
-async function check(given: string): Promise<void> {
-  const url = /^https?:\/\//.test(given) ? given : `https://${given}`
-  if (!URL.canParse(url)) throw new StartError(`"${given}" is not an address`)
-  const { checkSite } = await import('./check/check.ts')
-  console.error(`Loading ${url}, then watching it for a few seconds…`)
-  const { ok, findings } = await checkSite(url, readConfig(process.env).chromiumPath)
-  for (const { ok, text } of findings) console.log(`${ok ? '✓' : '✗'} ${text}`)
-  if (!ok) process.exitCode = 1
-}
-
-async function buildProgram(): Promise<Command> {
-  const program = new Command('footfall').description('The pixel, its collector and the data API.')
-  program.version(packageVersion).exitOverride().showHelpAfterError('footfall --help lists the commands')
-
-  program.command('serve').description('the service, as it was built last')
+/** Organizations and the people who sign in. */
+function addAccounts(program: Command): void {
   program
     .command('setup')
     .description('make an organization with its owner, project, pixel and key; what is left out is asked for')
@@ -131,6 +92,10 @@ async function buildProgram(): Promise<Command> {
       await withAccounts((postgres) => changeOperator(postgres, email, isOperator))
     })
   }
+}
+
+/** The stores as a whole: what is looked after beside the service, or without it. */
+function addMaintenance(program: Command): void {
   program
     .command('migrate')
     .description('bring both stores to this version’s schema, which each start does too')
@@ -165,6 +130,10 @@ async function buildProgram(): Promise<Command> {
       const { restore } = await import('./maintenance/backup/commands.ts')
       await restore(readConfig(process.env), directory, options)
     })
+}
+
+/** Taking events in: whether a page's pixel works, and what became of its events on the way to ClickHouse. */
+function addIngest(program: Command): void {
   program
     .command('spool')
     .description('what waits on a disk')
@@ -177,14 +146,26 @@ async function buildProgram(): Promise<Command> {
   program
     .command('check <url>')
     .description('load a page in a headless browser and say whether the pixel works there')
-    .action(check)
+    .action(async (url) => {
+      const { check } = await import('./check/command.ts')
+      if (!(await check(url, readConfig(process.env).chromiumPath))) process.exitCode = 1
+    })
 
   const deadLetters = program.command('dead-letters').description('rows that ClickHouse refused')
-  deadLetters.command('list').description('which, and why').action(listDeadLetters)
+  deadLetters
+    .command('list')
+    .description('which, and why')
+    .action(async () => {
+      const { listDeadLetters } = await import('./ingest/shipper/commands.ts')
+      listDeadLetters(readConfig(process.env).dataDir)
+    })
   deadLetters
     .command('replay')
     .description('try them again, after they or the table were mended; what goes in is removed')
-    .action(replayRefused)
+    .action(async () => {
+      const { replayRefused } = await import('./ingest/shipper/commands.ts')
+      await replayRefused(openStore, readConfig(process.env).dataDir)
+    })
 
   const collectors = program
     .command('collectors')
@@ -205,7 +186,10 @@ async function buildProgram(): Promise<Command> {
       const { retireCollector } = await import('./ingest/spool/collectors.ts')
       await withAccounts((postgres) => retireCollector(postgres, id))
     })
+}
 
+/** What runs in the background. */
+function addBackground(program: Command): void {
   program
     .command('audiences')
     .description('who meets a definition')
@@ -230,56 +214,77 @@ async function buildProgram(): Promise<Command> {
       const { retryJobs } = await import('./platform/jobs/commands.ts')
       await withPostgres((postgres) => retryJobs(postgres, { id, queue }))
     })
+}
 
-  const { billingCommands } = await import('./billing/commands.ts')
-  const billing = program.command('billing').description('accounts, prices, and what Stripe was told')
-  for (const [name, { takes, does, run }] of Object.entries(billingCommands)) {
+/** One command for each of a table; `takes` names its arguments, in their order. */
+function addTable(
+  parent: Command,
+  commands: Readonly<
+    Record<
+      string,
+      { takes: string; does: string; run: (postgres: Postgres, args: string[]) => Promise<void> }
+    >
+  >,
+): void {
+  for (const [name, { takes, does, run }] of Object.entries(commands)) {
     const parameters = takes.split(' ').filter(Boolean)
-    billing
+    parent
       .command([name, ...parameters.map((each) => `<${each}>`)].join(' '))
       .description(does)
       .action((...args) => withPostgres((postgres) => run(postgres, args.slice(0, parameters.length))))
   }
+}
 
-  const { privacyCommands } = await import('./people/privacy/commands.ts')
-  const privacy = program.command('privacy').description('opt-outs and erasures, for one organization or all')
-  for (const [name, { takes, does, run }] of Object.entries(privacyCommands)) {
-    const parameters = takes.split(' ')
-    privacy
-      .command([name, ...parameters.map((each) => `<${each}>`)].join(' '))
-      .description(does)
-      .action((...args) => withPostgres((postgres) => run(postgres, args.slice(0, parameters.length))))
-  }
-
+/** Files that are loaded or made; whoever does it reads the options. */
+async function addLoading(program: Command): Promise<void> {
   const { generateUsage, loadUsage } = await import('./people/identity/usage.ts')
+  const { loadUsage: loadIntentUsage } = await import('./signals/load/usage.ts')
+  const add = (parent: Command, name: string, does: string, usage: string) =>
+    parent
+      .command(`${name} [arguments...]`)
+      .description(does)
+      .allowUnknownOption()
+      .addHelpText('after', `\n${usage}`)
+
   const identity = program.command('identity').description('load who people are, or make it up')
   for (const [name, does, usage] of [
     ['load', 'load files into the identity store', loadUsage],
     ['generate', 'make up an identity graph: files to load', generateUsage],
   ] as const) {
-    identity
-      .command(`${name} [arguments...]`)
-      .description(does)
-      .allowUnknownOption()
-      .addHelpText('after', `\n${usage}`)
-      .action(async (args) => {
-        const { runIdentityCommand } = await import('./people/commands.ts')
-        await runIdentityCommand(openStore, name, args)
-      })
+    add(identity, name, does, usage).action(async (args) => {
+      const { runIdentityCommand } = await import('./people/commands.ts')
+      await runIdentityCommand(openStore, name, args)
+    })
   }
-
-  const { loadUsage: loadIntentUsage } = await import('./signals/load/usage.ts')
-  program
-    .command('intent')
-    .description('load what people and companies are interested in')
-    .command('load [arguments...]')
-    .description('load signals, or the topics that they are about')
-    .allowUnknownOption()
-    .addHelpText('after', `\n${loadIntentUsage}`)
-    .action(async (args) => {
+  const intent = program.command('intent').description('load what people and companies are interested in')
+  add(intent, 'load', 'load signals, or the topics that they are about', loadIntentUsage).action(
+    async (args) => {
       const { loadIntent } = await import('./signals/commands.ts')
       await loadIntent(openStore, args)
-    })
+    },
+  )
+}
+
+async function buildProgram(): Promise<Command> {
+  const program = new Command('footfall').description('The pixel, its collector and the data API.')
+  program.version(packageVersion).exitOverride().showHelpAfterError('footfall --help lists the commands')
+
+  program.command('serve').description('the service, as it was built last')
+  addAccounts(program)
+  addMaintenance(program)
+  addIngest(program)
+  addBackground(program)
+  const { billingCommands } = await import('./billing/commands.ts')
+  addTable(
+    program.command('billing').description('accounts, prices, and what Stripe was told'),
+    billingCommands,
+  )
+  const { privacyCommands } = await import('./people/privacy/commands.ts')
+  addTable(
+    program.command('privacy').description('opt-outs and erasures, for one organization or all'),
+    privacyCommands,
+  )
+  await addLoading(program)
   return program
 }
 

@@ -1,4 +1,5 @@
 import type { WarnLog } from '../platform/log.ts'
+import { unsentReports } from '../platform/metrics.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import type { TellStripe } from './stripe.ts'
@@ -137,4 +138,9 @@ export async function readUnsentReports(postgres: Postgres, nowMs: number): Prom
     [new Date(nowMs), sureHours],
   )
   return rows
+}
+
+/** Has /metrics say how much Stripe has not taken yet. */
+export async function measureReports(postgres: Postgres): Promise<void> {
+  unsentReports.set((await readUnsentReports(postgres, Date.now())).length)
 }

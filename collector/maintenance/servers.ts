@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
 import type { Config } from '../config.ts'
 import { DirectoryInUse, type DirectoryLock, lockDirectory } from '../platform/localStores/lock.ts'
 import { openServers, type Servers } from '../platform/localStores/open.ts'
+import { readStoreNotes, storeNotesPath } from '../platform/localStores/storeNotes.ts'
 import { StartError } from '../platform/startError.ts'
 
 /**
@@ -31,8 +31,8 @@ export async function withServers<T>(config: Config, run: (servers: Servers) => 
 
 /** As the service noted them when it started. */
 function serversOfService(dataDir: string): Servers {
-  const file = join(dataDir, 'stores.json')
-  if (!existsSync(file)) throw new StartError(`${file} is not there yet: the service is still starting`)
-  const { clickhouse_url, postgres_url } = JSON.parse(readFileSync(file, 'utf8'))
-  return { clickhouse: clickhouse_url, postgresUrl: postgres_url, stop: async () => {} }
+  const notes = readStoreNotes(dataDir)
+  if (!notes)
+    throw new StartError(`${storeNotesPath(dataDir)} is not there yet: the service is still starting`)
+  return { clickhouse: notes.clickhouse_url, postgresUrl: notes.postgres_url, stop: async () => {} }
 }

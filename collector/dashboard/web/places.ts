@@ -230,7 +230,7 @@ export const projectPlaces: readonly Place[] = [
 const below = (...parts: string[]): string => parts.filter((part) => part !== '').join('/')
 
 /** Every page with its whole path below the organization. */
-export const allPlaces: readonly Place[] = [
+const allPlaces: readonly Place[] = [
   ...organizationPlaces,
   accountPlace,
   ...projectPlaces.map((place) => ({ ...place, path: below('projects/:projectId', place.path) })),
