@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { BillingDeps } from './deps.ts'
+import { forecastRoute } from './forecastRoute.ts'
 import { limitsRoutes } from './limitsRoutes.ts'
 import { pricesRoute } from './pricesRoute.ts'
 import { usageRoutes } from './usageRoutes.ts'
@@ -9,6 +10,7 @@ export const billingRoutes =
   (deps: BillingDeps): FastifyPluginAsync =>
   async (app) => {
     await app.register(usageRoutes(deps))
+    await app.register(forecastRoute(deps))
     await app.register(limitsRoutes(deps))
     await app.register(pricesRoute(deps))
   }

@@ -1,14 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { Choice, Day, exactly, Id, Nullable } from '../http/schemas.ts'
+import { Choice, Day, Id, Nullable } from '../http/schemas.ts'
 import type { BillingDeps } from './deps.ts'
-import { readForecast } from './forecast.ts'
-import { readLimits } from './limits.ts'
 import { currency } from './prices.ts'
-import { Currency, MeterName, Micros, tags } from './schemas.ts'
+import { Currency, MeterName, tags } from './schemas.ts'
 import { readUsageByCaller } from './usageByCaller.ts'
 import { readDailyUsage, readUsage, readUsageByMeter, type UsageWindow } from './usageQuery.ts'
-import { readUsageWindow, UsageParameters } from './usageWindow.ts'
+import { readUsageWindow, UsageParameters, usageAccess, usageOf } from './usageWindow.ts'
 
 const counts = {
   records: Type.Integer({ description: 'Records charged, less those refunded.' }),
@@ -31,21 +29,14 @@ const window = { project_id: Nullable(Id), start_date: Day, end_date: Day, curre
 export const usageRoutes =
   (deps: BillingDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const config = {
-      access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'data', members: true },
-    } as const
-    const description =
-      'Of the whole organization, or of one project: what its keys read, and what others read of its data. A key of ' +
-      'a project, and a plain member, get their own projects only. Test keys are never billed: theirs is nothing.'
-
     app.get(
       '/api/v1/billing/usage',
       {
-        config,
+        config: { access: usageAccess },
         schema: {
           ...{
             tags,
-            description,
+            description: usageOf,
             operationId: 'getUsage',
             summary: 'Get total usage',
             querystring: UsageParameters,
@@ -62,11 +53,11 @@ export const usageRoutes =
     app.get(
       '/api/v1/billing/usage/by-meter',
       {
-        config,
+        config: { access: usageAccess },
         schema: {
           ...{
             tags,
-            description,
+            description: usageOf,
             operationId: 'getUsageByMeter',
             summary: 'Get usage by meter',
             querystring: UsageParameters,
@@ -88,7 +79,7 @@ export const usageRoutes =
     app.get(
       '/api/v1/billing/usage/daily-by-meter',
       {
-        config,
+        config: { access: usageAccess },
         schema: {
           ...{
             tags,
@@ -96,7 +87,7 @@ export const usageRoutes =
             summary: 'Get daily usage by meter',
             querystring: UsageParameters,
           },
-          description: `${description} Days without usage are left out.`,
+          description: `${usageOf} Days without usage are left out.`,
           response: {
             200: Type.Object({
               ...window,
@@ -114,7 +105,7 @@ export const usageRoutes =
     app.get(
       '/api/v1/billing/usage/by-key',
       {
-        config,
+        config: { access: usageAccess },
         schema: {
           ...{
             tags,
@@ -122,7 +113,7 @@ export const usageRoutes =
             summary: 'Get usage by API key',
             querystring: UsageParameters,
           },
-          description: `${description} Of each key, member or scheduled export and each meter, the dearest first.`,
+          description: `${usageOf} Of each key, member or scheduled export and each meter, the dearest first.`,
           response: { 200: Type.Object({ ...window, callers: Type.Array(CallerUsage) }) },
         },
       },
@@ -131,51 +122,7 @@ export const usageRoutes =
         return { ...publicWindow(asked), callers: await readUsageByCaller(deps.postgres, asked) }
       },
     )
-
-    app.get(
-      '/api/v1/billing/usage/forecast',
-      {
-        config,
-        schema: {
-          ...{ tags, operationId: 'getUsageForecast', summary: 'Get the forecast of this month’s cost' },
-          description:
-            `${description} If each day that is left costs what those of the last week did on average: what was ` +
-            'spent before today, today as far as it is but at least an average day, and an average day for each ' +
-            'after it.',
-          querystring: exactly({ project_id: Type.Optional(Id) }),
-          response: {
-            200: Type.Object({
-              project_id: Nullable(Id),
-              month: Type.String({ description: 'YYYY-MM, UTC.' }),
-              currency: Currency,
-              spent_micros: Micros('Spent so far.'),
-              daily_average_micros: Micros('Of the seven days before today.'),
-              forecast_micros: Micros('What the month will have cost.'),
-              budget_micros: Nullable(Micros('Most that the month may cost; null: anything.')),
-            }),
-          },
-        },
-      },
-      async ({ principal, query }) => {
-        const asked = await readUsageWindow(deps, principal, query)
-        const [forecast, budget_micros] = await Promise.all([
-          readForecast(deps.postgres, asked, deps.now()),
-          readBudget(deps, asked),
-        ])
-        return { project_id: asked.projectId, currency, ...forecast, budget_micros }
-      },
-    )
   }
-
-/** The organization's budget, or that of one project; null without. */
-async function readBudget(
-  { postgres, now }: BillingDeps,
-  { organizationId, projectId }: UsageWindow,
-): Promise<number | null> {
-  if (organizationId === null) return null
-  const { budgets } = await readLimits(postgres, organizationId, now())
-  return budgets.find(({ project_id }) => project_id === projectId)?.monthly_micros ?? null
-}
 
 const publicWindow = ({ projectId, startDate, endDate }: UsageWindow) => ({
   project_id: projectId,

@@ -6,6 +6,19 @@ import { exactly, Id } from '../http/schemas.ts'
 import type { BillingDeps } from './deps.ts'
 import type { UsageWindow } from './usageQuery.ts'
 
+export const usageAccess = {
+  to: 'key',
+  projectKeys: 'own project',
+  keyRole: 'read',
+  limit: 'data',
+  members: true,
+} as const
+
+/** Whose usage is told, as each route's description says. */
+export const usageOf =
+  'Of the whole organization, or of one project: what its keys read, and what others read of its data. A key of ' +
+  'a project, and a plain member, get their own projects only. Test keys are never billed: theirs is nothing.'
+
 /** The parameters of every route that tells usage. */
 export const UsageParameters = exactly({
   project_id: Type.Optional(Id),

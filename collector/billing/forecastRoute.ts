@@ -1,0 +1,59 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { exactly, Id, Nullable } from '../http/schemas.ts'
+import type { BillingDeps } from './deps.ts'
+import { readForecast } from './forecast.ts'
+import { readLimits } from './limits.ts'
+import { currency } from './prices.ts'
+import { Currency, Micros, tags } from './schemas.ts'
+import type { UsageWindow } from './usageQuery.ts'
+import { readUsageWindow, usageAccess, usageOf } from './usageWindow.ts'
+
+/** GET /api/v1/billing/usage/forecast: what the month will have cost, beside its budget. */
+export const forecastRoute =
+  (deps: BillingDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/api/v1/billing/usage/forecast',
+      {
+        config: { access: usageAccess },
+        schema: {
+          ...{ tags, operationId: 'getUsageForecast', summary: 'Get the forecast of this month’s cost' },
+          description:
+            `${usageOf} If each day that is left costs what those of the last week did on average: what was ` +
+            'spent before today, today as far as it is but at least an average day, and an average day for each ' +
+            'after it.',
+          querystring: exactly({ project_id: Type.Optional(Id) }),
+          response: {
+            200: Type.Object({
+              project_id: Nullable(Id),
+              month: Type.String({ description: 'YYYY-MM, UTC.' }),
+              currency: Currency,
+              spent_micros: Micros('Spent so far.'),
+              daily_average_micros: Micros('Of the seven days before today.'),
+              forecast_micros: Micros('What the month will have cost.'),
+              budget_micros: Nullable(Micros('Most that the month may cost; null: anything.')),
+            }),
+          },
+        },
+      },
+      async ({ principal, query }) => {
+        const asked = await readUsageWindow(deps, principal, query)
+        const [forecast, budget_micros] = await Promise.all([
+          readForecast(deps.postgres, asked, deps.now()),
+          readBudget(deps, asked),
+        ])
+        return { project_id: asked.projectId, currency, ...forecast, budget_micros }
+      },
+    )
+  }
+
+/** The organization's budget, or that of one project; null without. */
+async function readBudget(
+  { postgres, now }: BillingDeps,
+  { organizationId, projectId }: UsageWindow,
+): Promise<number | null> {
+  if (organizationId === null) return null
+  const { budgets } = await readLimits(postgres, organizationId, now())
+  return budgets.find(({ project_id }) => project_id === projectId)?.monthly_micros ?? null
+}
