@@ -3054,26 +3054,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/campaigns/{campaign_id}/budget-status": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the budget status of a campaign
-         * @description Budget utilization, remaining spend and pacing health.
-         */
-        get: operations["getCampaignBudgetStatus"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/campaigns/performance-summary": {
         parameters: {
             query?: never;
@@ -3086,6 +3066,26 @@ export interface paths {
          * @description The page’s campaigns one by one, newest first; totals are of all pages.
          */
         get: operations["getPerformanceSummary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaigns/{campaign_id}/budget-status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the budget status of a campaign
+         * @description Budget utilization, remaining spend and pacing health.
+         */
+        get: operations["getCampaignBudgetStatus"];
         put?: never;
         post?: never;
         delete?: never;
@@ -19996,10 +19996,10 @@ export interface operations {
                     /** Format: uuid */
                     project_id?: string;
                     name?: string;
-                    active?: boolean;
                     /** @description Each as browsers send it in `Origin`: `https://shop.example`, with a port if it has one. */
                     allowed_origins?: string[];
                     settings?: components["schemas"]["GivenPixelSettings"];
+                    active?: boolean;
                     /** @description The version that was edited. When the object has another by now: 409 `conflict` and the object. */
                     version?: number;
                 };
@@ -24883,105 +24883,6 @@ export interface operations {
             };
         };
     };
-    getCampaignBudgetStatus: {
-        parameters: {
-            query?: {
-                project_id?: string;
-            };
-            header?: never;
-            path: {
-                /** @example 5a3b1e00-0000-4000-8000-00000000000d */
-                campaign_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "campaign_id": "5a3b1e00-0000-4000-8000-00000000000d",
-                     *       "project_id": "5a3b1e00-0000-4000-8000-000000000002",
-                     *       "name": "Teapots",
-                     *       "status": "active",
-                     *       "budget": null,
-                     *       "spend": 1.265986,
-                     *       "remaining": null,
-                     *       "utilization": null,
-                     *       "pacing": {
-                     *         "health": "no_budget",
-                     *         "start_date": "2026-01-01",
-                     *         "end_date": null,
-                     *         "elapsed": null,
-                     *         "expected_spend": null,
-                     *         "ratio": null
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["BudgetStatus"];
-                };
-            };
-            /** @description A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it. Or `query_too_heavy`: there is no answer within the time and memory that one request has; take a shorter window. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `Invalid API key`, `Invalid API secret` or `API secret is required`. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `forbidden`: the role does not allow it. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description What is named does not exist, or is somebody else’s; `error` says what. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limited`: 10 requests a second, bursts of 10, per key; 25 requests a second, bursts of 50, per organization. `X-RateLimit-Limit`, `-Burst` and `-Remaining` tell of the tightest of them. `Retry-After` says for how many seconds to wait. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
     getPerformanceSummary: {
         parameters: {
             query?: {
@@ -25068,6 +24969,105 @@ export interface operations {
                         /** @description Where the next page begins; absent on the last. */
                         next_cursor?: string;
                     };
+                };
+            };
+            /** @description A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it. Or `query_too_heavy`: there is no answer within the time and memory that one request has; take a shorter window. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `Invalid API key`, `Invalid API secret` or `API secret is required`. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `forbidden`: the role does not allow it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What is named does not exist, or is somebody else’s; `error` says what. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limited`: 10 requests a second, bursts of 10, per key; 25 requests a second, bursts of 50, per organization. `X-RateLimit-Limit`, `-Burst` and `-Remaining` tell of the tightest of them. `Retry-After` says for how many seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getCampaignBudgetStatus: {
+        parameters: {
+            query?: {
+                project_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @example 5a3b1e00-0000-4000-8000-00000000000d */
+                campaign_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "campaign_id": "5a3b1e00-0000-4000-8000-00000000000d",
+                     *       "project_id": "5a3b1e00-0000-4000-8000-000000000002",
+                     *       "name": "Teapots",
+                     *       "status": "active",
+                     *       "budget": null,
+                     *       "spend": 1.265986,
+                     *       "remaining": null,
+                     *       "utilization": null,
+                     *       "pacing": {
+                     *         "health": "no_budget",
+                     *         "start_date": "2026-01-01",
+                     *         "end_date": null,
+                     *         "elapsed": null,
+                     *         "expected_spend": null,
+                     *         "ratio": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BudgetStatus"];
                 };
             };
             /** @description A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it. Or `query_too_heavy`: there is no answer within the time and memory that one request has; take a shorter window. */

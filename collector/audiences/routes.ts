@@ -9,6 +9,7 @@ import { downloadRoute } from './downloadRoute.ts'
 import { explainRoute } from './explainRoute.ts'
 import { filesRoute } from './files/filesRoute.ts'
 import { linkageUsageRoute } from './linkageUsageRoute.ts'
+import { newAudienceRoutes } from './newAudienceRoutes.ts'
 import { recordsRoute } from './recordsRoute.ts'
 import { sampleRoute } from './sampleRoute.ts'
 import { statusRoute } from './statusRoute.ts'
@@ -19,6 +20,7 @@ export const audiencesRoutes =
   async (app) => {
     app.addHook('preValidation', rejectUnstorableText)
     await app.register(audienceRoutes(deps))
+    await app.register(newAudienceRoutes(deps))
     await app.register(sampleRoute(deps))
     await app.register(statusRoute(deps))
     await app.register(recordsRoute(deps))

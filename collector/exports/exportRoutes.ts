@@ -2,19 +2,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../access/audit.ts'
 import { projectFor } from '../access/permissions.ts'
-import type { Principal } from '../access/principal.ts'
 import { access, writeAccess } from '../access/recordAccess.ts'
-import { requireFiltersAllowed, requireKeyProject } from '../access/recordScope.ts'
-import { sampleIdentity } from '../access/sampleView.ts'
-import { lockAudiencesOf } from '../audiences/audiences.ts'
-import { changesOf } from '../http/optimisticLock.ts'
+import { requireFiltersAllowed } from '../access/recordScope.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import type { ExportsDeps } from './deps.ts'
-import { changeExport, createExport, deleteExport, listExports, readExport } from './exports.ts'
-import { sampleExportOf } from './sample.ts'
+import { addExport, updateExport } from './exportChanges.ts'
+import { deleteExport, listExports, readExport } from './exports.ts'
 import { ById, ExportChange, ListQuery, NewExport, One, Page, ProjectQuery, tags } from './schemas.ts'
-import { requireFields, requirePossible } from './validate.ts'
-import { readWanted } from './wanted.ts'
 
 const path = '/api/v1/exports'
 const onePath = `${path}/:export_id`
@@ -38,36 +32,8 @@ export const exportRoutes =
           response: { 201: One },
         },
       },
-      async ({ principal, body }, reply) => {
-        const { organizationId, mode } = principal
-        requireKeyProject(principal, namedProject(principal, body.project_id))
-        const { projectId } = await projectFor(
-          postgres,
-          principal,
-          namedProject(principal, body.project_id),
-          'write',
-        )
-        const given = { ...body, project_id: projectId }
-        const { audience_id = null, list_id = null, mapping = null } = body
-        const parts = { ...body, audience_id, list_id, mapping }
-        const wanted = await readWanted(postgres, organizationId, projectId, parts)
-        requirePossible(wanted)
-        if (mode === 'test') {
-          const { type } = wanted.integration
-          return reply.code(201).send({ export: sampleExportOf(type, parts) })
-        }
-        await requireFields(deps, wanted)
-        const created = await inTransaction(postgres, async (client) => {
-          await lockAudiencesOf(client, projectId)
-          // Who deletes it meanwhile waits, and sees the export.
-          await client.query('SELECT FROM lists WHERE list_id = $1 FOR KEY SHARE', [list_id])
-          requirePossible(await readWanted(client, organizationId, projectId, parts))
-          const id = await createExport(client, given)
-          await audit(client, principal, 'export.create', { kind: 'export', id }, { name: body.name })
-          return readExport(client, { organizationId, projectIds: [projectId] }, id)
-        })
-        return reply.code(201).send({ export: created })
-      },
+      async ({ principal, body }, reply) =>
+        reply.code(201).send({ export: await addExport(deps, principal, body) }),
     )
 
     app.get(
@@ -119,36 +85,9 @@ export const exportRoutes =
           response: { 200: One },
         },
       },
-      async ({ principal, params, body }) => {
-        const { organizationId, mode } = principal
-        const scope = await recordScopeOf(principal, undefined)
-        const found = await readExport(postgres, scope, params.export_id)
-        const { id, project_id } = found
-        if (mode === 'live') await projectFor(postgres, principal, project_id, 'write')
-        const parts = { ...found, integration_type: undefined, ...body }
-        const wanted = await readWanted(postgres, organizationId, project_id, parts)
-        requirePossible(wanted)
-        if (mode === 'test') {
-          const { type } = wanted.integration
-          return { export: sampleExportOf(type, { ...found, ...body }) }
-        }
-        if (
-          body.mapping !== undefined ||
-          body.integration_id !== undefined ||
-          body.output_format !== undefined
-        ) {
-          await requireFields(deps, wanted)
-        }
-        return inTransaction(postgres, async (client) => {
-          const before = await readExport(client, scope, id, true)
-          const changed = { ...before, integration_type: undefined, ...body }
-          requirePossible(await readWanted(client, organizationId, project_id, changed))
-          await changeExport(client, before, body)
-          const after = await readExport(client, scope, id)
-          await audit(client, principal, 'export.update', { kind: 'export', id }, changesOf(before, after))
-          return { export: after }
-        })
-      },
+      async ({ principal, params, body }) => ({
+        export: await updateExport(deps, principal, params.export_id, body),
+      }),
     )
 
     app.delete(
@@ -176,7 +115,3 @@ export const exportRoutes =
       },
     )
   }
-
-/** A test key’s project is the sample’s, whichever of its own it names. */
-const namedProject = ({ mode }: Principal, asked: string | undefined): string | undefined =>
-  mode === 'test' ? sampleIdentity.projectId : asked

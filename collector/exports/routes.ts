@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { rejectUnstorableText } from '../http/rejectUnstorableText.ts'
 import type { ExportsDeps } from './deps.ts'
 import { exportRoutes } from './exportRoutes.ts'
+import { runActionRoutes } from './runActionRoutes.ts'
 import { runRoutes } from './runRoutes.ts'
 
 /** /api/v1/exports: audiences and lists, sent to integrations. */
@@ -11,4 +12,5 @@ export const exportsRoutes =
     app.addHook('preValidation', rejectUnstorableText)
     await app.register(exportRoutes(deps))
     await app.register(runRoutes(deps))
+    await app.register(runActionRoutes(deps))
   }

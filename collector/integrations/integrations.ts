@@ -19,6 +19,10 @@ export interface SealedIntegration extends Integration {
   readonly sealedSecrets: string
 }
 
+/** As callers see it. */
+export const withoutSecrets = ({ sealedSecrets: _, ...integration }: SealedIntegration): Integration =>
+  integration
+
 const chosen = `FROM integrations JOIN projects USING (project_id)
   WHERE organization_id = $1 AND ($2::uuid[] IS NULL OR project_id = ANY($2))
     AND ($3::uuid IS NULL OR integration_id = $3) AND ($4::text IS NULL OR type = $4)

@@ -3,24 +3,14 @@ import { Type } from 'typebox'
 import { audit } from '../access/audit.ts'
 import { projectFor } from '../access/permissions.ts'
 import { access, writeAccess } from '../access/recordAccess.ts'
-import { requireFiltersAllowed, requireKeyProject } from '../access/recordScope.ts'
-import { sampleIdentity } from '../access/sampleView.ts'
-import { changesOf } from '../http/optimisticLock.ts'
+import { requireFiltersAllowed } from '../access/recordScope.ts'
 import { rejectUnstorableText } from '../http/rejectUnstorableText.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import { checkIntegration } from './check.ts'
 import type { IntegrationsDeps } from './deps.ts'
-import { requireReachable, requireSecretsForNewAddress, requireValid } from './given.ts'
-import {
-  changeIntegration,
-  createIntegration,
-  deleteIntegration,
-  type Integration,
-  listIntegrations,
-  readIntegration,
-  type SealedIntegration,
-} from './integrations.ts'
-import { sampleCheck, sampleIntegrationOf } from './sample.ts'
+import { addIntegration, updateIntegration } from './integrationChanges.ts'
+import { deleteIntegration, listIntegrations, readIntegration, withoutSecrets } from './integrations.ts'
+import { sampleCheck } from './sample.ts'
 import {
   ById,
   Checked,
@@ -41,7 +31,7 @@ const testKeys = ' With a test key nothing is kept and nothing sent: the answer 
 export const integrationsRoutes =
   (deps: IntegrationsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const { postgres, recordScopeOf, outbound, sealer } = deps
+    const { postgres, recordScopeOf } = deps
     app.addHook('preValidation', rejectUnstorableText)
 
     app.get(
@@ -75,7 +65,7 @@ export const integrationsRoutes =
       },
       async ({ principal, params, query }) => {
         const scope = await recordScopeOf(principal, query.project_id)
-        return { integration: shown(await readIntegration(postgres, scope, params.integration_id)) }
+        return { integration: withoutSecrets(await readIntegration(postgres, scope, params.integration_id)) }
       },
     )
 
@@ -92,25 +82,8 @@ export const integrationsRoutes =
           response: { 201: One },
         },
       },
-      async ({ principal, body }, reply) => {
-        const { project_id, type, settings, secrets, name } = body
-        const isTest = principal.mode === 'test'
-        // A test key's project is the sample's, whichever of its own it names.
-        const asked = isTest ? sampleIdentity.projectId : project_id
-        requireKeyProject(principal, asked)
-        const { projectId } = await projectFor(postgres, principal, asked, 'write')
-        requireValid(type, 'settings', settings)
-        requireValid(type, 'secrets', secrets)
-        await requireReachable(outbound, settings)
-        if (isTest)
-          return reply.code(201).send({ integration: sampleIntegrationOf(type, { name, settings }) })
-        const integration = await inTransaction(postgres, async (client) => {
-          const id = await createIntegration(client, sealer, { ...body, project_id: projectId })
-          await audit(client, principal, 'integration.create', { kind: 'integration', id }, { name, type })
-          return readIntegration(client, scopeOfProject(principal.organizationId, projectId), id)
-        })
-        return reply.code(201).send({ integration: shown(integration) })
-      },
+      async ({ principal, body }, reply) =>
+        reply.code(201).send({ integration: await addIntegration(deps, principal, body) }),
     )
 
     app.patch(
@@ -126,34 +99,9 @@ export const integrationsRoutes =
           response: { 200: One },
         },
       },
-      async ({ principal, params, body }) => {
-        const scope = await recordScopeOf(principal, undefined)
-        const found = await readIntegration(postgres, scope, params.integration_id)
-        const { type, project_id, id } = found
-        if (principal.mode === 'live') await projectFor(postgres, principal, project_id, 'write')
-        if (body.settings) {
-          requireValid(type, 'settings', body.settings)
-          requireSecretsForNewAddress(found.settings, body.settings, body.secrets)
-          await requireReachable(outbound, body.settings)
-        }
-        if (body.secrets) requireValid(type, 'secrets', body.secrets)
-        if (principal.mode === 'test') {
-          const { name = found.name, settings = found.settings } = body
-          return { integration: sampleIntegrationOf(type, { name, settings }) }
-        }
-        return inTransaction(postgres, async (client) => {
-          const before = await readIntegration(client, scope, id, true)
-          if (body.settings) requireSecretsForNewAddress(before.settings, body.settings, body.secrets)
-          await changeIntegration(client, sealer, before, body)
-          const integration = shown(await readIntegration(client, scope, id))
-          const details = {
-            ...changesOf(shown(before), integration),
-            ...(body.secrets && { secrets: 'replaced' }),
-          }
-          await audit(client, principal, 'integration.update', { kind: 'integration', id }, details)
-          return { integration }
-        })
-      },
+      async ({ principal, params, body }) => ({
+        integration: await updateIntegration(deps, principal, params.integration_id, body),
+      }),
     )
 
     app.delete(
@@ -204,10 +152,3 @@ export const integrationsRoutes =
       },
     )
   }
-
-const shown = ({ sealedSecrets: _, ...integration }: SealedIntegration): Integration => integration
-
-const scopeOfProject = (organizationId: string, projectId: string) => ({
-  organizationId,
-  projectIds: [projectId],
-})

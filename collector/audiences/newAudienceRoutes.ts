@@ -1,0 +1,95 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { audit } from '../access/audit.ts'
+import { requireLive, writeAccess } from '../access/recordAccess.ts'
+import { inTransaction } from '../platform/postgres/transaction.ts'
+import { projectOf, requireProject, scopeOf } from './access.ts'
+import { createAudience, lockAudiencesOf, readAudience } from './audiences.ts'
+import type { AudiencesDeps } from './deps.ts'
+import { requireTopicsOf } from './requireTopics.ts'
+import { ById, Clone, NewAudience, One, ProjectQuery, tags } from './schemas.ts'
+
+const path = '/api/v1/audiences'
+
+/** New audiences: by a definition, or as another is. */
+export const newAudienceRoutes =
+  ({ postgres, openReader }: AudiencesDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.post(
+      path,
+      {
+        config: { access: writeAccess },
+        schema: {
+          ...{
+            tags,
+            operationId: 'createAudience',
+            summary: 'Create an audience',
+            body: NewAudience,
+            querystring: ProjectQuery,
+          },
+          description: 'Its first build starts at once; `GET …/{audience_id}/status` says how far it is.',
+          response: { 201: One },
+        },
+      },
+      async (request, reply) => {
+        const { principal, body } = request
+        requireLive(principal, 'audiences')
+        const projectId = await projectOf(postgres, request, 'write')
+        await requireTopicsOf(openReader, body.definition, principal, reply)
+        const audience = await inTransaction(postgres, async (client) => {
+          await lockAudiencesOf(client, projectId)
+          const id = await createAudience(client, projectId, body)
+          await audit(client, principal, 'audience.create', { kind: 'audience', id }, { name: body.name })
+          return readAudience(client, { organizationId: principal.organizationId, projectId }, id)
+        })
+        return reply.code(201).send({ audience })
+      },
+    )
+
+    app.post(
+      `${path}/:audience_id/clone`,
+      {
+        config: { access: writeAccess },
+        schema: {
+          ...{
+            tags,
+            operationId: 'cloneAudience',
+            summary: 'Clone an audience',
+            params: ById,
+            querystring: ProjectQuery,
+            body: Clone,
+          },
+          description:
+            'Into `project_id`, by default its own project. A key of one project gets 403 for another. What the ' +
+            'definition names has to be in that project.',
+          response: { 201: One },
+        },
+      },
+      async (request, reply) => {
+        const { principal, params, body, query, headers } = request
+        requireLive(principal, 'audiences')
+        const target =
+          body.project_id &&
+          (await requireProject(postgres, principal, body.project_id.toLowerCase(), 'write'))
+        const original = await readAudience(
+          postgres,
+          await scopeOf(postgres, { principal, query, headers }),
+          params.audience_id,
+        )
+        const projectId = target ?? (await requireProject(postgres, principal, original.project_id, 'write'))
+        const audience = await inTransaction(postgres, async (client) => {
+          await lockAudiencesOf(client, projectId)
+          const name = body.name ?? `${original.name.slice(0, 190)} (copy)`
+          const id = await createAudience(client, projectId, { ...original, name })
+          await audit(
+            client,
+            principal,
+            'audience.clone',
+            { kind: 'audience', id },
+            { name, of: original.id },
+          )
+          return readAudience(client, { organizationId: principal.organizationId, projectId }, id)
+        })
+        return reply.code(201).send({ audience })
+      },
+    )
+  }

@@ -1,0 +1,78 @@
+import type { Static } from 'typebox'
+import { audit } from '../access/audit.ts'
+import { projectFor } from '../access/permissions.ts'
+import type { Principal } from '../access/principal.ts'
+import { requireKeyProject } from '../access/recordScope.ts'
+import { sampleIdentity } from '../access/sampleView.ts'
+import { lockAudiencesOf } from '../audiences/audiences.ts'
+import { changesOf } from '../http/optimisticLock.ts'
+import { inTransaction } from '../platform/postgres/transaction.ts'
+import type { ExportsDeps } from './deps.ts'
+import { changeExport, createExport, type Export, readExport } from './exports.ts'
+import { sampleExportOf } from './sample.ts'
+import type { ExportChange, NewExport } from './schemas.ts'
+import { requireFields, requirePossible } from './validate.ts'
+import { readWanted } from './wanted.ts'
+
+/**
+ * Makes an export; with a test key nothing is kept. Throws 400 for what its destination does not take, 403 and 404 for
+ * its project and its parts, and 409 where a CRM cannot be asked for its fields.
+ */
+export async function addExport(
+  deps: ExportsDeps,
+  principal: Principal,
+  body: Static<typeof NewExport>,
+): Promise<Export> {
+  const { postgres } = deps
+  const { organizationId, mode } = principal
+  // A test key’s project is the sample’s, whichever of its own it names.
+  const asked = mode === 'test' ? sampleIdentity.projectId : body.project_id
+  requireKeyProject(principal, asked)
+  const { projectId } = await projectFor(postgres, principal, asked, 'write')
+  const { audience_id = null, list_id = null, mapping = null } = body
+  const parts = { ...body, audience_id, list_id, mapping }
+  const wanted = await readWanted(postgres, organizationId, projectId, parts)
+  requirePossible(wanted)
+  if (mode === 'test') return sampleExportOf(wanted.integration.type, parts)
+  await requireFields(deps, wanted)
+  return inTransaction(postgres, async (client) => {
+    await lockAudiencesOf(client, projectId)
+    // Who deletes it meanwhile waits, and sees the export.
+    await client.query('SELECT FROM lists WHERE list_id = $1 FOR KEY SHARE', [list_id])
+    requirePossible(await readWanted(client, organizationId, projectId, parts))
+    const id = await createExport(client, { ...body, project_id: projectId })
+    await audit(client, principal, 'export.create', { kind: 'export', id }, { name: body.name })
+    return readExport(client, { organizationId, projectIds: [projectId] }, id)
+  })
+}
+
+/** Changes what is named. Throws as addExport does, and 409 where somebody else has changed it meanwhile. */
+export async function updateExport(
+  deps: ExportsDeps,
+  principal: Principal,
+  exportId: string,
+  body: Static<typeof ExportChange>,
+): Promise<Export> {
+  const { postgres } = deps
+  const { organizationId, mode } = principal
+  const scope = await deps.recordScopeOf(principal, undefined)
+  const found = await readExport(postgres, scope, exportId)
+  const { id, project_id } = found
+  if (mode === 'live') await projectFor(postgres, principal, project_id, 'write')
+  const parts = { ...found, integration_type: undefined, ...body }
+  const wanted = await readWanted(postgres, organizationId, project_id, parts)
+  requirePossible(wanted)
+  if (mode === 'test') return sampleExportOf(wanted.integration.type, { ...found, ...body })
+  const { mapping, integration_id, output_format } = body
+  if ([mapping, integration_id, output_format].some((part) => part !== undefined))
+    await requireFields(deps, wanted)
+  return inTransaction(postgres, async (client) => {
+    const before = await readExport(client, scope, id, true)
+    const changed = { ...before, integration_type: undefined, ...body }
+    requirePossible(await readWanted(client, organizationId, project_id, changed))
+    await changeExport(client, before, body)
+    const after = await readExport(client, scope, id)
+    await audit(client, principal, 'export.update', { kind: 'export', id }, changesOf(before, after))
+    return after
+  })
+}
