@@ -9,10 +9,9 @@ interface TraceEvent {
   ts: number
   dur?: number
   tdur?: number
-  args?: { name?: string }
 }
 
-/** What the main threads of pages spent on scripts. */
+/** What the main thread of a page spent on scripts. */
 export interface Cost {
   /** Thread time in scripts and what calls them, at whatever speed the CPU was emulated. */
   ms: number
@@ -34,12 +33,16 @@ const scriptWork = new Set([
 ])
 const layoutWork = new Set(['Layout', 'UpdateLayoutTree'])
 
+/** What the page says of itself in the trace: browsers have pages of their own, whose scripts are not its. */
+const traceMark = 'footfall traced'
+
 /** Traces what a page does while `work` runs. */
 export async function traced(browser: Browser, page: Page, work: () => Promise<void>): Promise<Cost> {
   await browser.startTracing(page, { categories: ['devtools.timeline', 'v8', 'blink.user_timing'] })
   let json: Buffer
   try {
     await work()
+    await page.evaluate((mark) => performance.mark(mark), traceMark)
   } finally {
     json = await browser.stopTracing()
   }
@@ -48,11 +51,8 @@ export async function traced(browser: Browser, page: Page, work: () => Promise<v
 
 /** Adds up the outermost of the events that are script work; those inside them are part of it. */
 function costOf(events: readonly TraceEvent[]): Cost {
-  const threads = new Set(
-    events
-      .filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain')
-      .map(threadOf),
-  )
+  const threads = new Set(events.filter(({ name }) => name === traceMark).map(threadOf))
+  if (threads.size === 0) throw new Error('the trace does not say which thread is the page’s')
   const complete = events
     .filter((event) => event.ph === 'X' && threads.has(threadOf(event)))
     .sort((one, other) => one.ts - other.ts || (other.dur ?? 0) - (one.dur ?? 0))
