@@ -42,13 +42,17 @@ export const history = [
     brotli: 3084,
   },
   { change: 'what is sent again as its page goes is kept, with what is parked meanwhile', brotli: 3119 },
+  {
+    change: 'names inside a page hide none of the ways to find elements, nor a form’s missing href',
+    brotli: 3138,
+  },
 ]
 
 /** Most that each file may take, each variant of the script as a pixel with settings that are else the default gets it; these come down, or go up for a fault that was mended. */
 export const budget = {
-  'pixel.js': 3125,
-  'pixel.frustration.js': 3145,
-  'pixel.custom.js': 3200,
+  'pixel.js': 3145,
+  'pixel.frustration.js': 3172,
+  'pixel.custom.js': 3232,
   'vitals.js': 3300,
   'early.js': 215,
   'embeds.js': 900,

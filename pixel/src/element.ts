@@ -1,5 +1,5 @@
 import type { Description } from '../../schemas/captured.ts'
-import { attempt, real } from './guard.ts'
+import { ask, attempt, real } from './guard.ts'
 
 export const mask = '***'
 
@@ -24,12 +24,9 @@ export const pathTo = (node: Node | false): Element[] => {
   return path as Element[]
 }
 
-const matches = (node: Node, selector: string): boolean | undefined =>
-  real(node as Element, 'matches')?.call(node, selector)
-
 /** The innermost of an event's path that a selector takes: unlike Element.closest, out of shadow roots too. */
 export const find = (path: EventTarget[], selector: string): Element | undefined =>
-  (path as Element[]).find((element) => matches(element, selector))
+  (path as Element[]).find((element) => ask(element, selector))
 
 /** Beginnings of id, class, name, role, action, method, download and the like; labels where "true" follows. */
 const harmless = /^(id|cl|na|ro|ac|me|do|data-(test|cy|qa|footfall)|(aria-label|title|alt)true)/
@@ -40,8 +37,8 @@ const harmless = /^(id|cl|na|ro|ac|me|do|data-(test|cy|qa|footfall)|(aria-label|
  * a path may be a shadow root, which has no attributes.
  */
 export const describe = (element: Element, isMasked: unknown): Description => {
-  const tag = element.localName
-  const href = (element as SVGAElement).href
+  const tag = real(element, 'localName')
+  const href = real(element as SVGAElement, 'href')
   let nth = 0
   for (let sibling: Element | null = element; sibling; sibling = sibling.previousElementSibling)
     nth += (sibling.localName === tag) as unknown as number
@@ -61,5 +58,5 @@ export const steps = (element: Element, path: Element[]): (Description | false |
   const isMasked = find(path, masked)
   return path
     .slice(path.indexOf(element))
-    .map((step, at) => (at < 6 || matches(step, '[data-footfall-event]')) && describe(step, isMasked))
+    .map((step, at) => (at < 6 || ask(step, '[data-footfall-event]')) && describe(step, isMasked))
 }

@@ -13,6 +13,21 @@ export const later = (work: () => unknown, ms?: number): ReturnType<typeof setTi
 export const real = <N extends Node, K extends keyof N>(node: N, name: K): N[K] =>
   Reflect.get(Reflect.getPrototypeOf(node)!, name, node)
 
+type Asked = 'matches' | 'closest' | 'querySelector' | 'querySelectorAll'
+type Answers<M extends Asked> = M extends 'matches'
+  ? boolean
+  : M extends 'querySelectorAll'
+    ? NodeListOf<HTMLInputElement>
+    : HTMLElement | null
+
+/** What a node has of a selector, by its own method. Some have none: shadow roots match nothing. */
+export const ask = <M extends Asked = 'matches'>(
+  node: Node,
+  selector: string,
+  method = 'matches' as M,
+): Answers<M> | undefined =>
+  (real(node, method as never) as ((selector: string) => Answers<M>) | undefined)?.call(node, selector)
+
 /** Keeps a text in storage, or removes it; answers something true where that can be. */
 export const store = (key: string, text?: string): unknown =>
   attempt(() => (text ? (localStorage[key] = text) : delete localStorage[key]))

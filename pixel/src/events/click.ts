@@ -1,5 +1,6 @@
 import type { CapturedData } from '../../../schemas/captured.ts'
 import { describe, find, mask, masked, pathTo, steps, unread } from '../element.ts'
+import { ask } from '../guard.ts'
 
 /** What people mean to click: the button, not the icon in it. */
 const clickable = 'a,area,button,summary,[role=button],[role=tab],[role^=menuitem],[data-footfall-event]'
@@ -11,14 +12,14 @@ export const click = (
 ): (() => CapturedData<'click'>) | undefined => {
   // The right button opens a menu of the browser's.
   if (button > 1) return
-  const control = path[0]!.closest(clickable)
+  const control = ask(path[0]!, clickable, 'closest')
   const element = control || path[0]!
   // Nobody means all that stands in a large part of the page; reading it would take long.
   const isLarge = !control && element.getElementsByTagName('*')[99]
-  const label = control && element.querySelector('[alt],[title],[aria-label]')
+  const label = control && ask(element, '[alt],[title],[aria-label]', 'querySelector')
   const text = isLarge
     ? ''
-    : element.querySelector(unread)
+    : ask(element, unread, 'querySelector')
       ? mask
       : element.textContent || (element.localName === 'input' && (element as HTMLInputElement).value) || ''
   return () => ({

@@ -1,5 +1,6 @@
 import type { CapturedData } from '../../../schemas/captured.ts'
 import { find, mask, unread } from '../element.ts'
+import { ask } from '../guard.ts'
 
 export const copy = (_: Event, path: Element[]): (() => CapturedData<'copy'>) | '' => {
   const selection = getSelection()!
@@ -7,7 +8,7 @@ export const copy = (_: Event, path: Element[]): (() => CapturedData<'copy'>) | 
   // Where people write, what they copy is their own.
   const isMasked =
     find(path, unread) ||
-    [...document.querySelectorAll(unread)].some((part) => selection.containsNode(part, true))
+    [...ask(document, unread, 'querySelectorAll')!].some((part) => selection.containsNode(part, true))
   return (
     text && (() => ({ text: isMasked ? mask : text.slice(0, config.textLengthMax), textLength: text.length }))
   )

@@ -1,4 +1,4 @@
-import { attempt, later, real } from '../guard.ts'
+import { ask, attempt, later, real } from '../guard.ts'
 import { encode, note } from '../queue.ts'
 import { readScroll, restartScroll } from './scroll_depth.ts'
 import { searched } from './submit.ts'
@@ -19,7 +19,7 @@ export const pageView = (data?: object): void => {
     title: real(document, 'title'),
     sizes: [screen.width, screen.height, innerWidth, innerHeight],
     searched,
-    results: document.querySelector<HTMLElement>('[data-footfall-results]')?.dataset.footfallResults,
+    results: ask(document, '[data-footfall-results]', 'querySelector')?.dataset.footfallResults,
     ...data,
   }))
 }

@@ -1,6 +1,6 @@
 import type { CapturedData } from '../../../schemas/captured.ts'
 import { describe, find, mask, masked } from '../element.ts'
-import { real } from '../guard.ts'
+import { ask, real } from '../guard.ts'
 
 /** What was searched for last on this page, in a form that the page handled itself: that search is counted. */
 export let searched: string | undefined
@@ -9,7 +9,8 @@ export const submit = (event: Event, path: Element[]): (() => CapturedData<'subm
   const form = path[0] as HTMLFormElement
   let query: string | undefined
   // Not form.elements: an input named "elements" hides that. And fields may stand outside their form.
-  const fields = [...(form.getRootNode() as Document).querySelectorAll<HTMLInputElement>('[name]')]
+  const root = real(form, 'getRootNode').call(form)
+  const fields = [...ask(root, '[name]', 'querySelectorAll')!]
     .filter((field) => field.form === form && !field.closest('[data-footfall-ignore]'))
     .map((field): [string, string | false] => {
       const kind = `${field.name} ${field.type} ${field.autocomplete}`

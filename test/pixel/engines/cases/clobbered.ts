@@ -39,6 +39,11 @@ const ofForm = [
   'action',
   'method',
   'elements',
+  'href',
+  'localName',
+  'closest',
+  'querySelector',
+  'getRootNode',
 ]
 
 export const clobbered: Case[] = [
@@ -68,6 +73,29 @@ export const clobbered: Case[] = [
     },
   },
   {
+    name: 'what is named like the document’s own ways to find elements hides none of them',
+    async run(stage) {
+      stage.put('/page', {
+        head: watched,
+        body: `${named(['querySelector', 'querySelectorAll'])}<p data-footfall-results="12">Twelve</p>
+          <form onsubmit="return false"><input name="coupon" value="x"><button>Buy</button></form>`,
+      })
+      await stage.visit('/page?q=eggs')
+      const [search] = await stage.events('search', 1)
+      expect(search).toMatchObject({ query: 'eggs', results_count: 12 })
+      await stage.events('page_view', 1)
+      // By the page: what drivers find elements by is hidden, too.
+      await stage.tab.evaluate(`document.getElementsByTagName('button')[0].click()
+        getSelection().selectAllChildren(document.getElementsByTagName('p')[0])`)
+      await stage.tab.press('Control+C')
+      const [sent] = await stage.events('form_submission', 1)
+      expect(sent).toMatchObject({ fields: ['coupon'] })
+      const [copied] = await stage.events('copy', 1)
+      expect(copied).toMatchObject({ text: 'Twelve' })
+      expect(await errors(stage)).toBe('')
+    },
+  },
+  {
     name: 'a form’s fields that are named like its properties hide none of them',
     async run(stage) {
       stage.put('/page', {
@@ -79,6 +107,9 @@ export const clobbered: Case[] = [
       await stage.tab.click('button')
       const [click] = await stage.events('click', 1)
       expect(click).toMatchObject({ elementText: 'Buy' })
+      await stage.tab.evaluate('HTMLElement.prototype.click.call(document.forms[0])')
+      const [, ofItself] = await stage.events('click', 2)
+      expect(ofItself).toMatchObject({ elementText: '***', elementIdentifier: '#order' })
       const [sent] = await stage.events('form_submission', 1)
       expect(sent).toMatchObject({
         form: { id: 'order', name: 'shop', action: `${stage.receiver.pageOrigin}/buy`, method: 'post' },
