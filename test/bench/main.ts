@@ -88,8 +88,7 @@ if (flags.help) {
        [--busy-loops 0] [--beside NAME=FILE …]
        [--signals 20000000]
        [--data DIR] [--identity-events 20000000] [row …]
-With --settle 130 the rows ack, ack-pinned and batch are measured so long after the service's start: in its first two
-minutes it asks ClickHouse for the id of every event.
+With --settle 130 the rows ack, ack-pinned and batch are measured so long after the service's start.
 The row pixel is measured beside the scripts that --beside names, too: --beside umami=script.js
 With --busy-loops 4 the row delivery is measured beside four processes that do nothing but spin.
 The row identity keeps its data in DIR, and finds it there the next time.

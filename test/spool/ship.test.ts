@@ -97,6 +97,39 @@ describe('an event is stored once', () => {
     expect(seen).toMatchObject({ shipped: 7_000, duplicates: 7_000, retries: [] })
   })
 
+  test('by a process that has just started, which asks for those alone that came lately or may have', async () => {
+    const [known, fresh] = [ids(500), ids(500)]
+    const before = openShipper()
+    before.add(segment(known.map((id) => row(id))))
+    await isIdle(before)
+    let asked = 0
+    const later = openShipper({
+      ...clickhouse,
+      rows(query) {
+        asked += (query.params as { ids?: string[] }).ids?.length ?? 0
+        return clickhouse.rows(query)
+      },
+    })
+    later.add(segment([...known.slice(0, 20), ...fresh].map((id) => row(id))))
+    await isIdle(later)
+    expect(await stored()).toEqual([...known, ...fresh].sort())
+    expect(seen).toMatchObject({ shipped: 1_000, duplicates: 20, retries: [] })
+    // A new id in some hundreds is taken for a known one.
+    expect(asked).toBeLessThan(40)
+  })
+
+  test('when what was stored before a start cannot be read back', async () => {
+    const [id, other] = ids(2) as [string, string]
+    const before = openShipper()
+    before.add(segment([row(id)]))
+    await isIdle(before)
+    const later = openShipper({ ...clickhouse, stream: () => Promise.reject(new Error('too heavy')) })
+    later.add(segment([row(id), row(other)]))
+    await isIdle(later)
+    expect(await stored()).toEqual([id, other])
+    expect(seen).toMatchObject({ shipped: 2, duplicates: 1, retries: [] })
+  })
+
   test('but two projects may use the same id', async () => {
     const [id] = ids(1)
     const shipper = openShipper()

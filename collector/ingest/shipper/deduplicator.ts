@@ -2,6 +2,7 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { shipTurnSeconds } from '../../platform/metrics.ts'
 import { eventIdOf, idWordsAt, nextLineAt, projectIdOf, splitLines, tsMillisAt } from '../spool/lines.ts'
 import { BloomFilter, hashId } from './bloomFilter.ts'
+import { recall } from './recall.ts'
 import type { ShipTurns, Turn } from './turns.ts'
 
 /**
@@ -9,6 +10,8 @@ import type { ShipTurns, Turn } from './turns.ts'
  * (collector/ingest/row.ts), and the same again for what a correction may miss.
  */
 const clockToleranceMs = 120_000
+/** What was received in this time before our start is remembered, too: events that happen from now on are not asked for. */
+const recalledMs = 2 * clockToleranceMs
 /** ClickHouse takes bound values of at most 128 KiB, as they stand in the address. */
 const idsPerQuestion = 2_000
 
@@ -29,7 +32,7 @@ export interface Look {
  * ClickHouse knows every id (projection by_event_id), but asking for each would cost as much as the insert. So ids
  * are remembered here, those that other collectors ship included, and only those are asked for that may have gone by,
  * or whose event happened before this process began to remember: an event that is younger than our memory and not in
- * it can be nowhere else. Collectors ship in turns, and each tells the others of its ids before it ships them, so a
+ * it can be nowhere else. What was stored last before is read back at first. Collectors ship in turns, and each tells the others of its ids before it ships them, so a
  * turn knows of all that were shipped before; what it drops, it drops because ClickHouse holds the row.
  */
 export class Deduplicator {
@@ -37,6 +40,8 @@ export class Deduplicator {
   readonly #turns: ShipTurns
   readonly #now: () => number
   #seen: BloomFilter
+  /** What was stored before `#seen` began is in it, or cannot be. */
+  #isRecalled = false
   readonly #id = new Uint32Array(4)
 
   constructor(clickhouse: ClickHouse, turns: ShipTurns, now = Date.now) {
@@ -69,25 +74,31 @@ export class Deduplicator {
     return look
   }
 
-  /** Waits for our turn to ship. Resolves with it and the ids of a segment to ask for, other collectors' considered. */
-  async begin(
-    payloads: readonly Buffer[],
-    look: Look,
-  ): Promise<{ turn: Turn; suspects: ReadonlySet<string> }> {
+  /** Waits for our turn to ship; what other collectors shipped before it is remembered then. */
+  async begin(look: Look): Promise<Turn> {
     const waited = shipTurnSeconds.startTimer()
     const turn = await this.#turns.begin(look.hashes)
     waited()
     const { learned } = turn
     // Before anything can go wrong: nobody tells it again. Whoever does not know everything begins to remember anew.
-    if (learned === null) this.#seen = new BloomFilter(this.#now())
-    else
+    if (learned === null) {
+      this.#seen = new BloomFilter(this.#now())
+      this.#isRecalled = false
+    } else
       for (let at = 0; at < learned.length; at += 2)
         this.#seen.add(learned[at]!, learned[at + 1]!, this.#now())
+    return turn
+  }
 
-    if (look.seen !== this.#seen)
-      return { turn, suspects: this.look(payloads, look.hashes.length / 2).suspects }
+  /**
+   * The ids of a segment to ask for, those considered that other collectors shipped before this turn. Every insert of
+   * the turns before must be over by now.
+   */
+  async suspectsIn(payloads: readonly Buffer[], look: Look, { learned }: Turn): Promise<ReadonlySet<string>> {
+    if (!this.#isRecalled) await this.#recall()
+    if (look.seen !== this.#seen) return this.look(payloads, look.hashes.length / 2).suspects
     if (learned?.length) addShipped(payloads, look, learned)
-    return { turn, suspects: look.suspects }
+    return look.suspects
   }
 
   /** Gives up the turn, if we have it, and our place among those who wait for one. */
@@ -120,6 +131,13 @@ export class Deduplicator {
       return fresh.length === lines.length ? payload : Buffer.concat(fresh)
     })
     return { payloads: kept.filter((payload) => payload.length > 0), duplicates }
+  }
+
+  /** Where it cannot be read, ClickHouse is asked for each event of the first two minutes. */
+  async #recall(): Promise<void> {
+    const recalled = await recall(this.#clickhouse, this.#now() - recalledMs).catch(() => null)
+    if (recalled) this.#seen = recalled
+    this.#isRecalled = true
   }
 
   /** Which of the ids are in ClickHouse, as "event_id project_id". */

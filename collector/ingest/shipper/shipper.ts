@@ -197,9 +197,10 @@ export class Shipper {
     const batch: Batch = { name, payloads, token, rows, oldestAt, refused: new Set() }
     if (!duplicates || !look) return { turn: null, batch }
 
-    const { turn, suspects } = await duplicates.begin(payloads, look)
+    const turn = await duplicates.begin(look)
     try {
       if (turn.isUnsettled) await this.#settle(queryIdOf(''), arrivingMs)
+      const suspects = await duplicates.suspectsIn(payloads, look, turn)
       if (waiting.isUncertain) await this.#takeOutStored(batch)
       await this.#takeOutDuplicates(batch, duplicates, suspects)
       return { turn, batch }

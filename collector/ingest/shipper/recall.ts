@@ -1,0 +1,45 @@
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { idWordsAt, nextLineAt } from '../spool/lines.ts'
+import { BloomFilter, hashId } from './bloomFilter.ts'
+
+/** More are not read: they would take longer than to ask for those that come. A filter's slice holds twice as many. */
+const idsMax = 2_000_000
+const timeoutMs = 10_000
+const newline = 0x0a
+
+/**
+ * Remembers the ids of all events that are stored and were received since a time, epoch milliseconds, so that a shipper
+ * which has just started need not ask for each. Null where they are too many. To be called when nothing that was sent
+ * before is on its way to ClickHouse any more.
+ */
+export async function recall(clickhouse: ClickHouse, since: number): Promise<BloomFilter | null> {
+  const { rows, body } = await clickhouse.stream(
+    {
+      sql: `SELECT event_id FROM events WHERE received_at >= fromUnixTimestamp64Milli({since:Int64})
+            LIMIT {most:UInt64}`,
+      params: { since, most: idsMax + 1 },
+    },
+    // Lines that begin as those of a segment do.
+    'JSONEachRow',
+    AbortSignal.timeout(timeoutMs),
+  )
+  if (rows > idsMax) {
+    body.destroy()
+    return null
+  }
+  const seen = new BloomFilter(since)
+  const id = new Uint32Array(4)
+  const hash = new Uint32Array(2)
+  let rest: Buffer = Buffer.alloc(0)
+  for await (const chunk of body) {
+    const bytes: Buffer = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
+    const end = bytes.lastIndexOf(newline) + 1
+    for (let start = 0; start < end; start = nextLineAt(bytes, start)) {
+      idWordsAt(bytes, start, id)
+      hashId(id, hash, 0)
+      seen.add(hash[0]!, hash[1]!, since)
+    }
+    rest = bytes.subarray(end)
+  }
+  return seen
+}
