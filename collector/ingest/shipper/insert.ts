@@ -98,22 +98,13 @@ async function* whileHeld(turn: Turn | null, payloads: readonly Buffer[]): Async
   }
 }
 
-/** A record is a few rows, and what hands a piece on costs as much as a hundred of them. */
-const pieceBytesMin = 256 * 1024
+/** What hands a piece on costs as much as a hundred rows. */
+const pieceBytes = 256 * 1024
 
-/** The same bytes in fewer pieces. */
+/** The same bytes in pieces. */
 function* piecesOf(payloads: readonly Buffer[]): Generator<Buffer> {
-  let piece: Buffer[] = []
-  let bytes = 0
-  for (const payload of payloads) {
-    piece.push(payload)
-    bytes += payload.length
-    if (bytes < pieceBytesMin) continue
-    yield Buffer.concat(piece, bytes)
-    piece = []
-    bytes = 0
-  }
-  if (bytes > 0) yield Buffer.concat(piece, bytes)
+  for (const payload of payloads)
+    for (let at = 0; at < payload.length; at += pieceBytes) yield payload.subarray(at, at + pieceBytes)
 }
 
 function requireHeld(turn: Turn | null): void {

@@ -1,21 +1,30 @@
-import { readFile, stat } from 'node:fs/promises'
+import { open, readFile } from 'node:fs/promises'
 import { decodeSegment } from '../spool/frame.ts'
 import { receivedFirst } from '../spool/recover.ts'
 import type { Deduplicator, Look } from './deduplicator.ts'
 
 /** A segment as it was read. */
 interface Segment {
+  /** The lines of all its records, one after the other. */
   payloads: Buffer[]
   rows: number
   /** Null for tables whose rows have no event_id. */
   look: Look | null
   /** When its first row was received, or else it was begun, epoch milliseconds. */
   oldestAt: number
+  /** Holds the lines; to be given back when nobody needs them any more. */
+  memory: Buffer
 }
 
-/** Reads segments one after the other, the next one while the one before is being inserted. */
+const memoryBytesMin = 1024 * 1024
+
+/**
+ * Reads segments one after the other, the next one while the one before is being inserted, into memory that is used
+ * again: for as much new memory as a busy shipper takes V8 would look at all of the process's, over and over.
+ */
 export class SegmentReader {
   readonly #duplicates: Deduplicator | null
+  readonly #free: Buffer[] = []
   #ahead: { path: string; segment: Promise<Segment> } | null = null
 
   constructor(duplicates: Deduplicator | null) {
@@ -39,12 +48,44 @@ export class SegmentReader {
     this.#ahead = { path, segment }
   }
 
-  async #readNow(path: string): Promise<Segment> {
-    const [bytes, { birthtimeMs }] = await Promise.all([readFile(path), stat(path)])
-    const { payloads, rows } = decodeSegment(bytes)
-    const look = this.#duplicates?.look(payloads, rows) ?? null
-    return { payloads, rows, look, oldestAt: receivedFirst(bytes) || birthtimeMs }
+  /** Takes back the memory of a segment. */
+  release(memory: Buffer): void {
+    this.#free.push(memory)
+    // One that is inserted, one that is read ahead.
+    if (this.#free.length > 2) this.#free.shift()
   }
+
+  async #readNow(path: string): Promise<Segment> {
+    const file = await open(path)
+    try {
+      const { size, birthtimeMs } = await file.stat()
+      const memory = this.#take(size)
+      let read = 0
+      for (let bytesRead = -1; read < size && bytesRead !== 0; read += bytesRead)
+        ({ bytesRead } = await file.read(memory, read, size - read, read))
+      const bytes = memory.subarray(0, read)
+      const oldestAt = receivedFirst(bytes) || birthtimeMs
+      const { payloads, rows } = decodeSegment(bytes)
+      const joined = joinInPlace(payloads, memory)
+      const look = this.#duplicates?.look(joined, rows) ?? null
+      return { payloads: joined, rows, look, oldestAt, memory }
+    } finally {
+      await file.close()
+    }
+  }
+
+  #take(bytes: number): Buffer {
+    const free = this.#free.findIndex(({ length }) => length >= bytes)
+    if (free !== -1) return this.#free.splice(free, 1)[0]!
+    return Buffer.allocUnsafeSlow(Math.max(memoryBytesMin, 2 ** Math.ceil(Math.log2(bytes))))
+  }
+}
+
+/** Moves the payloads of a segment to the beginning of the memory that they lie in, one after the other. */
+function joinInPlace(payloads: readonly Buffer[], memory: Buffer): Buffer[] {
+  let end = 0
+  for (const payload of payloads) end += payload.copy(memory, end)
+  return end === 0 ? [] : [memory.subarray(0, end)]
 }
 
 /** The payloads of a segment alone, of whose ids nobody asks. */

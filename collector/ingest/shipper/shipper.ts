@@ -44,6 +44,8 @@ interface Shipment {
   /** Null where collectors need not take turns. */
   turn: Turn | null
   batch: Batch
+  /** Of its segment (SegmentReader). */
+  memory: Buffer
 }
 
 const retryMsFirst = 100
@@ -172,7 +174,9 @@ export class Shipper {
         this.#segments.readAhead(this.#waiting[1]?.path)
         await insertBatch({ ...this.#options, turn: shipment.turn }, shipment.batch)
         await shipment.turn?.end()
-        return await this.#finish(waiting.path, shipment.batch)
+        await this.#finish(waiting.path, shipment.batch)
+        this.#segments.release(shipment.memory)
+        return
       } catch (error) {
         this.#shipped.doubtServer()
         this.#options.observe.retry(error as Error, waiting.path)
@@ -191,11 +195,11 @@ export class Shipper {
   async #prepare(waiting: Waiting): Promise<Shipment> {
     const { duplicates } = this.#options
     const name = basename(waiting.path)
-    const { payloads, rows, look, oldestAt } = await this.#segments.read(waiting.path)
+    const { payloads, rows, look, oldestAt, memory } = await this.#segments.read(waiting.path)
     // Whatever state its file is in: what was shipped before a restart is not inserted again.
     const token = basename(inState(waiting.path, 'seg'))
     const batch: Batch = { name, payloads, token, rows, oldestAt, refused: new Set() }
-    if (!duplicates || !look) return { turn: null, batch }
+    if (!duplicates || !look) return { turn: null, batch, memory }
 
     const turn = await duplicates.begin(look)
     try {
@@ -203,7 +207,7 @@ export class Shipper {
       const suspects = await duplicates.suspectsIn(payloads, look, turn)
       if (waiting.isUncertain) await this.#takeOutStored(batch)
       await this.#takeOutDuplicates(batch, duplicates, suspects)
-      return { turn, batch }
+      return { turn, batch, memory }
     } catch (error) {
       turn.giveUp()
       throw error
