@@ -19,6 +19,7 @@ import {
   timeColumn,
   timeOf,
 } from './order.ts'
+import { limitMax } from './plan.ts'
 import { projectsBound } from './projectsBound.ts'
 import { nextColumn, type RowForm, runsOf } from './rowForm.ts'
 import type { EventsPlan } from './selection.ts'
@@ -240,10 +241,20 @@ ORDER BY received_at LIMIT ${bind('UInt32', rowsAsked(plan))}
 /** Up to so many rows it does that by itself. */
 const topRowsDefault = 1_000
 
-const boundSettings = (plan: EventsPlan): string =>
-  isBounded(plan) && rowsAsked(plan) > topRowsDefault
-    ? `\nSETTINGS query_plan_max_limit_for_top_k_optimization = ${rowsAsked(plan)}`
-    : ''
+/**
+ * Of the largest page, too, the columns that only its rows need are read when it is known which rows these are: it asks
+ * for one row more than ClickHouse does that for by itself.
+ */
+function boundSettings(plan: EventsPlan): string {
+  const rows = rowsAsked(plan)
+  const settings = [
+    ...(isBounded(plan) && rows > topRowsDefault
+      ? [`query_plan_max_limit_for_top_k_optimization = ${rows}`]
+      : []),
+    ...(plan.limit === limitMax ? [`query_plan_max_limit_for_lazy_materialization = ${limitMax + 1}`] : []),
+  ]
+  return settings.length > 0 ? `\nSETTINGS ${settings.join(', ')}` : ''
+}
 
 /** The first comparison says nothing new, but the primary key understands it. */
 function cursorConditions({ cursor, order }: EventsPlan, bind: Bind): readonly string[] {

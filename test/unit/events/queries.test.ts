@@ -86,6 +86,12 @@ ORDER BY ts_millis${direction}, event_id${direction}`)
       expect(sql).not.toContain('UNION ALL')
   })
 
+  test('of most rows reads late what only its rows need', () => {
+    const late = '\nSETTINGS query_plan_max_limit_for_lazy_materialization = 10001'
+    expect(eventsQuery(eventsPlan({ limit: '10000' })).sql.endsWith(late)).toBe(true)
+    expect(eventsQuery(eventsPlan({ limit: '9999' })).sql).not.toContain('SETTINGS')
+  })
+
   test('binds the whole scope, the source, the filters and the cursor', () => {
     const cursor = JSON.stringify({
       order: 'desc',
@@ -114,7 +120,8 @@ WHERE organization_id = {p0:UUID}
   AND ts_millis <= {p8:Int64}
   AND (ts_millis, event_id) <= ({p8:Int64}, {p9:UUID})
 ORDER BY ts_millis DESC, event_id DESC
-LIMIT {p10:UInt32}`,
+LIMIT {p10:UInt32}
+SETTINGS query_plan_max_limit_for_lazy_materialization = 10001`,
       params: {
         p0: organizationId,
         p1: projectId,
