@@ -7,6 +7,7 @@ import type { RowKey } from './cursor.ts'
 import { eventsQuery, rowsShowTheirKey } from './eventsQuery.ts'
 import { keyColumns } from './order.ts'
 import { type Page, pageOf } from './page.ts'
+import { spanOf } from './pageSpans.ts'
 import { nameProjects } from './projects.ts'
 import { recordKey } from './recordHashes.ts'
 import { outputOf, rowForm } from './rowForm.ts'
@@ -28,9 +29,22 @@ export async function readPage(reader: Reader, unnamed: EventsPlan, format: Form
   if (isTable(format)) return readTablePage(reader, plan, format)
   const leadsWithNext = format !== 'json' || !rowsShowTheirKey(plan)
   const form = rowForm(plan, format, leadsWithNext, reader.clickhouse.shards)
-  const stream = await reader.stream(eventsQuery(plan, form), outputOf(plan, format, form))
+  const ask = (asked: EventsPlan) => reader.stream(eventsQuery(asked, form), outputOf(asked, format, form))
+  const span = spanOf(reader, plan)
+  let stream = await ask({ ...plan, spanMs: span.spanMs })
+  if (span.spanMs !== undefined && stream.rows <= plan.limit) {
+    stream.body.destroy()
+    span.forget()
+    stream = await ask(plan)
+  }
+  const page = await pageOf(stream, plan, format, form.leadsWithNext)
   return {
-    ...(await pageOf(stream, plan, format, form.leadsWithNext)),
+    ...page,
+    next() {
+      const next = page.next()
+      if (next) span.learn(next)
+      return next
+    },
     keysQuery: () => pageKeysQuery(plan),
   }
 }

@@ -35,6 +35,8 @@ export interface EventsPlan extends Selection {
   readonly cursor: Cursor | null
   /** The first row that is not of the page, where it is known. */
   readonly until?: RowKey
+  /** Rows that are further than so many milliseconds from where the page begins are left out: see spanOf. */
+  readonly spanMs?: number | undefined
   /** Nothing is asked beforehand that would spare reading. */
   readonly isForEstimate?: true
   readonly order: Order

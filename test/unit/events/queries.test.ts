@@ -86,6 +86,22 @@ ORDER BY ts_millis${direction}, event_id${direction}`)
       expect(sql).not.toContain('UNION ALL')
   })
 
+  test('of several projects ends at its span where it has one', () => {
+    const two = { ...wide, projectIds: [projectId, pixelId] }
+    for (const [order, op, end] of [
+      ['desc', '>=', now - 5],
+      ['asc', '<=', now - 86_400_000 + 5],
+    ] as const) {
+      const { sql, params } = eventsQuery({
+        ...eventsPlan({ order, select: 'event_id' }, two),
+        spanMs: 5,
+      })
+      expect(sql).toContain(`\n  AND ts_millis ${op} {p6:Int64}\nORDER BY`)
+      expect(sql).not.toContain('UNION ALL')
+      expect(params.p6).toBe(end)
+    }
+  })
+
   test('of most rows reads late what only its rows need', () => {
     const late = '\nSETTINGS query_plan_max_limit_for_lazy_materialization = 10001'
     expect(eventsQuery(eventsPlan({ limit: '10000' })).sql.endsWith(late)).toBe(true)
