@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, expect, inject, test } from 'vitest'
+import { afterAll, expect, inject, test, vi } from 'vitest'
 import { findWorkers, killNow } from '../../chaos/processes.ts'
 import { startProxy } from '../../chaos/proxy.ts'
 import { ask, beaconOf, customEvent, postBeacon } from '../../harness/api.ts'
@@ -71,6 +71,24 @@ test('a feed waits for what is on its way, and goes on from its cursor', async (
   expect(ended.meta.next_cursor).toBeUndefined()
   const refused = await events.get('events/web_event', { ...query, distinct: 'cookie_id' })
   expect([refused.statusCode, refused.json().parameter]).toEqual([400, 'distinct'])
+})
+
+test('a feed of an organization has the first events of a project that had none a moment ago', async () => {
+  const organization = randomUUID()
+  const headers = { 'x-organization': organization }
+  const query = { start_ms: String(now - 60_000) }
+  await completeUntil(now - 20_000)
+  // However long the insert takes, what the first page found is remembered when the second is asked for.
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
+  try {
+    expect((await events.page(query, headers)).rows).toEqual([])
+    const first = received(30_000, 0, { organization_id: organization })
+    await events.insert([first])
+    const page = await events.page({ ...query, order: 'received' }, headers)
+    expect(idsOf(page.rows)).toEqual(idsOf([first]))
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 test('a copier gets every acknowledged event once, while ClickHouse is away and processes are killed', async () => {
