@@ -1,17 +1,22 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import type {} from 'vitest'
 import type { TestProject } from 'vitest/node'
+import { readConfig } from '../collector/config.ts'
 import { buildAll } from '../collector/launch/build.mjs'
+import { openUploads } from '../collector/lists/upload/uploads.ts'
 import { startLocalClickHouse } from '../collector/platform/clickhouse/local.ts'
 import { migrateClickHouse } from '../collector/platform/clickhouse/migrate.ts'
 import { openClickHouse } from '../collector/platform/clickhouse/openClickHouse.ts'
-import { openBoss } from '../collector/platform/jobs/jobs.ts'
+import { declareQueues, openBoss } from '../collector/platform/jobs/jobs.ts'
+import { openStores } from '../collector/platform/localStores/open.ts'
+import { openLog } from '../collector/platform/log.ts'
 import { startLocalPostgres } from '../collector/platform/postgres/local.ts'
 import { migratePostgres } from '../collector/platform/postgres/migrate.ts'
-import { openPostgres } from '../collector/platform/postgres/pool.ts'
+import { openQueues } from '../collector/queues.ts'
 import { createPostgresDatabase, migratedDatabase } from './harness/databases.ts'
 
 declare module 'vitest' {
@@ -35,7 +40,10 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
     startLocalPostgres(join(directory, 'postgres'), onRestart),
   ])
   await hurry(postgres.url)
-  const [tables] = await Promise.all([migratedTables(clickhouse.url), migrateTemplate(postgres.url)])
+  const [tables] = await Promise.all([
+    migratedTables(clickhouse.url),
+    migrateTemplate(postgres.url, clickhouse.url, directory),
+  ])
   provide('clickhouseUrl', clickhouse.url)
   provide('clickhouseTables', tables)
   provide('postgresUrl', postgres.url)
@@ -68,13 +76,25 @@ async function hurry(url: string): Promise<void> {
   await client.end()
 }
 
-/** Makes the database that others are copies of. */
-async function migrateTemplate(postgresUrl: string): Promise<void> {
-  const template = openPostgres(await createPostgresDatabase(postgresUrl, migratedDatabase), () => {})
-  await migratePostgres(template)
-  const boss = await openBoss(template).start()
+/** Makes the database that others are copies of, with the queues that each service would make when it starts. */
+async function migrateTemplate(postgresUrl: string, clickhouseUrl: string, directory: string): Promise<void> {
+  const config = readConfig({
+    ...{ LOG_LEVEL: 'silent', FOOTFALL_DATA_DIR: join(directory, 'template') },
+    ...{ DATABASE_URL: await createPostgresDatabase(postgresUrl, migratedDatabase) },
+    ...{ CLICKHOUSE_URL: clickhouseUrl, CLICKHOUSE_DATABASE: migratedDatabase },
+  })
+  const log = openLog(config)
+  const stores = await openStores(config, log)
+  await migratePostgres(stores.postgres.pool)
+  const boss = await openBoss(stores.postgres.pool).start()
+  const uploads = openUploads(config.dataDir, randomUUID())
+  const background = await openQueues(config, stores, {
+    ...{ uploads, log, hasSample: false, cursorKey: Buffer.alloc(0) },
+  })
+  await declareQueues(boss, background.queues)
+  await background.close()
   await boss.stop({ graceful: false, close: false })
-  await template.end()
+  await stores.close()
 }
 
 /** Migrates a database, and returns the statements that make another one like it. */

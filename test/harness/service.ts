@@ -30,6 +30,8 @@ const endWithTest = pathToFileURL(join(packageRoot, 'test/harness/endWithTest.mj
 const secretKey = Buffer.alloc(32, 'test').toString('base64')
 
 const startTimeoutMs = 120_000
+/** How often a service that starts is asked whether it is ready: each time costs it and the test some milliseconds. */
+const readyPollMs = 150
 
 /**
  * Starts the built service as a user would, on a port and in a data directory of its own (or in `dataDir`, to
@@ -91,7 +93,7 @@ export async function startService(
       await end('SIGKILL')
       throw new Error(`the service did not start:\n${output}`)
     }
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await new Promise((resolve) => setTimeout(resolve, readyPollMs))
   }
   const demoFile = join(dataDir, 'demo.json')
   return {

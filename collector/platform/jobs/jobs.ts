@@ -153,7 +153,7 @@ const groupOf = (key: string | null) => ({ id: key ?? 'all' })
  * Makes queues and schedules what they are declared as. Those of others stay as they are: another primary may have other
  * settings, or another version, and what nobody runs is one job that waits.
  */
-async function declareQueues(boss: PgBoss, queues: readonly Queue[]): Promise<void> {
+export async function declareQueues(boss: PgBoss, queues: readonly Queue[]): Promise<void> {
   const [known, schedules] = await Promise.all([boss.getQueues(), boss.getSchedules()])
   for (const { name, schedule, timeoutSeconds = 300, retryLimit = 5 } of queues) {
     const options = {
