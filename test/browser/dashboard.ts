@@ -83,17 +83,22 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /** The rules of axe-core that look at colours. */
 const colorRules = ['color-contrast', 'link-in-text-block']
+const onlyColors = { runOnly: { type: 'rule', values: colorRules } }
+/** For pages of many thousand elements, whose colours are most of the work. */
+export const withoutColors = {
+  rules: Object.fromEntries(colorRules.map((rule) => [rule, { enabled: false }])),
+}
 
 /** What fades in or out has for a moment colours that nobody chose. */
 const untilStill = `Promise.allSettled(document.getAnimations()
   .filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity)
   .map(({ finished }) => finished))`
 
-/** What axe-core finds against WCAG 2.2 AA and its best practices; by some of its rules, where they are named. */
-export async function violations(page: Page, rules?: readonly string[]): Promise<string[]> {
+/** What axe-core finds against WCAG 2.2 AA and its best practices; by some of its rules, where `which` says so. */
+export async function violations(page: Page, which: object = {}): Promise<string[]> {
   await page.evaluate(untilStill)
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe)
-  const options = { resultTypes: ['violations'], ...(rules && { runOnly: { type: 'rule', values: rules } }) }
+  const options = { resultTypes: ['violations'], ...which }
   const found = await page.evaluate(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
     violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => id + ': ' + help + ': ' + html)))`)
   return found as string[]
@@ -123,7 +128,7 @@ export async function expectAccessible(page: Page, name: string): Promise<void> 
       const look = `${name}, ${colorScheme}, ${width} px wide`
       // What draws by hand follows a moment after the screen.
       await expect.poll(() => sticksOut(page), { message: look }).toEqual([])
-      expect(await violations(page, colorScheme === 'dark' ? colorRules : undefined), look).toEqual([])
+      expect(await violations(page, colorScheme === 'dark' ? onlyColors : {}), look).toEqual([])
     }
   }
   await page.emulateMedia({ colorScheme: null })
