@@ -33,7 +33,7 @@ async function bundle(entry, options) {
  * The order in which names are handed out. Found by exchanging two or four of them 1,500 times, keeping what brotli makes
  * no more of.
  */
-const letters = 'mlgqtMfcjRxQnaHrhEzByOFXkdAusZ_YCNpLUv$oiTbSeDGIPKVwJW'
+const letters = 'mlgqtMfciUxLnjawCHAeyOZXkQBIPVSzRopNhFsGdvbTYDEr$KWuJ_'
 const nth_identifier = {
   get(nth) {
     const rest = Math.floor(nth / letters.length)

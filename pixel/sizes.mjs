@@ -46,6 +46,7 @@ export const history = [
     change: 'names inside a page hide none of the ways to find elements, nor a form’s missing href',
     brotli: 3138,
   },
+  { change: 'a click tells no more of a page however deep it is', brotli: 3142 },
 ]
 
 /** Most that each file may take, each variant of the script as a pixel with settings that are else the default gets it; these come down, or go up for a fault that was mended. */

@@ -57,8 +57,8 @@ export interface Noted {
 }
 
 interface Click {
-  /** The clicked element and some around it, from the inside out; false further out, but for marked ones. */
-  path: (Description | false | undefined)[]
+  /** The clicked element and some around it, from the inside out; further out the marked ones. */
+  path: Description[]
   /** What inside it has a label, for one without a text. */
   label: Description | null | undefined | false
   text: string
@@ -73,7 +73,7 @@ interface Copy {
 
 interface Playing {
   /** The player and some elements around it, as of a click. */
-  path: (Description | false | undefined)[]
+  path: Description[]
   currentSrc: string
   currentTime: number
   duration: number

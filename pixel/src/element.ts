@@ -53,10 +53,10 @@ export const describe = (element: Element, isMasked: unknown): Description => {
   return description
 }
 
-/** The steps from an element outwards: the nearest, and those that are marked. */
-export const steps = (element: Element, path: Element[]): (Description | false | undefined)[] => {
+/** The steps from an element outwards: the nearest, and of however many others those that are marked. */
+export const steps = (element: Element, path: Element[]): Description[] => {
   const isMasked = find(path, masked)
   return path
     .slice(path.indexOf(element))
-    .map((step, at) => (at < 6 || ask(step, '[data-footfall-event]')) && describe(step, isMasked))
+    .flatMap((step, at) => (at < 6 || ask(step, '[data-footfall-event]') ? describe(step, isMasked) : []))
 }

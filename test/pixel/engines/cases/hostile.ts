@@ -15,6 +15,23 @@ const prototypeJs = `<script>
 
 export const hostile: Case[] = [
   {
+    name: 'a click 12,000 elements deep arrives, and takes no more than others',
+    async run(stage) {
+      stage.put('/page')
+      await stage.visit()
+      await stage.tab.evaluate(`for (let n = 0, inside = document.body; n <= 12_000; n++) {
+        const outside = inside
+        inside = document.createElement('div')
+        inside.hidden = true
+        outside.append(inside)
+        if (n === 12_000) inside.click()
+      }`)
+      await stage.events('click', 1)
+      const { received } = stage.receiver.state
+      expect(Math.max(...received.map(({ bytes }) => bytes))).toBeLessThan(2000)
+    },
+  },
+  {
     name: 'a page that gives arrays a toJSON of its own loses nothing',
     async run(stage) {
       stage.put('/page', { head: prototypeJs, body: '<button><b>Buy</b></button>' })
