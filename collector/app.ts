@@ -22,6 +22,7 @@ import { metricsRoutes } from './health/metricsRoutes.ts'
 import { healthRoutes } from './health/routes.ts'
 import { answerClientError, answerError, refuseEncodedBody } from './http/answerErrors.ts'
 import { compressAnswer } from './http/compression.ts'
+import { parseJsonBodies } from './http/jsonBody.ts'
 import { measureRequests } from './http/measureRequests.ts'
 import { buildSerializer } from './http/serialization.ts'
 import { createRefuseUnknown } from './http/unknownRoutes.ts'
@@ -139,6 +140,7 @@ export async function createApp({
   })
   // Bodies are JSON; the ingest routes say for themselves what else they take.
   app.removeContentTypeParser('text/plain')
+  parseJsonBodies(app)
   app.addHook('preParsing', refuseEncodedBody)
   app.setErrorHandler(answerError)
   app.setValidatorCompiler(validatorCompiler)

@@ -3,7 +3,6 @@ import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import type { TLocalizedValidationError } from 'typebox/error'
 import { type ApiError, invalidParameter } from './errors.ts'
-import { partsOf } from './jsonParts.ts'
 
 /**
  * Checks requests against their route's TypeBox schemas. Addresses and queries are texts, so what they say of numbers
@@ -25,17 +24,39 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
 
 /** More members than any object of a schema has. */
 const membersMax = 1_000
+/** How many members of arrays are looked at first. */
+const lookedAtMax = 10_000
 
 /**
- * What is wrong with a value that a schema does not take, the first first. Of an object with very many members, which
- * would take seconds, it is that.
+ * What is wrong with a value that a schema does not take, the first first. Where it begins is looked at first: to look
+ * for errors through a megabyte of them would take seconds, and so it would in an object with very many members, of
+ * which it is that. Values are nested no deeper than jsonBody.ts lets them.
  */
 export function errorsOf(validator: Validator, value: unknown): readonly Fault[] {
-  for (const part of partsOf(value)) {
-    const isObject = typeof part === 'object' && part !== null && !Array.isArray(part)
-    if (isObject && Object.keys(part).length > membersMax) return [tooManyMembers]
+  for (const part of [beginningOf(value, { left: lookedAtMax }), value]) {
+    if (hasTooManyMembers(part)) return [tooManyMembers]
+    const errors = validator.Errors(part)
+    if (errors.length > 0) return errors
   }
-  return validator.Errors(value)
+  return []
+}
+
+/** A copy whose arrays are as long, and have holes for the members that come later: who looks for errors passes over them. */
+function beginningOf(value: unknown, looks: { left: number }): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (!Array.isArray(value))
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) => [name, beginningOf(member, looks)]),
+    )
+  const copy = new Array(value.length)
+  for (let at = 0; at < value.length && looks.left-- > 0; at++) copy[at] = beginningOf(value[at], looks)
+  return copy
+}
+
+function hasTooManyMembers(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const members = Array.isArray(value) ? value : Object.values(value)
+  return (!Array.isArray(value) && members.length > membersMax) || members.some(hasTooManyMembers)
 }
 
 type Fault = Pick<TLocalizedValidationError, 'instancePath' | 'message' | 'keyword' | 'params'>

@@ -274,6 +274,17 @@ describe('a body that is deeper than a stack, or wider than any', () => {
     }
     expect(await quickest(5_000, ask)).toBeLessThan(5_000)
   })
+
+  test.each([
+    [`${'['.repeat(100)}${']'.repeat(100)}`, 'is nested deeper than 100 levels'],
+    [`[${'1,'.repeat(250_000)}1]`, 'holds more than 250000 values'],
+    [`[${'{},'.repeat(125_000)}1]`, 'holds more than 250000 values'],
+  ])('is not even parsed where no route takes it', async (value, excess) => {
+    const headers = { 'content-type': 'application/json' }
+    const payload = `{"email":"\\"]","password":${value}}`
+    const answer = await fetch(`${it.url}/dashboard/session`, { method: 'POST', headers, body: payload })
+    expect(await answer.json()).toMatchObject({ error: 'invalid_parameter', message: `body: ${excess}` })
+  })
 })
 
 test('a backslash before u0000 is text like any other', async () => {

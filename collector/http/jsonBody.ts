@@ -1,0 +1,43 @@
+import type { FastifyInstance } from 'fastify'
+import { invalidParameter } from './errors.ts'
+
+/** Deeper than any body that a route takes, and of more values than any. */
+const depthMax = 100
+const valuesMax = 250_000
+
+/**
+ * Has JSON bodies parsed as Fastify parses them, but for those that no route takes: nested very deep, or of very many
+ * values. A megabyte of brackets keeps JSON.parse and the garbage collector busy for half a second, whoever sends it;
+ * and what walks a body may call itself. Call it before any route is registered.
+ */
+export function parseJsonBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.removeContentTypeParser('application/json')
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) => {
+    const excess = excessOf(text)
+    if (excess) done(invalidParameter('body', excess))
+    else parse(request, text, done)
+  })
+}
+
+const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
+const [bracket, brace, bracketEnd, braceEnd] = [0x5b, 0x7b, 0x5d, 0x7d]
+
+/** What a text has too much of, up to where JSON.parse would find a fault in it; null for nothing. */
+function excessOf(text: string): string | null {
+  let [depth, values, isInText] = [0, 1, false]
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (isInText) {
+      if (code === backslash) at++
+      else if (code === quote) isInText = false
+    } else if (code === quote) isInText = true
+    else if (code === comma) values++
+    else if (code === bracket || code === brace) {
+      values++
+      if (++depth > depthMax) return `is nested deeper than ${depthMax} levels`
+    } else if (code === bracketEnd || code === braceEnd) depth--
+    if (values > valuesMax) return `holds more than ${valuesMax} values`
+  }
+  return null
+}
