@@ -15,7 +15,7 @@ export type Access =
   | {
       to: 'key'
       /**
-       * What a key of one project gets (spec: Project-scoped key behavior): only what is of its project, the same as
+       * What a key of one project gets (spec: Project key): only what is of its project, the same as
        * a key of the organization, or 403.
        */
       projectKeys: 'own project' | 'as organization' | 'refused'

@@ -89,7 +89,7 @@ export async function requireCurrentRole(client: Queryable, { caller }: Principa
 
 /**
  * The project that an administration request acts on, which is the key's own when it names none. Throws 401 "Invalid
- * API key" when a project key names another (spec: Project-scoped key behavior), 404 "project not found" for one that
+ * API key" when a project key names another (spec: Project key), 404 "project not found" for one that
  * is not the caller's to see, and 403 "forbidden" when a project member who is not its admin wants to write.
  */
 export async function projectFor(

@@ -11,7 +11,7 @@ interface Bucket {
   per: 'organization' | 'caller'
 }
 
-/** The buckets that requests take tokens from (spec: Limits). */
+/** The buckets that requests take tokens from (spec: Errors and limits). */
 const buckets = {
   /** 720 requests a minute, bursts of 25. */
   events: { rate: 12, burst: 25, per: 'organization' },
@@ -28,7 +28,10 @@ const buckets = {
 } as const satisfies Record<string, Bucket>
 type BucketName = keyof typeof buckets
 
-/** From which buckets a route takes a token, one of each; in the order of the table above, so that none waits in a circle. */
+/**
+ * From which buckets a route takes a token, one of each; in the order of the table above, so that none waits in a
+ * circle.
+ */
 export const rateLimits = {
   events: ['events'],
   data: ['caller', 'organization'],
@@ -44,8 +47,9 @@ export type RateLimitName = keyof typeof rateLimits
 
 /**
  * Whether X-RateLimit-* headers tell a route's limit: wherever the organization's bucket counts, so not in the events
- * API (spec: Limits). They tell of the tightest bucket, the one that will refuse first, so that a client that goes by
- * them is not refused: the organization's 25 a second, bursts of 50, once several keys share it, else the key's own.
+ * API (spec: Errors and limits). They tell of the tightest bucket, the one that will refuse first, so that a client
+ * that goes by them is not refused: the organization's 25 a second, bursts of 50, once several keys share it, else the
+ * key's own.
  */
 const isTold = (limit: RateLimitName): boolean => limit !== 'events'
 

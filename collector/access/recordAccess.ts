@@ -14,7 +14,7 @@ export const access = {
 /** The same for what changes or sends something. */
 export const writeAccess = { ...access, keyRole: 'write' } as const satisfies Access
 
-/** Who may ask the routes of lists and campaigns: `Authorization: Bearer <API key>` too (spec: Authentication, 6). */
+/** Who may ask the routes of lists and campaigns: `Authorization: Bearer <API key>` too (spec: Authentication 6). */
 export const bearerAccess = { ...access, bearerKey: true } as const satisfies Access
 
 /** The same for what changes them. */

@@ -15,7 +15,7 @@ export function requireKeyProject({ projectId }: Principal, asked: string | unde
   if (projectId !== null && asked !== undefined && asked.toLowerCase() !== projectId) throw projectMismatch()
 }
 
-/** Throws 403 for a project key that filters by campaign or audience (spec: Project-scoped key behavior). */
+/** Throws 403 for a project key that filters by campaign or audience (spec: Project key). */
 export function requireFiltersAllowed(
   { projectId }: Principal,
   filters: { campaign_id?: string | undefined; audience_id?: string | undefined },
@@ -27,7 +27,7 @@ export function requireFiltersAllowed(
 }
 
 /**
- * Makes the decision whose records a request may read (spec: Project-scoped key behavior, lists to campaigns): those
+ * Makes the decision whose records a request may read (spec: Project key on lists, on campaigns): those
  * of the project it names, else of the key's, else of all projects that the caller may see. Throws 403 as above, and
  * 404 "project not found".
  */

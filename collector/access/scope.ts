@@ -28,8 +28,8 @@ export interface Scope {
 export type ReadKind = 'events' | 'identity'
 
 /**
- * Makes the one decision about what of the principal's events a request may see (spec: Project-scoped key
- * behavior). It throws 404 "organization not found", "project not found", "pixel not found" or "campaign not found" for what is not the
+ * Makes the one decision about what of the principal's events a request may see (spec: Project key). It throws 404
+ * "organization not found", "project not found", "pixel not found" or "campaign not found" for what is not the
  * principal's, and 403 "pixel inactive". A plain member reads one project that they belong to, and of its visitors who
  * they are only as its admin: 400 and 403. A share link reads its own project or pixel, and nobody's identity.
  */

@@ -2,7 +2,7 @@ import { jwtVerify, SignJWT } from 'jose'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { serviceSecret } from './serviceSecret.ts'
 
-/** Signs and reads the tokens of POST /auth/v1/login (spec: Legacy methods). */
+/** Signs and reads the tokens of POST /auth/v1/login (spec: Authentication 6). */
 export interface Tokens {
   /** A token that says who the member is; good for `tokenSeconds`. */
   sign(memberId: string): Promise<string>

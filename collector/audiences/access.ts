@@ -54,8 +54,8 @@ export async function requireProject(
 }
 
 /**
- * Among which audiences one is looked for by its id. A key of one project has to name it (spec: Project-scoped key
- * behavior); without one, those of all projects that are looked at are the organization's.
+ * Among which audiences one is looked for by its id. A key of one project has to name it (spec: Project key); without
+ * one, those of all projects that are looked at are the organization's.
  */
 export async function scopeOf(postgres: Postgres, request: ProjectRequest): Promise<AudienceScope> {
   const { principal } = request

@@ -64,7 +64,7 @@ export const recordsRoute =
     )
   }
 
-/** 422 (spec: Errors): rows of companies are in files alone. */
+/** 422 (spec: Errors and limits): rows of companies are in files alone. */
 export function requirePeople({ entity }: Audience): void {
   if (entity === 'people') return
   throw new ApiError(
@@ -74,7 +74,7 @@ export function requirePeople({ entity }: Audience): void {
   )
 }
 
-/** 409 (spec: Errors): the build that a cursor belongs to is not served any more. */
+/** 409 (spec: Errors and limits): the build that a cursor belongs to is not served any more. */
 export const cursorStale = () =>
   new ApiError(409, 'cursor_stale', 'The audience was built anew since: begin again without a cursor.')
 

@@ -11,7 +11,7 @@ export interface ReadableBuild {
   readonly isPredictive: boolean
 }
 
-/** 409 (spec: Errors): there is no build whose members could be read. */
+/** 409 (spec: Errors and limits): there is no build whose members could be read. */
 const notReady = (message: string) => new ApiError(409, 'not_ready', message)
 
 /** The build of an audience that is served. Throws 409 "not_ready". */

@@ -2,13 +2,13 @@ import type { Postgres } from '../platform/postgres/pool.ts'
 
 /**
  * Some of the records of an audience's build. Each is charged once on a UTC day, whoever reads it how often, and all of
- * them once for good when the whole is (spec: Metering rules, 8).
+ * them once for good when the whole is (spec: Metering 8).
  */
 export interface BuildPart {
   readonly buildId: string
   /**
-   * The range of keys that is read, `after` exclusive; absent where the records lie scattered. `settle` is told the keys
-   * of the records as their hashes; without any it is told that the whole build is given.
+   * The range of keys that is read, `after` exclusive; absent where the records lie scattered. `settle` is told the
+   * keys of the records as their hashes; without any it is told that the whole build is given.
    */
   readonly keys?: { readonly after: number; readonly upTo: number }
 }

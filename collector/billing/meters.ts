@@ -1,6 +1,6 @@
 import type { Tier } from '../../schemas/fields.ts'
 
-/** What records are counted on; each response is charged on one (spec: Metering rules). */
+/** What records are counted on; each response is charged on one (spec: Metering). */
 export const meters = [
   'events',
   'resolution_hem',
@@ -14,7 +14,7 @@ export const meters = [
 ] as const
 export type Meter = (typeof meters)[number]
 
-/** The meter of records that hold identity of a tier, and none above it (spec: Metering rules, 6). */
+/** The meter of records that hold identity of a tier, and none above it (spec: Metering 6). */
 export const meterOfTier: Record<Tier, Meter> = {
   web_event: 'events',
   resolution_hem: 'resolution_hem',

@@ -15,8 +15,8 @@ export interface Refused {
 }
 
 /**
- * A refusal as an answer (spec: Errors): 402 "budget_exceeded", or 429 "platform_cap_exceeded" with `kind`, `message`
- * and, where waiting helps, `resets_at` and Retry-After.
+ * A refusal as an answer (spec: Errors and limits): 402 "budget_exceeded", or 429 "platform_cap_exceeded" with `kind`,
+ * `message` and, where waiting helps, `resets_at` and Retry-After.
  */
 export function refusalError(refusal: Refusal, refused: Refused): ApiError {
   return refusal.kind === 'budget' ? budgetExceeded(refusal, refused) : capExceeded(refusal, refused)
@@ -26,7 +26,7 @@ function budgetExceeded(
   { of, monthly_micros, spent_micros }: Extract<Refusal, { kind: 'budget' }>,
   { isProjectKey, atMs }: Refused,
 ): ApiError {
-  // What the organization spends is not for a project's key to know (spec: Project-scoped key behavior).
+  // What the organization spends is not for a project's key to know (spec: Project key).
   const figures = isProjectKey && of === 'organization' ? {} : { monthly_micros, spent_micros, currency }
   return new ApiError(
     402,

@@ -5,7 +5,7 @@ import { errorsOf } from '../http/validation.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { Money } from './schemas.ts'
 
-/** Most events one delivery may carry (spec: Limits, batch routes). */
+/** Most events one delivery may carry (spec: Errors and limits). */
 export const deliveryEventsMax = 10_000
 
 /** An impression or a click, as the DSP delivers it. */

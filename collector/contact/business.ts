@@ -10,7 +10,7 @@ export interface Addresses {
 }
 
 /**
- * Whether a person has a business e-mail, which is what a contact query charges for (spec: Metering rules, 4): an address
+ * Whether a person has a business e-mail, which is what a contact query charges for (spec: Metering 4): an address
  * in business_email; where that is empty, the one in email, when it is at company_domain or below it. An address at a
  * public mail provider is neither.
  */

@@ -8,7 +8,7 @@ import { hashPassword } from '../admin/sessions/passwords.ts'
 import { setOperator } from '../operator/operators.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 
-/** What demo.json tells (design: What it must be like to use). */
+/** What demo.json tells. */
 export interface Demo {
   collector_url: string
   demo_url: string

@@ -32,7 +32,7 @@ export const unauthorized = {
   secret: () => new ApiError(401, 'Invalid API secret', 'The X-Api-Secret header does not match the key.'),
   secretRequired: () =>
     new ApiError(401, 'API secret is required', 'Send the key’s secret in the X-Api-Secret header.'),
-  /** A project key names another project on a pixel or own-project route (spec: Errors). */
+  /** A project key names another project on a pixel or own-project route (spec: Errors and limits). */
   otherProject: () => new ApiError(401, 'Invalid API key', 'This key belongs to another project.'),
   /** A share link that was never made, was revoked or has expired: the same for all. */
   share: () =>
@@ -67,7 +67,7 @@ export const projectMismatch = () =>
     'project_id does not match API key scope: this key reads and writes only its own project.',
   )
 
-/** 403, in the spec's words: a key of one project asks for audiences of another (spec: Project-scoped key behavior). */
+/** 403, in the spec's words: a key of one project asks for audiences of another (spec: Project key). */
 export const accessDenied = () =>
   new ApiError(
     403,
@@ -157,7 +157,9 @@ export function queryTooHeavy(reason: string, window?: { startMs: number; endMs:
   )
 }
 
-/** Nothing is to be answered: nobody is left, or whether the request was charged is not known. The connection closes. */
+/**
+ * Nothing is to be answered: nobody is left, or whether the request was charged is not known. The connection closes.
+ */
 export class NoAnswer extends Error {}
 
 /** 406: the Accept header rules out every form the answer could have. */

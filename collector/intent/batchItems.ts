@@ -1,7 +1,7 @@
 import { ApiError, invalidParameter } from '../http/errors.ts'
 import { hemOfNamedPerson } from '../lookup/namedPerson.ts'
 
-/** Most items of a batch (spec: Limits). */
+/** Most items of a batch (spec: Errors and limits). */
 export const itemsMax = 10_000
 
 const idLengthMax = 255
@@ -13,7 +13,9 @@ export interface Item {
   readonly asked: string | ApiError
 }
 
-/** Reads items one by one: what is wrong with one costs its neighbours nothing. An id that comes again is wrong there. */
+/**
+ * Reads items one by one: what is wrong with one costs its neighbours nothing. An id that comes again is wrong there.
+ */
 export function readItems(items: readonly unknown[]): Item[] {
   const seen = new Set<string>()
   return items.map((item) => {

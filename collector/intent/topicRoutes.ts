@@ -24,7 +24,7 @@ import {
 import { placeAfter, readTopicPlan, type TopicBody, type TopicPlace, type TopicPlan } from './topicPlan.ts'
 import { type TopicRow, topicQuery } from './topicQuery.ts'
 
-/** Most records of a preview (spec: Limits). */
+/** Most records of a preview (spec: Errors and limits). */
 const previewMax = 25
 
 const refusals = {

@@ -2,7 +2,7 @@ import { ApiError, invalidParameter } from '../http/errors.ts'
 import type { Rows } from '../query/rows.ts'
 import { hemOfNamedPerson } from './namedPerson.ts'
 
-/** Most items of a batch (spec: Limits). */
+/** Most items of a batch (spec: Errors and limits). */
 export const itemsMax = 10_000
 
 const idLengthMax = 255

@@ -71,7 +71,7 @@ const filterPattern = new RegExp(`^(?<operand>${operandPattern}):(?<op>\\w+):(?<
 /**
  * Reads the `filter` parameter of a request at `tier`. Throws 400, quoting the filter, for text that is not
  * field:op:value, a field that does not exist or lies above the tier, an operator that does not exist or does not
- * suit the field, and a value that is not of the field's type (spec: Query parameters of tier routes).
+ * suit the field, and a value that is not of the field's type (spec: Events, version 3).
  */
 export function readFilters(text: string, tier: Tier): readonly Filter[] {
   const pieces = text.split(boundary)

@@ -19,7 +19,7 @@ interface Named {
 const campaignFields = ['source', 'campaign_id', 'spend']
 
 /**
- * Of which source a read is; null of both. A project is its pixels (spec: Query parameters of tier routes): DSP events
+ * Of which source a read is; null of both. A project is its pixels (spec: Events, version 3): DSP events
  * are read where they are spoken of.
  */
 export function sourceOf(

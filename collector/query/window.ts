@@ -14,7 +14,7 @@ export const Milliseconds = (description: string) =>
 /** A bound as a text, which readWindow reads. */
 export const Time = (description: string) => Type.String({ description })
 
-/** The four window parameters of a request (spec: Query parameters of tier routes). */
+/** The four window parameters of a request (spec: Events, version 3). */
 export const windowQuery = {
   start_ms: Type.Optional(
     Milliseconds('First millisecond of the window since 1970. Default: 24 hours before its end.'),

@@ -38,7 +38,7 @@ export interface VisitorsPlan
   readonly skipsLostShards: boolean
 }
 
-/** The parameters of GET /api/v3/events/{tier}/visitors (spec: Visitors route parameters). */
+/** The parameters of GET /api/v3/events/{tier}/visitors (spec: Events, version 3). */
 export const VisitorsQuery = exactly({
   project_id: Type.Optional(
     Type.String({

@@ -2,7 +2,7 @@
 export const tiers = ['web_event', 'resolution_hem', 'resolution_hem_pte', 'resolution_full_profile'] as const
 export type Tier = (typeof tiers)[number]
 
-/** API data types, as schema responses name them (spec: Schema field metadata). */
+/** API data types, as schema responses name them (spec: Schema metadata). */
 export type DataType = 'Utf8' | 'Int64' | 'Float64' | 'Boolean' | 'Timestamp'
 
 /** What fields are about; the catalog is read by these. */
@@ -50,7 +50,7 @@ export interface Field {
   readonly values?: readonly string[]
 }
 
-/** A field as responses show it (spec: Schema field metadata); what follows nullable is an addition. */
+/** A field as responses show it (spec: Schema metadata); what follows nullable is an addition. */
 export const publicField = ({
   name,
   dataType,

@@ -100,7 +100,7 @@ export type Key = Static<typeof Key>
 
 const tags = ['Dashboard']
 
-/** /dashboard/keys: the only place where keys are made (spec: Authentication, 2), and where they end. */
+/** /dashboard/keys: the only place where keys are made (spec: Authentication 2), and where they end. */
 export const keyRoutes =
   ({ postgres }: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

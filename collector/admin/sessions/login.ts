@@ -9,7 +9,7 @@ import { userWithPassword } from './signIn.ts'
 /** RFC 9745: since when the route is deprecated, in seconds; here since it is. */
 const deprecated = `@${Date.UTC(2026, 0, 1) / 1000}`
 
-/** POST /auth/v1/login: the legacy way to a token (spec: Legacy methods). */
+/** POST /auth/v1/login: the legacy way to a token (spec: Authentication 6). */
 export const loginRoutes =
   ({ publicUrl, tokens, ...deps }: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -13,7 +13,7 @@ import { type Estimate, estimateOf, sharesAll } from './estimate.ts'
 import { maskRow } from './mask.ts'
 import { dayOf, sampleQuery } from './sampleQuery.ts'
 
-/** Most rows of a sample (spec: Limits). */
+/** Most rows of a sample (spec: Errors and limits). */
 const rowsMax = 25
 /** So many people or companies are looked at, about. */
 const lookedAt = 50_000

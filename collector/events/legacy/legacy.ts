@@ -108,7 +108,7 @@ const LegacyScopeQuery = Type.Object({ ...scopeQuery, organization_id: legacySel
 
 /**
  * The scope of a request: one of pixel, project and organization, and perhaps a campaign. Of several the narrowest
- * counts, and the others are as if they had not been given (spec: Events, earlier versions).
+ * counts, and the others are as if they had not been given (spec: Events, versions 1 and 2).
  */
 export function readNarrowestScope(request: LegacyRequest): RequestedScope {
   const { projectId, pixelId, campaignId } = readScope(request)
@@ -130,7 +130,9 @@ export function readOneScope(request: LegacyRequest): RequestedScope {
   return asked
 }
 
-/** The window of a request, both ends of which must be given, in the same way. Throws 400 that names the parameter. */
+/**
+ * The window of a request, both ends of which must be given, in the same way. Throws 400 that names the parameter.
+ */
 export function readWholeWindow(given: WindowParameters, includesEnd: boolean): Window {
   const inTimes = given.start_time !== undefined || given.end_time !== undefined
   const inMilliseconds = given.start_ms !== undefined || given.end_ms !== undefined

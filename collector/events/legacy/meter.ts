@@ -2,7 +2,7 @@ import { type Field, tiers } from '../../../schemas/fields.ts'
 import { type Meter, meterOfTier } from '../../billing/meters.ts'
 import type { EventsPlan } from '../../query/selection.ts'
 
-/** What rows that have these fields are charged as: the highest tier among them decides (spec: Metering rules, 6). */
+/** What rows that have these fields are charged as: the highest tier among them decides (spec: Metering 6). */
 export const meterOf = (fields: readonly Field[]): Meter =>
   meterOfTier[tiers.findLast((tier) => fields.some((field) => field.tier === tier)) ?? 'web_event']
 

@@ -10,7 +10,9 @@ import type { CountsPlan } from '../../query/selection.ts'
 import { dayMs } from '../../query/window.ts'
 import { type LegacyVersion, legacySelection, readOneScope, readWholeWindow } from './legacy.ts'
 
-/** Events, version 1: a window of 25 hours at most (spec: Limits). Counts and their index may reach further. */
+/**
+ * Events, version 1: a window of 25 hours at most (spec: Errors and limits). Counts and their index may reach further.
+ */
 export const v1: LegacyVersion = { windowMsMax: 25 * 3_600_000, includesEnd: false }
 
 /** What an index of counts is made of, and the longest window of each: both have at most a few thousand entries. */

@@ -26,7 +26,7 @@ export interface Envelope {
   sentAtMillis: number
 }
 
-/** Reads the body of `POST /e` (design: The ingest contract). Throws 400 "malformed", naming what is wrong. */
+/** Reads the body of `POST /e`. Throws 400 "malformed", naming what is wrong. */
 export function parseBeacon(body: Buffer): Envelope {
   if (!isUtf8(body)) throw malformed('The body is not valid UTF-8.')
   const text = body.toString()

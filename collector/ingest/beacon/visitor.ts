@@ -20,7 +20,7 @@ const visitorCookie = 'footfall'
 const thirteenMonthsSeconds = 395 * 86_400
 
 /**
- * Decides a request's cookie_id (design: The ingest contract): the collector's own cookie, else the id the page
+ * Decides a request's cookie_id: the collector's own cookie, else the id the page
  * sent, else a new one. Without consent, an id that is good for one day and set nowhere.
  */
 export function visitorOf(

@@ -19,7 +19,7 @@ export interface BeaconContext {
 
 const clockToleranceMs = 60_000
 
-/** How far to move a sender's times (design: The ingest contract, Clock): only a clock over a minute off is moved. */
+/** How far to move a sender's times: only a clock over a minute off is moved. */
 export function clockCorrectionMs(receivedMillis: number, sentAtMillis: number): number {
   const offset = receivedMillis - sentAtMillis
   return Math.abs(offset) > clockToleranceMs ? offset : 0
@@ -60,8 +60,8 @@ interface RowEvent {
 
 /**
  * One line for the `events` table, without line end. It begins with event_id and ts_millis, where the shipper finds
- * them without parsing (collector/ingest/spool/lines.ts), and event_data comes after the columns. It is an object in it,
- * whose bytes ClickHouse stores as they are (input_format_json_read_objects_as_strings).
+ * them without parsing (collector/ingest/spool/lines.ts), and event_data comes after the columns. It is an object in
+ * it, whose bytes ClickHouse stores as they are (input_format_json_read_objects_as_strings).
  */
 export function eventRow(event: RowEvent, shared: string, tsMillis: number): string {
   const { url, referrer, screen, viewport } = event.event_data
@@ -84,7 +84,9 @@ function widthMember(name: string, size: unknown): string {
   return width > 0 && width < 65_536 ? `"${name}":${width},` : ''
 }
 
-/** Members of the columns that tell the page, by its address: a site has few, and most of its events tell one of them. */
+/**
+ * Members of the columns that tell the page, by its address: a site has few, and most of its events tell one of them.
+ */
 const places = new Map<string | null, string>()
 let placesChars = 0
 const placesCharsMax = 4 * 1024 * 1024
