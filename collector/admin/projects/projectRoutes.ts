@@ -1,16 +1,18 @@
-import { randomUUID } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { audit } from '../../access/audit.ts'
-import { projectFor, requireOrganizationAdmin } from '../../access/permissions.ts'
+import { projectFor } from '../../access/permissions.ts'
 import { isVisibleProject, plainMemberId } from '../../access/visibility.ts'
-import { changesOf, requireVersion } from '../../http/optimisticLock.ts'
 import { NextCursor, pageQuery, readPage } from '../../http/pagination.ts'
-import { exactly, Id, Name, SeenVersion } from '../../http/schemas.ts'
-import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { exactly, Id, Name } from '../../http/schemas.ts'
 import type { AccountsDeps } from '../deps.ts'
-import { access, DeletedWithEvents, EventsChoice } from '../schemas.ts'
-import { requestDeletion } from './eventDeletions.ts'
+import { access, DeletedWithEvents } from '../schemas.ts'
+import {
+  changeProject,
+  createProject,
+  deleteProject,
+  ProjectChange,
+  ProjectDeletion,
+} from './projectChanges.ts'
 import { Project, type ProjectRow, readProject, selectProjects, toProject } from './projects.ts'
 
 const Answer = Type.Object({ project: Project })
@@ -34,18 +36,8 @@ export const projectRoutes =
           response: { 201: Answer },
         },
       },
-      async ({ principal, body: { name } }, reply) => {
-        requireOrganizationAdmin(principal)
-        const id = randomUUID()
-        const project = await inTransaction(postgres, async (client) => {
-          await client.query('INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)', [
-            ...[id, principal.organizationId, name],
-          ])
-          await audit(client, principal, 'project.create', { kind: 'project', id }, { name })
-          return readProject(client, id)
-        })
-        return reply.code(201).send({ project })
-      },
+      async ({ principal, body }, reply) =>
+        reply.code(201).send({ project: await createProject(postgres, principal, body.name) }),
     )
 
     app.get(
@@ -101,31 +93,11 @@ export const projectRoutes =
           operationId: 'updateProject',
           summary: 'Update a project',
           description: 'For its admins too.',
-          body: exactly({ project_id: Id, name: Type.Optional(Name), version: SeenVersion }),
+          body: ProjectChange,
           response: { 200: Answer },
         },
       },
-      async ({ principal, body }) => {
-        const { projectId: id } = await projectFor(postgres, principal, body.project_id, 'write')
-        return inTransaction(postgres, async (client) => {
-          const before = await readProject(client, id, 'FOR NO KEY UPDATE')
-          requireVersion('project', before, body.version)
-          await client.query(
-            `UPDATE projects SET name = coalesce($2, name), version = version + 1, updated_at = now()
-             WHERE project_id = $1`,
-            [id, body.name],
-          )
-          const project = await readProject(client, id)
-          await audit(
-            client,
-            principal,
-            'project.update',
-            { kind: 'project', id },
-            changesOf(before, project),
-          )
-          return { project }
-        })
-      },
+      async ({ principal, body }) => ({ project: await changeProject(postgres, principal, body) }),
     )
 
     app.delete(
@@ -137,22 +109,13 @@ export const projectRoutes =
           operationId: 'deleteProject',
           summary: 'Delete a project with its pixels and keys',
           description: 'For owners, admins and organization keys.',
-          body: exactly({ project_id: Id, events: EventsChoice }),
+          body: ProjectDeletion,
           response: { 200: DeletedWithEvents },
         },
       },
-      async ({ principal, body: { project_id, events } }) => {
-        const { projectId: id } = await projectFor(postgres, principal, project_id, 'read')
-        requireOrganizationAdmin(principal)
-        await inTransaction(postgres, async (client) => {
-          const { name } = await readProject(client, id, 'FOR UPDATE')
-          if (events === 'delete') {
-            await requestDeletion(client, { organizationId: principal.organizationId, projectId: id })
-          }
-          await audit(client, principal, 'project.delete', { kind: 'project', id }, { name, events })
-          await client.query('DELETE FROM projects WHERE project_id = $1', [id])
-        })
-        return { deleted: true as const, events }
+      async ({ principal, body }) => {
+        await deleteProject(postgres, principal, body)
+        return { deleted: true as const, events: body.events }
       },
     )
   }
