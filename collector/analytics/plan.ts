@@ -6,7 +6,7 @@ import { readFreeSelection } from '../query/countsPlan.ts'
 import { type Filter, FreeFilterText } from '../query/filter.ts'
 import { placeQuery, readScope, type ScopedRequest } from '../query/scopeQuery.ts'
 import type { Selection } from '../query/selection.ts'
-import { dayMs, Milliseconds, readWindow, type Window, windowQuery } from '../query/window.ts'
+import { dayMs, Milliseconds, readWindowOfDays, type Window, windowQuery } from '../query/window.ts'
 
 const daysDefault = 30
 const daysMax = 731
@@ -50,11 +50,7 @@ export function readFiguresRequest(
   nowMs: number,
 ): AskedFigures {
   const { query } = request
-  const window = readWindow(query, nowMs, false, daysDefault * dayMs)
-  if (window.endMs - window.startMs > daysMax * dayMs) {
-    const parameter = query.start_time === undefined ? 'start_ms' : 'start_time'
-    throw invalidParameter(parameter, `must be at most ${daysMax} days before the end`)
-  }
+  const window = readWindowOfDays(query, nowMs, { daysDefault, daysMax })
   return {
     asked: readScope(request),
     plan: { source: 'pixel', window, filters: readFreeFilters('filter', query.filter) },

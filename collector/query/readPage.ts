@@ -28,7 +28,7 @@ export async function readPage(reader: Reader, unnamed: EventsPlan, format: Form
   const plan = await nameProjects(reader, unnamed)
   if (isTable(format)) return readTablePage(reader, plan, format)
   const leadsWithNext = format !== 'json' || !rowsShowTheirKey(plan)
-  const form = rowForm(plan, format, leadsWithNext, reader.clickhouse.shards)
+  const form = rowForm(plan, format, leadsWithNext, reader.clickhouse.shards.length === 1)
   const ask = (asked: EventsPlan) => reader.stream(eventsQuery(asked, form), outputOf(asked, format, form))
   const span = spanOf(reader, plan)
   let stream = await ask({ ...plan, spanMs: span.spanMs })

@@ -30,15 +30,15 @@ export interface RowForm {
 
 type Columns = Pick<EventsPlan, 'columns' | 'hasAllColumns' | 'escapesFormulas'>
 
-/** How rows of a plan leave ClickHouse, which has these shards, for an answer of a format. */
+/** How rows of a plan leave ClickHouse for an answer of a format. */
 export const rowForm = (
   plan: Columns,
   format: Format,
   leadsWithNext: boolean,
-  shards?: readonly unknown[],
+  isOfOneServer = false,
 ): RowForm => ({
   leadsWithNext,
-  isOfOneServer: shards?.length === 1,
+  isOfOneServer,
   profiles: profileForm(plan, format),
   escapesFormulas: format === 'csv' && plan.escapesFormulas === true,
   isTyped: isTable(format),

@@ -69,6 +69,23 @@ export function readWindow(
 }
 
 /**
+ * The same where figures are by days: without a start the window has `daysDefault` of them. Throws 400 for more than
+ * `daysMax`, too.
+ */
+export function readWindowOfDays(
+  given: WindowParameters,
+  nowMs: number,
+  { daysDefault, daysMax }: { daysDefault: number; daysMax: number },
+): Window {
+  const window = readWindow(given, nowMs, false, daysDefault * dayMs)
+  if (window.endMs - window.startMs > daysMax * dayMs) {
+    const parameter = given.start_time === undefined ? 'start_ms' : 'start_time'
+    throw invalidParameter(parameter, `must be at most ${daysMax} days before the end`)
+  }
+  return window
+}
+
+/**
  * Reads an RFC 3339 time or a YYYY-MM-DD date (its midnight, UTC) as epoch milliseconds; finer fractions are cut.
  * Undefined when the text is neither, or names a day or an hour that does not exist.
  */

@@ -5,7 +5,7 @@ import { readNames } from '../query/fieldList.ts'
 import type { Asked } from '../query/plan.ts'
 import { placeQuery, readScope, type ScopedRequest } from '../query/scopeQuery.ts'
 import type { Selection } from '../query/selection.ts'
-import { dayMs, Milliseconds, readWindow, windowQuery } from '../query/window.ts'
+import { Milliseconds, readWindowOfDays, windowQuery } from '../query/window.ts'
 
 /** What statistics can be grouped by: columns of `events`, and the day (UTC). */
 const groupings = ['day', 'project', 'pixel'] as const
@@ -39,11 +39,7 @@ export function readStatisticsRequest(
   nowMs: number,
 ): Asked<StatisticsPlan> {
   const { query } = request
-  const window = readWindow(query, nowMs, false, daysDefault * dayMs)
-  if (window.endMs - window.startMs > daysMax * dayMs) {
-    const parameter = query.start_time === undefined ? 'start_ms' : 'start_time'
-    throw invalidParameter(parameter, `must be at most ${daysMax} days before the end`)
-  }
+  const window = readWindowOfDays(query, nowMs, { daysDefault, daysMax })
   return {
     asked: readScope(request),
     plan: { source: 'pixel', filters: [], window, groups: readGroupings(query.group_by) },

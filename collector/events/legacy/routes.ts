@@ -144,7 +144,7 @@ export const legacyRoutes =
 
 /** Rows of a page, and one more when there are more; each with all columns of the plan. */
 async function readRows(reader: Reader, plan: EventsPlan): Promise<Record<string, unknown>[]> {
-  const form = rowForm(plan, 'json', false, reader.clickhouse.shards)
+  const form = rowForm(plan, 'json', false, reader.clickhouse.shards.length === 1)
   const rows = await reader.rows<Record<string, unknown>>(
     eventsQuery(plan, form),
     outputOf(plan, 'json', form),

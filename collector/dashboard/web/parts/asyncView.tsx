@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { ApiError, messageOf } from '../api.ts'
 import { type ListQuery, type QueryState, useAllPages } from '../useQuery.ts'
 import { type Arrangement, arranged, isArranged, ListTools } from './listTools.tsx'
+import { MoreButton } from './moreButton.tsx'
 import { NotFound } from './notFound.tsx'
 import { Skeleton } from './skeleton.tsx'
 
@@ -66,13 +67,7 @@ export function AsyncList<T>({
             <ArrangedRows items={items} {...{ of, prefix, arrangement, isWhole }}>
               {children}
             </ArrangedRows>
-            {query.more && !wantsAll && (
-              <p>
-                <button type="button" onClick={query.more}>
-                  Show more
-                </button>
-              </p>
-            )}
+            <MoreButton more={!wantsAll && query.more} />
           </>
         )
       }

@@ -3,6 +3,7 @@ import { type ListQuery, useAllPages } from '../useQuery.ts'
 import { AsyncView } from './asyncView.tsx'
 import { type Column, DataTable } from './dataTable.tsx'
 import { isArranged } from './listTools.tsx'
+import { MoreButton } from './moreButton.tsx'
 
 /** A list of the API as a table, with a button for its next page, and `empty` when there is nothing. */
 export function PagedTable<Row>({
@@ -23,13 +24,7 @@ export function PagedTable<Row>({
       {(rows) => (
         <>
           <DataTable {...table} rows={rows} />
-          {query.more && !isComing && (
-            <p>
-              <button type="button" onClick={query.more}>
-                Show more
-              </button>
-            </p>
-          )}
+          <MoreButton more={!isComing && query.more} />
         </>
       )}
     </AsyncView>

@@ -4,7 +4,6 @@ import { ApiError, api, messageOf } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { CsvButton } from '../../parts/csvButton.tsx'
 import { DataTable } from '../../parts/dataTable.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
 import { costOf, usePrices } from '../../parts/prices.ts'
 import { exactTime } from '../../parts/time.ts'
 import { setUrl } from '../../urlState.ts'
@@ -14,7 +13,7 @@ import { type FunnelStep, withins } from '../../view/funnelView.ts'
 import { NoEvents } from '../../view/noEvents.tsx'
 import type { ViewQuery } from '../../view/view.ts'
 import { records } from '../usage/amounts.ts'
-import { TimeLine } from './timeLine.tsx'
+import { BrowserDialog } from './browserDialog.tsx'
 
 type Page = Answer<'listAnalyticsVisitors'>
 type Visitor = Page['visitors'][number]
@@ -139,20 +138,17 @@ export function Browsers({ query, funnel }: { query: ViewQuery; funnel: FunnelSt
         </p>
       )}
       {shown && (
-        <Dialog title="Visitor" close={() => show(null)} class="side-dialog">
+        <BrowserDialog
+          title="Visitor"
+          query={query}
+          cookieId={shown.cookie_id}
+          identity="Whose browser this is"
+          close={() => show(null)}
+        >
           <p>
             <code>{shown.cookie_id}</code>
           </p>
-          <TimeLine projectId={query.project_id} cookieId={shown.cookie_id} window={query} />
-          <div class="actions">
-            <button type="button" onClick={() => setUrl({ tab: 'identity', cookie: shown.cookie_id })}>
-              Whose browser this is
-            </button>
-            <button type="button" onClick={() => show(null)}>
-              Close
-            </button>
-          </div>
-        </Dialog>
+        </BrowserDialog>
       )}
     </>
   )

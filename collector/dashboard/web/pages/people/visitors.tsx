@@ -1,14 +1,13 @@
 import { useState } from 'preact/hooks'
 import { ApiError, api, messageOf } from '../../api.ts'
 import { DataTable } from '../../parts/dataTable.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { costOf, usePrices } from '../../parts/prices.ts'
 import { exactTime } from '../../parts/time.ts'
 import { setUrl, urlValue } from '../../urlState.ts'
 import type { ViewQuery } from '../../view/view.ts'
 import { textOfValue, textsOf } from '../events/eventRow.ts'
-import { TimeLine } from './timeLine.tsx'
+import { BrowserDialog } from './browserDialog.tsx'
 
 type Row = Record<string, unknown>
 type Kind = 'buyers' | 'accounts'
@@ -101,25 +100,15 @@ export function Visitors({ query, kind }: { query: ViewQuery; kind: Kind }) {
         />
       )}
       {shown && (
-        <Dialog
+        <BrowserDialog
           title={String(shown.full_name ?? shown.company_name ?? 'Unknown')}
+          query={query}
+          cookieId={String(shown.cookie_id)}
+          identity="Why this browser is theirs"
           close={() => show(null)}
-          class="side-dialog"
         >
           <Facts of={textsOf(Object.fromEntries(select.map((name) => [name, shown[name]])))} />
-          <TimeLine projectId={query.project_id} cookieId={String(shown.cookie_id)} window={query} />
-          <div class="actions">
-            <button
-              type="button"
-              onClick={() => setUrl({ tab: 'identity', cookie: String(shown.cookie_id) })}
-            >
-              Why this browser is theirs
-            </button>
-            <button type="button" onClick={() => show(null)}>
-              Close
-            </button>
-          </div>
-        </Dialog>
+        </BrowserDialog>
       )}
     </>
   )

@@ -1,0 +1,9 @@
+/** Asks for a list's next page, where there is one. */
+export const MoreButton = ({ more }: { more: (() => unknown) | undefined | false }) =>
+  more ? (
+    <p>
+      <button type="button" onClick={more}>
+        Show more
+      </button>
+    </p>
+  ) : null
