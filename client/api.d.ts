@@ -615,7 +615,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Look up whose a browser is, and why
+         * Look up the person of a browser by cookie, with the evidence
          * @description All links of a browser that events of yours came from, the first to count first: what your site’s server signed or was loaded for you, then the operator’s graph, then what pages said unsigned; of these the surest, then the last seen. Who opted out is not among them. Charged as one record on the meter lookup, a miss is free.
          */
         get: operations["lookUpCookie"];
@@ -695,7 +695,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the figures of a period, not billed
+         * Get the metrics of a period, not billed
          * @description Of one project, one pixel or the organization: events that pixels captured.
          */
         get: operations["getAnalyticsOverview"];
@@ -715,7 +715,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the figures of a period by hour, day, week or month, not billed
+         * Get a time series of metrics by hour, day, week or month, not billed
          * @description Intervals without events are there, with zeros; at most 1000.
          */
         get: operations["getAnalyticsTimeseries"];
@@ -735,7 +735,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the most frequent values of dimensions, not billed
+         * Get a breakdown of metrics by the top values of dimensions, not billed
          * @description Top pages, sources, countries, devices: of each dimension the values with the most visitors, of entry_page and exit_page the first and last pages of the most sessions. Sessions are those that an event which meets the filter is in. Whoever has a share link is told no value that may tell of a person.
          */
         get: operations["getAnalyticsBreakdown"];
@@ -755,7 +755,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the figures of the last half hour, not billed
+         * Get real-time metrics of the last half hour, not billed
          * @description Minute by minute, the one under way last; an event is there about a second after it was received.
          */
         get: operations["getAnalyticsLive"];
@@ -777,7 +777,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Get how many visitors took steps in their order, not billed
+         * Get a funnel: how many visitors took its steps in order, not billed
          * @description A visitor takes a step by an event that meets its filter, after the step before and within the time from the first. Of several tries the one that got farthest counts.
          */
         post: operations["getAnalyticsFunnel"];
@@ -795,7 +795,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get how many visitors came again, by when they began, not billed
+         * Get the retention of visitors by cohort, not billed
          * @description A cohort is the visitors whose first event of the window lies in one interval. They come again in each interval that has an event of theirs; the interval they began in has all of them. Cohorts without visitors are there, too. Without consent a visitor is another one every day.
          */
         get: operations["getAnalyticsRetention"];
@@ -815,7 +815,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the ways of sessions from page to page, not billed
+         * Get user journeys: the paths of sessions from page to page, not billed
          * @description Of the sessions that an event which meets the filter is in: from their first page view on, or from the first one of a page. The same page several times in a row is one step.
          */
         get: operations["getAnalyticsJourneys"];
@@ -859,7 +859,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get how many visitors reach the goals of a project, not billed
+         * Get the conversions of the goals of a project, not billed
          * @description An event converts where it meets the filter of the goal, and that of the request.
          */
         get: operations["getAnalyticsConversions"];
@@ -881,7 +881,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * List the visitors that figures count
+         * List the visitors behind a metric
          * @description One row for each browser that has an event which meets the filter: those whom overview, breakdown and conversions count as visitors. With steps those whom the funnel counts at one of them, or who went no further. By cookie_id, page by page. Each is charged as an event; who somebody is, resolution tiers tell.
          */
         post: operations["listAnalyticsVisitors"];
@@ -1419,7 +1419,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get signals by day
+         * Get intent signals by day
          * @description Signals that the operator loaded, and those of the organization’s own events. Days without any are left out. Never charged.
          */
         get: operations["getIntentDailyStats"];
@@ -1439,7 +1439,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get signals by day and topic
+         * Get intent signals by day and topic
          * @description Signals that the operator loaded, and those of the organization’s own events. Days without any are left out. Never charged. Of one topic at most 366 days, of all at most 31.
          */
         get: operations["getIntentDailyTopicStats"];
@@ -2734,12 +2734,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get whether one gets a project’s summary
+         * Get one’s subscription to a project’s summary
          * @description Each member has a setting of their own.
          */
         get: operations["getEmailSummary"];
         /**
-         * Get a project’s summary by e-mail, or no more
+         * Subscribe to a project’s summary by e-mail, or unsubscribe
          * @description Figures of the period and the one before, top pages and sources: aggregates alone. It begins with the period that is under way. 503 `not_configured` where the service sends no mail.
          */
         put: operations["setEmailSummary"];
@@ -2760,7 +2760,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Get no more e-mail summaries
+         * Unsubscribe from e-mail summaries
          * @description By the link in each of them; mail programs ask it by themselves (RFC 8058).
          */
         post: operations["unsubscribe"];
@@ -2778,7 +2778,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get how the service is
+         * Get the status of the service
          * @description Collectors and how far they are, what waits in the spool, background jobs, both stores and versions. For operators alone.
          */
         get: operations["getOperatorStatus"];
@@ -2798,7 +2798,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the organizations that do most
+         * List the busiest organizations
          * @description The 50 with the most events and the 50 with the most charged. For operators alone.
          */
         get: operations["listTopTenants"];

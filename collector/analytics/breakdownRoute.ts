@@ -48,7 +48,7 @@ const Breakdown = Type.Object(
 const describe = {
   tags,
   operationId: 'getAnalyticsBreakdown',
-  summary: 'Get the most frequent values of dimensions, not billed',
+  summary: 'Get a breakdown of metrics by the top values of dimensions, not billed',
   description:
     'Top pages, sources, countries, devices: of each dimension the values with the most visitors, of entry_page and ' +
     'exit_page the first and last pages of the most sessions. Sessions are those that an event which meets the filter ' +

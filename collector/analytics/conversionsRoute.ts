@@ -47,7 +47,7 @@ const Converted = Type.Object(
 const describe = {
   tags,
   operationId: 'getAnalyticsConversions',
-  summary: 'Get how many visitors reach the goals of a project, not billed',
+  summary: 'Get the conversions of the goals of a project, not billed',
   description: 'An event converts where it meets the filter of the goal, and that of the request.',
   headers: ScopeHeaders,
   querystring: exactly({ ...selectionQuery, project_id: Id, compare: Type.Optional(Compare) }),

@@ -13,7 +13,7 @@ import { FiguresMeta, metaOf, tags } from './schemas.ts'
 const describe = {
   tags,
   operationId: 'getAnalyticsFunnel',
-  summary: 'Get how many visitors took steps in their order, not billed',
+  summary: 'Get a funnel: how many visitors took its steps in order, not billed',
   description:
     'A visitor takes a step by an event that meets its filter, after the step before and within the time from the ' +
     'first. Of several tries the one that got farthest counts.',

@@ -28,7 +28,7 @@ type Link = Static<typeof Link>
 const describe = {
   tags,
   operationId: 'getAnalyticsJourneys',
-  summary: 'Get the ways of sessions from page to page, not billed',
+  summary: 'Get user journeys: the paths of sessions from page to page, not billed',
   description:
     'Of the sessions that an event which meets the filter is in: from their first page view on, or from the first ' +
     'one of a page. The same page several times in a row is one step.',

@@ -22,7 +22,7 @@ const startOfMinute = (millis: string): string => `intDiv(${millis}, ${minuteMs}
 const describe = {
   tags,
   operationId: 'getAnalyticsLive',
-  summary: 'Get the figures of the last half hour, not billed',
+  summary: 'Get real-time metrics of the last half hour, not billed',
   description:
     'Minute by minute, the one under way last; an event is there about a second after it was received.',
   headers: ScopeHeaders,

@@ -36,7 +36,7 @@ const Overview = Type.Object(
 const describe = {
   tags,
   operationId: 'getAnalyticsOverview',
-  summary: 'Get the figures of a period, not billed',
+  summary: 'Get the metrics of a period, not billed',
   description: 'Of one project, one pixel or the organization: events that pixels captured.',
   headers: ScopeHeaders,
   querystring: exactly({ ...selectionQuery, compare: Type.Optional(Compare) }),

@@ -16,7 +16,7 @@ const cohortsMax = 60
 const describe = {
   tags,
   operationId: 'getAnalyticsRetention',
-  summary: 'Get how many visitors came again, by when they began, not billed',
+  summary: 'Get the retention of visitors by cohort, not billed',
   description:
     'A cohort is the visitors whose first event of the window lies in one interval. They come again in each interval ' +
     'that has an event of theirs; the interval they began in has all of them. Cohorts without visitors are there, too. ' +

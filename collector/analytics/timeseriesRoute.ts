@@ -33,7 +33,7 @@ type Point = Static<typeof Point>
 const describe = {
   tags,
   operationId: 'getAnalyticsTimeseries',
-  summary: 'Get the figures of a period by hour, day, week or month, not billed',
+  summary: 'Get a time series of metrics by hour, day, week or month, not billed',
   description: `Intervals without events are there, with zeros; at most ${pointsMax}.`,
   headers: ScopeHeaders,
   querystring: exactly({

@@ -20,7 +20,7 @@ const limitMax = 10_000
 const describe = {
   tags,
   operationId: 'listAnalyticsVisitors',
-  summary: 'List the visitors that figures count',
+  summary: 'List the visitors behind a metric',
   description:
     'One row for each browser that has an event which meets the filter: those whom overview, breakdown and ' +
     'conversions count as visitors. With steps those whom the funnel counts at one of them, or who went no further. ' +

@@ -65,7 +65,12 @@ export const statsRoutes =
       {
         config: { access },
         schema: {
-          ...{ tags, operationId: 'getIntentDailyStats', summary: 'Get signals by day', description: about },
+          ...{
+            tags,
+            operationId: 'getIntentDailyStats',
+            summary: 'Get intent signals by day',
+            description: about,
+          },
           querystring: exactly({ ...days, topic: Type.Optional(TopicId) }),
           response: { 200: Type.Object({ rows: Type.Array(Total) }) },
         },
@@ -84,7 +89,11 @@ export const statsRoutes =
       {
         config: { access },
         schema: {
-          ...{ tags, operationId: 'getIntentDailyTopicStats', summary: 'Get signals by day and topic' },
+          ...{
+            tags,
+            operationId: 'getIntentDailyTopicStats',
+            summary: 'Get intent signals by day and topic',
+          },
           description: `${about} Of one topic at most ${daysMax} days, of all at most ${daysOfEachMax}.`,
           querystring: exactly({ ...days, topic: Type.Optional(TopicId) }),
           response: { 200: Type.Object({ rows: Type.Array(OfTopic) }) },

@@ -22,7 +22,7 @@ export type Link = Static<typeof Link>
 export const describeCookie = {
   tags: ['Identity'],
   operationId: 'lookUpCookie',
-  summary: 'Look up whose a browser is, and why',
+  summary: 'Look up the person of a browser by cookie, with the evidence',
   description:
     'All links of a browser that events of yours came from, the first to count first: what your site’s server signed or was ' +
     'loaded for you, then the operator’s graph, then what pages said unsigned; of these the surest, then the last seen. ' +

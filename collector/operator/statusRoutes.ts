@@ -65,7 +65,11 @@ export const statusRoutes =
       {
         config: { access: { to: 'session' } },
         schema: {
-          ...{ tags: ['Dashboard'], operationId: 'getOperatorStatus', summary: 'Get how the service is' },
+          ...{
+            tags: ['Dashboard'],
+            operationId: 'getOperatorStatus',
+            summary: 'Get the status of the service',
+          },
           description:
             'Collectors and how far they are, what waits in the spool, background jobs, both stores and versions. ' +
             'For operators alone.',

@@ -32,7 +32,7 @@ export const tenantRoutes =
           ...{
             tags: ['Dashboard'],
             operationId: 'listTopTenants',
-            summary: 'List the organizations that do most',
+            summary: 'List the busiest organizations',
           },
           description: `The ${most} with the most events and the ${most} with the most charged. For operators alone.`,
           querystring: exactly({}),

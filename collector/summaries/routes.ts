@@ -41,7 +41,11 @@ export const summariesRoutes =
       {
         config,
         schema: {
-          ...{ tags, operationId: 'getEmailSummary', summary: 'Get whether one gets a project’s summary' },
+          ...{
+            tags,
+            operationId: 'getEmailSummary',
+            summary: 'Get one’s subscription to a project’s summary',
+          },
           description: 'Each member has a setting of their own.',
           querystring: exactly({ project_id: Id }),
           response: { 200: Summary },
@@ -64,7 +68,7 @@ export const summariesRoutes =
           ...{
             tags,
             operationId: 'setEmailSummary',
-            summary: 'Get a project’s summary by e-mail, or no more',
+            summary: 'Subscribe to a project’s summary by e-mail, or unsubscribe',
           },
           description:
             'Figures of the period and the one before, top pages and sources: aggregates alone. It begins with the ' +
@@ -100,7 +104,7 @@ const unsubscribeRoute =
       {
         config: { access: { to: 'anyone' } },
         schema: {
-          ...{ tags, operationId: 'unsubscribe', summary: 'Get no more e-mail summaries' },
+          ...{ tags, operationId: 'unsubscribe', summary: 'Unsubscribe from e-mail summaries' },
           description: 'By the link in each of them; mail programs ask it by themselves (RFC 8058).',
           params: exactly({ token: Type.String({ maxLength: 200 }) }),
           response: { 200: Type.Object({ unsubscribed: Type.Literal(true) }) },
