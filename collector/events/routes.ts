@@ -53,7 +53,8 @@ export const eventsRoutes =
             projectId: scope.projectId,
             async read({ signal, window = readable }) {
               const reader = deps.openReader(principal, { effort: 'page', signal, window: readable })
-              const plan = { ...unscoped, scope, window, sampleNames: request.sampleNames }
+              const { sampleNames } = request
+              const plan = { ...unscoped, scope, window, sampleNames, completeUntil: complete }
               const page = await readPage(reader, plan, format)
               const end = plan.order === 'received' ? feedEnd(plan, unscoped.window, window) : null
               const following = plan.order === 'received' ? unscoped.window : window

@@ -4,9 +4,12 @@ const rememberedMax = 10_000
 
 /**
  * Remembers answers for a second, so that a busy caller's requests do not each ask PostgreSQL the same. What fails
- * is not remembered.
+ * is not remembered, nor what is not worth it.
  */
-export function ttlCache<T>(ask: (key: string) => Promise<T>): (key: string) => Promise<T> {
+export function ttlCache<T>(
+  ask: (key: string) => Promise<T>,
+  isWorthIt: (answer: T) => boolean = () => true,
+): (key: string) => Promise<T> {
   const answers = new Map<string, { askedAt: number; answer: Promise<T> }>()
   return (key) => {
     const known = answers.get(key)
@@ -14,7 +17,8 @@ export function ttlCache<T>(ask: (key: string) => Promise<T>): (key: string) => 
     if (answers.size >= rememberedMax) answers.clear()
     const answer = ask(key)
     answers.set(key, { askedAt: Date.now(), answer })
-    answer.catch(() => answers.delete(key))
+    const forget = () => answers.delete(key)
+    answer.then((known) => isWorthIt(known) || forget(), forget)
     return answer
   }
 }

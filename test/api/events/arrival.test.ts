@@ -91,6 +91,46 @@ test('a feed of an organization has the first events of a project that had none 
   }
 })
 
+test('a page has the first events of an organization that had none a moment ago', async () => {
+  const organization = randomUUID()
+  const headers = { 'x-organization': organization }
+  const query = { start_ms: String(now - 60_000) }
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
+  try {
+    expect((await events.page(query, headers)).rows).toEqual([])
+    const first = received(30_000, 0, { organization_id: organization })
+    await events.insert([first])
+    expect(idsOf((await events.page(query, headers)).rows)).toEqual(idsOf([first]))
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test('a page has the first events of another project that were received before its complete_until', async () => {
+  const organization = randomUUID()
+  const headers = { 'x-organization': organization }
+  const query = { start_ms: String(now - 60_000) }
+  const of = (project_id: string) => received(30_000, 0, { organization_id: organization, project_id })
+  const [first, second] = [of(randomUUID()), of(randomUUID())]
+  await events.insert([first])
+  await completeUntil(now - 40_000)
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 10_000 })
+  try {
+    // The time up to which events are complete is remembered now, and which projects there are a little later.
+    await events.page(query, { 'x-organization': randomUUID() })
+    vi.setSystemTime(Date.now() + 900)
+    expect(idsOf((await events.page(query, headers)).rows)).toEqual(idsOf([first]))
+    await events.insert([second])
+    await completeUntil(now - 20_000)
+    vi.setSystemTime(Date.now() + 150)
+    const { rows, meta } = await events.page(query, headers)
+    expect(meta.complete_until).toBe(new Date(now - 20_000).toISOString())
+    expect(idsOf(rows).sort()).toEqual(idsOf([first, second]).sort())
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
 test('a copier gets every acknowledged event once, while ClickHouse is away and processes are killed', async () => {
   const proxy = await startProxy(inject('clickhouseUrl'))
   const env: Record<string, string> = {
