@@ -10,7 +10,9 @@ import type { ShipTurns, Turn } from './turns.ts'
  * (collector/ingest/row.ts), and the same again for what a correction may miss.
  */
 const clockToleranceMs = 120_000
-/** What was received in this time before our start is remembered, too: events that happen from now on are not asked for. */
+/**
+ * What was received in this time before our start is remembered, too: events that happen from now on are not asked for.
+ */
 const recalledMs = 2 * clockToleranceMs
 /** ClickHouse takes bound values of at most 128 KiB, as they stand in the address. */
 const idsPerQuestion = 2_000
@@ -32,8 +34,9 @@ export interface Look {
  * ClickHouse knows every id (projection by_event_id), but asking for each would cost as much as the insert. So ids
  * are remembered here, those that other collectors ship included, and only those are asked for that may have gone by,
  * or whose event happened before this process began to remember: an event that is younger than our memory and not in
- * it can be nowhere else. What was stored last before is read back at first. Collectors ship in turns, and each tells the others of its ids before it ships them, so a
- * turn knows of all that were shipped before; what it drops, it drops because ClickHouse holds the row.
+ * it can be nowhere else. What was stored last before is read back at first. Collectors ship in turns, and each tells
+ * the others of its ids before it ships them, so a turn knows of all that were shipped before; what it drops, it drops
+ * because ClickHouse holds the row.
  */
 export class Deduplicator {
   readonly #clickhouse: ClickHouse
