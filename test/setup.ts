@@ -89,7 +89,10 @@ async function migrateTemplate(postgresUrl: string, clickhouseUrl: string, direc
   const boss = await openBoss(stores.postgres.pool).start()
   const uploads = openUploads(config.dataDir, randomUUID())
   const background = await openQueues(config, stores, {
-    ...{ uploads, log, hasSample: false, cursorKey: Buffer.alloc(0) },
+    uploads,
+    log,
+    hasSample: false,
+    cursorKey: Buffer.alloc(0),
   })
   await declareQueues(boss, background.queues)
   await background.close()

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { packageRoot } from '../../collector/platform/paths.ts'
 import type { BeaconReceipt } from '../../schemas/beacon.ts'
 import { postBeacon } from '../harness/api.ts'
@@ -64,7 +63,6 @@ async function againstFloor(bench: Bench, { what, target, events, isPinned }: Co
         await untilQuiet(service)
         return requestsPerSecond * events
       }
-      await delay(bench.settleSeconds * 1000)
       await warmUp(bench, service, [service.url, floor.url], events, isPinned)
       const { a, b, ratio } = await interleave(
         bench.repeats,

@@ -68,7 +68,6 @@ const { values: flags, positionals } = parseArgs({
     repeats: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '5' },
     connections: { type: 'string', default: '64' },
-    settle: { type: 'string', default: '0' },
     events: { type: 'string', default: '1000000' },
     cookies: { type: 'string', default: '100000' },
     profiles: { type: 'string', default: '50000' },
@@ -83,12 +82,11 @@ const { values: flags, positionals } = parseArgs({
 })
 
 if (flags.help) {
-  console.log(`Usage: npm run bench -- [--repeats 3] [--seconds 5] [--connections 64] [--settle 0]
+  console.log(`Usage: npm run bench -- [--repeats 3] [--seconds 5] [--connections 64]
        [--events 1000000] [--cookies 100000] [--profiles 50000] [--departures 200]
        [--busy-loops 0] [--beside NAME=FILE …]
        [--signals 20000000]
        [--data DIR] [--identity-events 20000000] [row …]
-With --settle 130 the rows ack, ack-pinned and batch are measured so long after the service's start.
 The row pixel is measured beside the scripts that --beside names, too: --beside umami=script.js
 With --busy-loops 4 the row delivery is measured beside four processes that do nothing but spin.
 The row identity keeps its data in DIR, and finds it there the next time.
@@ -101,7 +99,6 @@ async function main(): Promise<void> {
     repeats: Number(flags.repeats),
     seconds: Number(flags.seconds),
     connections: Number(flags.connections),
-    settleSeconds: Number(flags.settle),
     sizes: {
       events: Number(flags.events),
       cookies: Number(flags.cookies),

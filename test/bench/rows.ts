@@ -5,8 +5,6 @@ export interface Bench {
   /** Of each load. */
   seconds: number
   connections: number
-  /** How long a service runs before rows ack, ack-pinned and batch put load on it. */
-  settleSeconds: number
   /** How much data to read from, where that can be chosen. */
   sizes: { events: number; cookies: number; profiles: number }
   /** Where row identity keeps its data, and how many events that has; a tenth of them are cookies, a twentieth profiles. */
