@@ -22,6 +22,7 @@ import { metricsRoutes } from './health/metricsRoutes.ts'
 import { healthRoutes } from './health/routes.ts'
 import { answerClientError, answerError, refuseEncodedBody } from './http/answerErrors.ts'
 import { compressAnswer } from './http/compression.ts'
+import { refuseSeveralHosts } from './http/hostHeader.ts'
 import { parseJsonBodies } from './http/jsonBody.ts'
 import { measureRequests } from './http/measureRequests.ts'
 import { buildSerializer } from './http/serialization.ts'
@@ -94,6 +95,7 @@ export async function createMetricsApp({
 }: Pick<AppDeps, 'config' | 'metrics'>): Promise<FastifyInstance> {
   const app = Fastify({ logger: false, forceCloseConnections: true })
   app.setErrorHandler(answerError)
+  app.addHook('onRequest', refuseSeveralHosts)
   app.setNotFoundHandler(createRefuseUnknown(app))
   await app.register(metricsRoutes(config, metrics))
   return app
@@ -140,6 +142,7 @@ export async function createApp({
   })
   // Bodies are JSON; the ingest routes say for themselves what else they take.
   app.removeContentTypeParser('text/plain')
+  app.addHook('onRequest', refuseSeveralHosts)
   parseJsonBodies(app)
   app.addHook('preParsing', refuseEncodedBody)
   app.setErrorHandler(answerError)

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { beaconBytesMax } from '../../../schemas/beacon.ts'
+import { namesSeveralHosts } from '../../http/hostHeader.ts'
 
 const plainType = /^(?:text\/plain|application\/json)(?:;|$)/
 
@@ -7,10 +8,11 @@ const plainType = /^(?:text\/plain|application\/json)(?:;|$)/
 export const isBeaconType = (type: string | undefined): boolean => plainType.test(type ?? '')
 
 /** Whether a request is a beacon that needs nothing of the router: not in chunks, not packed, without a key. */
-export const isPlainBeacon = ({ url, method, headers }: IncomingMessage): boolean =>
+export const isPlainBeacon = ({ url, method, headers, rawHeaders }: IncomingMessage): boolean =>
   url === '/e' &&
   method === 'POST' &&
   Number(headers['content-length']) <= beaconBytesMax &&
   headers['content-encoding'] === undefined &&
   headers['x-api-key'] === undefined &&
-  isBeaconType(headers['content-type'])
+  isBeaconType(headers['content-type']) &&
+  !namesSeveralHosts(rawHeaders)

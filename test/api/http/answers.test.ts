@@ -70,6 +70,20 @@ describe('an error has the body of all others', () => {
     expect(answer.headers).toMatch(/^cache-control: private, no-store$/im)
   })
 
+  test.each(['GET', 'POST'])('%s with two hosts', async (method) => {
+    const body = method === 'POST' ? JSON.stringify(beaconOf(service, [customEvent()])) : ''
+    const lines = [
+      `${method} ${body ? '/e' : '/healthz'} HTTP/1.1`,
+      ...['Host: x', 'Connection: close', 'Content-Type: text/plain'],
+      ...[`Content-Length: ${Buffer.byteLength(body)}`, 'HOST: x'],
+    ]
+    const answer = await exchange(`${lines.join('\r\n')}\r\n\r\n${body}`)
+    expect(answer).toMatchObject({ status: 400, body: errorBody('malformed') })
+    expect(answer.body).toMatchObject({ message: expect.stringContaining('Host') })
+    const single = await exchange(`${lines.slice(0, -1).join('\r\n')}\r\n\r\n${body}`)
+    expect(single.status).toBe(200)
+  })
+
   test('a head that does not arrive', { timeout: 60_000 }, async () => {
     const answer = await exchange('GET /healthz HTTP/1.1\r\nHost: x\r\n')
     expect(answer).toMatchObject({ status: 408, body: errorBody('request_timeout') })

@@ -1,0 +1,26 @@
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import { malformed } from './errors.ts'
+
+/**
+ * Whether a request, given as its names and values in turn, names its host more than once: Node goes by the first, and
+ * a proxy in front of us perhaps by another.
+ */
+export function namesSeveralHosts(rawHeaders: readonly string[]): boolean {
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]!.length === hostLength && rawHeaders[at]!.toLowerCase() === 'host') hosts++
+  return hosts > 1
+}
+
+const hostLength = 'host'.length
+
+/** An onRequest hook: such a request is answered with 400 (RFC 9112, 3.2). To come before all others. */
+export function refuseSeveralHosts(
+  { raw }: FastifyRequest,
+  _reply: FastifyReply,
+  done: HookHandlerDoneFunction,
+): void {
+  done(
+    namesSeveralHosts(raw.rawHeaders) ? malformed('The request has more than one Host header.') : undefined,
+  )
+}
