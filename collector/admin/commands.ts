@@ -80,7 +80,10 @@ async function readRequest(given: Partial<SetupRequest>): Promise<SetupRequest> 
     if (value !== undefined && !Check(schema, value)) throw new StartError(`--${name} must be ${rule}`)
   }
   const missing = names.filter((name) => given[name] === undefined)
-  if (missing.length > 0 && !process.stdin.isTTY) throw new StartError(`--${missing[0]} is missing`)
+  if (missing.length > 0 && !process.stdin.isTTY) {
+    const named = missing.map((name) => `--${name}`).join(', ')
+    throw new StartError(`${named} ${missing.length > 1 ? 'are' : 'is'} missing`)
+  }
   return { ...given, ...(missing.length > 0 && (await ask(missing))) } as SetupRequest
 }
 

@@ -176,10 +176,13 @@ describe('npx footfall setup', () => {
     expect(output).toContain('https://collector.example/reset-password/')
   })
 
-  test('without a terminal says which flag is missing, or wrong', async () => {
+  test('without a terminal says which flags are missing, or wrong', async () => {
     const env = { FOOTFALL_DATA_DIR: it.service.dataDir }
     expect(await run(['setup', ...flags.slice(0, 4)], env)).toEqual({
       ...{ code: 1, output: 'footfall: --project is missing\n' },
+    })
+    expect(await run(['setup'], env)).toEqual({
+      ...{ code: 1, output: 'footfall: --organization, --email, --project are missing\n' },
     })
     expect((await run(['setup', ...flags.with(3, 'olga')], env)).output).toContain(
       '--email must be an e-mail address',
