@@ -57,8 +57,8 @@ const membersMax = 5_000
 
 /**
  * What is wrong with the shape of an event, whatever it says: what comes after relies on it that an event is neither
- * deep nor wide. A `__proto__` key is harmless to us, but rows are read by programs that may copy keys. Null when all
- * is well.
+ * deep nor wide. A `__proto__` key is harmless to us, but rows are read by programs that may copy keys. A number such as
+ * 1e999, which JSON has and JavaScript takes for infinite, would be stored as null. Null when all is well.
  */
 export function findBadShape(value: unknown): Fault | null {
   let members = 0
@@ -70,8 +70,10 @@ export function findBadShape(value: unknown): Fault | null {
     if (members > membersMax) return { path, message: `must have at most ${membersMax} members in all` }
     for (const key of keys) {
       const member = (part as Record<string, unknown>)[key]
-      if (key !== '__proto__' && (typeof member !== 'object' || member === null)) continue
+      const isInfinite = member === Infinity || member === -Infinity
+      if (key !== '__proto__' && !isInfinite && (typeof member !== 'object' || member === null)) continue
       const memberPath = `${path}/${key.slice(0, keyCharsShown)}`
+      if (isInfinite) return { path: memberPath, message: 'must be a number below 1.8e308' }
       if (key === '__proto__') return { path: memberPath, message: 'must not be a key' }
       const found = search(member, memberPath, depth + 1)
       if (found) return found

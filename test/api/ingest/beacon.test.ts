@@ -174,6 +174,17 @@ describe('an accepted event', () => {
     expect((await readEvent(service, copied.event_id)).event_data).toContain('"textLength":1e+20')
   })
 
+  test('refuses an event with a number that would be infinite, and says where', async () => {
+    for (const number of ['1e999', '-1e309', `1${'0'.repeat(400)}.5`]) {
+      const events = [customEvent({ deep: [{ n: 2 }] }), customEvent({ n: 1.7e308 })]
+      const body = JSON.stringify(beaconOf(service, events)).replace('"n":2', `"n":${number}`)
+      const { accepted, rejected } = await receiptOf(await post(body))
+      expect([accepted, rejected.length], number).toEqual([1, 1])
+      const path = '/event_data/properties/deep/0/n'
+      expect(rejected[0], number).toMatchObject({ index: 0, path, message: 'must be a number below 1.8e308' })
+    }
+  })
+
   test('keeps the digits of integers beyond 2^53', async () => {
     const [large, nested, text] = ['9007199254740993', '-123456789012345678901234567890', '9007199254740995']
     const event = customEvent({ large: 1, nested: [{ n: 2 }], text })
