@@ -14,7 +14,7 @@ const { FOOTFALL_API_KEY: key, FOOTFALL_API_SECRET: secret } = process.env
 /**
  * Sends a custom event for the visitor whose request this server is answering; resolves with
  * { cookie_id, accepted, rejected, vouched }. `request` is a Node request. Without an own id each try would be another
- * event: pass one that is the same for the same fact, a uuid, and a retry is stored once.
+ * event: pass one that is the same for the same fact, a uuid, and when that was (`at`), and a retry is stored once.
  */
 export async function track(
   request,

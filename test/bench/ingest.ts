@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { packageRoot } from '../../collector/platform/paths.ts'
 import type { BeaconReceipt } from '../../schemas/beacon.ts'
 import { postBeacon } from '../harness/api.ts'
+import { newEventId } from '../harness/eventId.ts'
 import type { Service } from '../harness/service.ts'
 import { beaconText, idPlaceholder } from './beacons.ts'
 import { measuredCore, otherCore, pin, pinningRefusal, pinService } from './cores.ts'
@@ -152,7 +152,7 @@ async function requireAccepted({ demo }: Service, url: string, events: number): 
   const parts = beaconText(demo.pixel_id, events).split(idPlaceholder)
   const answer = await postBeacon(
     url,
-    parts.reduce((text, part) => `${text}${randomUUID()}${part}`),
+    parts.reduce((text, part) => `${text}${newEventId()}${part}`),
   )
   const receipt = (await answer.json()) as BeaconReceipt
   if (receipt.accepted !== events) throw new Error(`${url} answered ${JSON.stringify(receipt)}`)

@@ -1,11 +1,11 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import autocannon from 'autocannon'
 import { chrome } from '../harness/api.ts'
+import { newEventId } from '../harness/eventId.ts'
 import { idPlaceholder } from './beacons.ts'
 
 export interface LoadOptions {
@@ -76,9 +76,7 @@ function wrkScript(url: string, body: string, rate: number | undefined): string 
     body,
   ].join('\r\n')
   const parts = request.split(idPlaceholder).map((part) => JSON.stringify(part))
-  const id = randomBytes(10)
-    .toString('hex')
-    .replace(/^(.{8})(.{4}).(.{3}).(.{3}).*$/, '$1-$2-4$3-8$4-')
+  const id = newEventId().slice(0, -12)
   return `
 local parts = { ${parts.join(',\n')} }
 local id, n, out = "${id}", 0, {}
@@ -119,7 +117,7 @@ end`
 
 async function loadWithAutocannon({ url, body, seconds, connections, rate }: LoadOptions): Promise<Outcome> {
   const parts = body.split(idPlaceholder)
-  const newBody = () => parts.reduce((text, part) => `${text}${crypto.randomUUID()}${part}`)
+  const newBody = () => parts.reduce((text, part) => `${text}${newEventId()}${part}`)
   const result = await autocannon({
     ...{ url: `${url}/e`, method: 'POST', connections, duration: seconds },
     ...(rate !== undefined && { overallRate: rate }),

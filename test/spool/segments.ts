@@ -5,6 +5,7 @@ import type { ValidEvent } from '../../collector/ingest/beacon/validate.ts'
 import { knownDevice } from '../../collector/ingest/normalize/device.ts'
 import { eventRow, sharedMembers } from '../../collector/ingest/normalize/row.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { newEventId } from '../harness/eventId.ts'
 import { recordOf } from '../harness/record.ts'
 
 const context = {
@@ -44,7 +45,7 @@ export function writeSegment(directory: string, rows: string[], spoolId: string,
 }
 
 /** New ids of events, in the order in which `storedIds` gives them. */
-export const ids = (count: number) => Array.from({ length: count }, () => randomUUID()).sort()
+export const ids = (count: number) => Array.from({ length: count }, () => newEventId()).sort()
 
 /** The ids of all rows of `events`. */
 export const storedIds = async (clickhouse: ClickHouse): Promise<string[]> =>

@@ -57,6 +57,14 @@ const openShipper = (through: ClickHouse = clickhouse, itsTurns = openTurns()) =
 const segment = (rows: string[], spoolId: string = randomUUID(), firstSeq = 1) =>
   writeSegment(directory, rows, spoolId, firstSeq)
 const stored = () => storedIds(clickhouse)
+/** Tells how many ids it is asked for. */
+const counting = (count: (ids: number) => void): ClickHouse => ({
+  ...clickhouse,
+  rows(query) {
+    count((query.params as { ids?: string[] }).ids?.length ?? 0)
+    return clickhouse.rows(query)
+  },
+})
 const isIdle = (shipper: Shipper) => waitFor('the shipper', () => shipper.backlog === 0)
 
 describe('an event is stored once', () => {
@@ -85,6 +93,27 @@ describe('an event is stored once', () => {
     expect(await stored()).toEqual([id])
   })
 
+  test('when its sender gives it the time of each try, before a start and after', async () => {
+    const id = randomUUID()
+    const old = Date.now() - 600_000
+    const shipper = openShipper()
+    shipper.add(segment([row(id, old).replace(/(?<="received_at":")[^"]+/, new Date(old).toISOString())]))
+    await isIdle(shipper)
+    const later = openShipper()
+    later.add(segment([row(id)]))
+    await isIdle(later)
+    expect(await stored()).toEqual([id])
+  })
+
+  test('and of ids that senders chose no more are asked for than fit into one question a segment', async () => {
+    let asked = 0
+    const shipper = openShipper(counting((count) => (asked += count)))
+    shipper.add(segment(Array.from({ length: 3_000 }, () => row(randomUUID()))))
+    await isIdle(shipper)
+    // A new id in some hundreds is taken for a known one.
+    expect([seen.shipped, asked >= 2_000, asked < 2_040]).toEqual([3_000, true, true])
+  })
+
   test('in a segment so large that its ids fill several questions', async () => {
     const all = ids(7_000)
     const old = Date.now() - 86_400_000
@@ -103,13 +132,7 @@ describe('an event is stored once', () => {
     before.add(segment(known.map((id) => row(id))))
     await isIdle(before)
     let asked = 0
-    const later = openShipper({
-      ...clickhouse,
-      rows(query) {
-        asked += (query.params as { ids?: string[] }).ids?.length ?? 0
-        return clickhouse.rows(query)
-      },
-    })
+    const later = openShipper(counting((count) => (asked += count)))
     later.add(segment([...known.slice(0, 20), ...fresh].map((id) => row(id))))
     await isIdle(later)
     expect(await stored()).toEqual([...known, ...fresh].sort())

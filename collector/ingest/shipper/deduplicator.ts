@@ -1,6 +1,14 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { shipTurnSeconds } from '../../platform/metrics.ts'
-import { eventIdOf, idWordsAt, nextLineAt, projectIdOf, splitLines, tsMillisAt } from '../spool/lines.ts'
+import {
+  eventIdOf,
+  idMillis,
+  idWordsAt,
+  nextLineAt,
+  projectIdOf,
+  splitLines,
+  tsMillisAt,
+} from '../spool/lines.ts'
 import { BloomFilter, hashId } from './bloomFilter.ts'
 import { recall } from './recall.ts'
 import type { ShipTurns, Turn } from './turns.ts'
@@ -32,11 +40,14 @@ export interface Look {
  * collector, is taken out of a segment before it is inserted, so that no read ever has to look for doubles.
  *
  * ClickHouse knows every id (projection by_event_id), but asking for each would cost as much as the insert. So ids
- * are remembered here, those that other collectors ship included, and only those are asked for that may have gone by,
- * or whose event happened before this process began to remember: an event that is younger than our memory and not in
- * it can be nowhere else. What was stored last before is read back at first. Collectors ship in turns, and each tells
- * the others of its ids before it ships them, so a turn knows of all that were shipped before; what it drops, it drops
- * because ClickHouse holds the row.
+ * are remembered here, those that other collectors ship included, and those are asked for that may have gone by, or
+ * whose event happened before this process began to remember: an event that is younger than our memory and not in it
+ * can be nowhere else. That holds of ids made of what a pixel captured, as they hold when that was. With an id that
+ * its sender chose the same event may come again hours later with the time of that try, so of those as many are asked
+ * for besides as fit into one question a segment. What was stored last before is read back at first.
+ *
+ * Collectors ship in turns, and each tells the others of its ids before it ships them, so a turn knows of all that were
+ * shipped before; what it drops, it drops because ClickHouse holds the row.
  */
 export class Deduplicator {
   readonly #clickhouse: ClickHouse
@@ -64,14 +75,17 @@ export class Deduplicator {
     const rememberedSince = seen.since + clockToleranceMs
     const look: Look = { suspects: new Set(), hashes: new Uint32Array(rows * 2), seen }
     let at = 0
+    let chosen = 0
     for (const payload of payloads) {
       for (let start = 0; start < payload.length; start = nextLineAt(payload, start), at += 2) {
         idWordsAt(payload, start, this.#id)
         hashId(this.#id, look.hashes, at)
         const mayBeSeen = seen.add(look.hashes[at]!, look.hashes[at + 1]!, now)
-        if (mayBeSeen || tsMillisAt(payload, start) < rememberedSince) {
+        const happenedAt = tsMillisAt(payload, start)
+        const isYoung = happenedAt >= rememberedSince
+        const hasOneTime = Math.abs(idMillis(this.#id) - happenedAt) <= clockToleranceMs
+        if (mayBeSeen || !isYoung || (!hasOneTime && chosen++ < idsPerQuestion))
           look.suspects.add(eventIdOf(payload.subarray(start, start + 64)))
-        }
       }
     }
     return look

@@ -43,6 +43,13 @@ export function idWordsAt(payload: Buffer, start: number, words: Uint32Array): v
   }
 }
 
+/**
+ * The time in an id that was made of what a pixel captured (collector/ingest/normalize), epoch milliseconds by the
+ * page's clock; not a number in one that its sender chose. Given as its words.
+ */
+export const idMillis = (words: Uint32Array): number =>
+  ((words[1]! >>> 12) & 0xf) === 8 ? words[0]! * 65_536 + (words[1]! >>> 16) : Number.NaN
+
 /** The ts_millis of the line that starts at `start`. */
 export function tsMillisAt(payload: Buffer, start: number): number {
   let value = 0
