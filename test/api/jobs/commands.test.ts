@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { packageRoot } from '../../../collector/platform/paths.ts'
 import { openPostgres, type Postgres } from '../../../collector/platform/postgres/pool.ts'
-import { ownDatabases } from '../../harness/databases.ts'
-import { type Service, startService, waitFor } from '../../harness/service.ts'
+import { type Service, waitFor } from '../../harness/service.ts'
+import { openSharedService } from '../../harness/sharedService.ts'
 
 let service: Service
 let postgres: Postgres
 beforeAll(async () => {
-  const env = await ownDatabases()
-  service = await startService({ env })
-  postgres = openPostgres(env.DATABASE_URL!, () => {})
+  const shared = await openSharedService()
+  service = shared.service
+  postgres = openPostgres(shared.env.DATABASE_URL!, () => {})
 }, 180_000)
 afterAll(async () => {
   await postgres.end()
