@@ -71,3 +71,24 @@ test('a segment of the version before, with event_data as a text, is stored the 
   })
   expect(stored!.event_data).toBe(object)
 })
+
+test('what a line lacks, or has as null, is stored as its column has it by default', async () => {
+  const given = {
+    none: {},
+    null: { source: null, browser: null },
+    own: { source: 'svcdsp', browser: 'Chrome' },
+  }
+  const lines = Object.entries(given).map(([page_path, members], at) =>
+    JSON.stringify({ ...JSON.parse(row(ids(3)[at])), page_path, spool_id: ids(1)[0], seq: at, ...members }),
+  )
+  await clickhouse.insertLines('events', Readable.from(lines.map((line) => `${line}\n`)), 'defaults')
+  const stored = await clickhouse.rows<{ page_path: string; source: string; browser: string | null }>({
+    sql: `SELECT page_path, source, browser FROM events WHERE page_path IN ('none', 'null', 'own') ORDER BY page_path`,
+    params: {},
+  })
+  expect(stored).toEqual([
+    { page_path: 'none', source: 'pixel', browser: null },
+    { page_path: 'null', source: 'pixel', browser: null },
+    { page_path: 'own', source: 'svcdsp', browser: 'Chrome' },
+  ])
+})

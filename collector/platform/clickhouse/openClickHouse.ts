@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { ClickHouseError, type ClickHouseSettings, createClient } from '@clickhouse/client'
 import { type ClickHouse, ClickHouseRefused, type Query } from './client.ts'
+import { insertStatement } from './insertStatement.ts'
 import { insertRaw, openStream, outputSettings } from './stream.ts'
 
 /** Settings of ClickHouse, as it takes them over HTTP. */
@@ -68,7 +69,7 @@ export function openClickHouse(url: string, database: string, own: OwnSettings =
     async insertLines(table, lines, deduplicationToken, queryId) {
       const answer = await client
         .exec({
-          query: `INSERT INTO ${table} FORMAT JSONEachRow`,
+          query: insertStatement(table),
           values: lines,
           ...(queryId && { query_id: queryId }),
           clickhouse_settings: {

@@ -1,0 +1,45 @@
+import { eventColumns, type Field } from '../../../schemas/fields.ts'
+
+/**
+ * Inserts lines into a table. Those of events go through input(): a value that is read straight into a LowCardinality
+ * column costs ClickHouse a column of its own, so it takes half the time to read texts and have them looked up together.
+ */
+export const insertStatement = (table: string): string =>
+  table === 'events' ? insertEvents : `INSERT INTO ${table} FORMAT JSONEachRow`
+
+interface Read {
+  name: string
+  /** In the lines. */
+  type: string
+  /** What stands for null, and for a member that a line lacks. */
+  fallback?: string | undefined
+}
+
+/** The columns that are no fields: 001_events.sql. */
+const ofSpool: readonly Read[] = [
+  { name: 'organization_id', type: 'UUID' },
+  { name: 'spool_id', type: 'UUID' },
+  { name: 'seq', type: 'UInt64' },
+]
+
+const columnType =
+  /^(?:LowCardinality\((?<few>.*?)\)|(?<many>.*?))(?: DEFAULT (?<fallback>.*?))?(?: CODEC\(.*)?$/
+
+function readOf({ name, columnType: declared }: Field): Read {
+  const { few, many, fallback } = columnType.exec(declared)!.groups!
+  const type = (few ?? many)!
+  return { name, type: fallback === undefined ? type : `Nullable(${type})`, fallback }
+}
+
+const insertEvents = insertThroughInput('events', [
+  ...ofSpool,
+  ...eventColumns.filter(({ alias, materialized }) => !alias && !materialized).map(readOf),
+])
+
+function insertThroughInput(table: string, columns: readonly Read[]): string {
+  const names = columns.map(({ name }) => name).join(', ')
+  const values = columns.map(({ name, fallback }) => (fallback ? `ifNull(${name}, ${fallback})` : name))
+  const structure = columns.map(({ name, type }) => `${name} ${type}`).join(', ')
+  const quoted = structure.replaceAll("'", "\\'")
+  return `INSERT INTO ${table} (${names}) SELECT ${values.join(', ')} FROM input('${quoted}') FORMAT JSONEachRow`
+}
