@@ -96,7 +96,7 @@ function observerOf(
     },
     deadLetter(reason) {
       deadLetters.inc({ table })
-      log.error({ table, reason }, 'ClickHouse refused a row, see dead_letters in the data directory')
+      log.error({ table, reason }, 'a row is not stored, see dead_letters in the data directory')
     },
     retry(error, segment) {
       shipRetries.inc({ table })

@@ -117,7 +117,7 @@ export const shipRetries = new Counter({
 })
 export const deadLetters = new Counter({
   name: 'footfall_dead_letters_total',
-  help: 'Rows that ClickHouse refuses.',
+  help: 'Rows that ClickHouse refuses, or that the disk has changed.',
   labelNames: ['table'],
   registers,
 })

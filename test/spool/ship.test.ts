@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
+import { readDeadLetters } from '../../collector/ingest/shipper/deadLetters.ts'
 import { Deduplicator } from '../../collector/ingest/shipper/deduplicator.ts'
 import { Shipper } from '../../collector/ingest/shipper/shipper.ts'
 import { ShipTurns } from '../../collector/ingest/shipper/turns.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { newClickHouseDatabase, newPostgresDatabase } from '../harness/databases.ts'
+import { recordOf } from '../harness/record.ts'
 import { waitFor } from '../harness/service.ts'
 import { ids, row, storedIds, writeSegment } from './segments.ts'
 
@@ -238,6 +240,26 @@ test('what was shipped before a restart is found while others wait for a turn th
   await turn.end()
   await isIdle(next)
   expect(await stored()).toHaveLength(21)
+})
+
+test('a record that the disk has changed costs no other, and its rows are kept with the reason', async () => {
+  const all = ids(4)
+  const spoolId = randomUUID()
+  const path = segment([row(all[0]!)], spoolId)
+  const [changed, whole] = [
+    recordOf([row(all[1]!), row(all[2]!)], spoolId, 2),
+    recordOf([row(all[3]!)], spoolId, 4),
+  ]
+  changed[100]! ^= 1
+  appendFileSync(path, Buffer.concat([changed, whole]))
+  const shipper = openShipper()
+  shipper.add(path)
+  await isIdle(shipper)
+  expect(await stored()).toEqual([all[0], all[3]])
+  const letters = readDeadLetters(join(directory, 'dead')).flatMap((file) => file.letters)
+  expect(letters.map((letter) => letter.row)).toEqual(changed.toString().trimEnd().split('\n').slice(1))
+  expect(seen.deadLetters).toEqual(letters.map(({ reason }) => reason))
+  expect(seen.deadLetters[0]).toContain('the disk has changed')
 })
 
 test('a row that ClickHouse refuses costs no other row, and is kept with the reason', async () => {

@@ -63,15 +63,22 @@ async function insertHalves(
       if (!isDataError(error)) throw error
       // The only line of a batch is halved into itself once.
       if (part.length > 1) await insertHalves(options, batch, part, at)
-      else bury(options, batch, part[0]!, at, error.message)
+      else {
+        bury(options, batch.name, part[0]!.toString().trimEnd(), error.message)
+        batch.refused.add(at)
+      }
     }
   }
 }
 
-function bury(options: InsertOptions, batch: Batch, line: Buffer, at: number, reason: string): void {
-  const { table, deadLetterDirectory, observe } = options
-  keepDeadLetter(deadLetterDirectory, batch.name, { table, reason, row: line.toString().trimEnd() })
-  batch.refused.add(at)
+/** Makes a row of a segment a dead letter. */
+export function bury(
+  { table, deadLetterDirectory, observe }: Pick<InsertOptions, 'table' | 'deadLetterDirectory' | 'observe'>,
+  segment: string,
+  row: string,
+  reason: string,
+): void {
+  keepDeadLetter(deadLetterDirectory, segment, { table, reason, row })
   observe.deadLetter(reason)
 }
 

@@ -8,6 +8,8 @@ interface Segment {
   /** The lines of all its records, one after the other. */
   payloads: Buffer[]
   rows: number
+  /** The lines of records that the disk has changed. */
+  damaged: string[]
   /** Null for tables whose rows have no event_id. */
   look: Look | null
   /** When its first row was received, or else it was begun, epoch milliseconds. */
@@ -65,10 +67,11 @@ export class SegmentReader {
         ({ bytesRead } = await file.read(memory, read, size - read, read))
       const bytes = memory.subarray(0, read)
       const oldestAt = receivedFirst(bytes) || birthtimeMs
-      const { payloads, rows } = decodeSegment(bytes)
+      const { payloads, rows, others } = decodeSegment(bytes)
+      const damaged = others.flatMap((part) => part.toString().split('\n').filter(isRow))
       const joined = joinInPlace(payloads, memory)
       const look = this.#duplicates?.look(joined, rows) ?? null
-      return { payloads: joined, rows, look, oldestAt, memory }
+      return { payloads: joined, rows, damaged, look, oldestAt, memory }
     } finally {
       await file.close()
     }
@@ -80,6 +83,9 @@ export class SegmentReader {
     return Buffer.allocUnsafeSlow(Math.max(memoryBytesMin, 2 ** Math.ceil(Math.log2(bytes))))
   }
 }
+
+/** Not a header, nor what is left of one. */
+const isRow = (line: string): boolean => line.startsWith('{')
 
 /** Moves the payloads of a segment to the beginning of the memory that they lie in, one after the other. */
 function joinInPlace(payloads: readonly Buffer[], memory: Buffer): Buffer[] {

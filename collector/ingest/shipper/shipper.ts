@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { inState, receivedFrom, syncDirectory } from '../spool/recover.ts'
 import type { Deduplicator } from './deduplicator.ts'
-import { type Batch, insertBatch, queryIdOf } from './insert.ts'
+import { type Batch, bury, insertBatch, queryIdOf } from './insert.ts'
 import { isBeingInserted, spoolIdOf, withoutStoredLines } from './reconcile.ts'
 import { SegmentReader } from './segmentReader.ts'
 import { ShippedSegments } from './shippedSegments.ts'
@@ -44,12 +44,15 @@ interface Shipment {
   /** Null where collectors need not take turns. */
   turn: Turn | null
   batch: Batch
+  /** Rows that cannot be trusted. */
+  damaged: string[]
   /** Of its segment (SegmentReader). */
   memory: Buffer
 }
 
 const retryMsFirst = 100
 const retryMsMax = 1_000
+const damagedReason = 'the disk has changed its record of the spool, or one of its neighbours there'
 /** How long a turn is kept that ships nothing: another collector may reach ClickHouse. */
 const failingTurnMs = 10_000
 /** How long what a collector sent in a turn that it never ended may take until ClickHouse knows of it. */
@@ -61,6 +64,7 @@ const arrivingMs = 1_000
  * - no answer, or ClickHouse is away or overloaded: the same bytes with the same token again, for ever. ClickHouse
  *   stores a token once, so it does no harm when the first try did arrive.
  * - ClickHouse refuses a row: the segment is halved until the row is found, which becomes a dead letter.
+ * - the disk has changed a record: its rows become dead letters, for nobody knows which of them is not what it was.
  * - this process is killed, or its turn lost: the next try reads back what of the segment is there and sends the rest;
  *   another collector whose turn comes before waits until nothing of ours is on its way.
  * - ClickHouse crashes: it may have lost what it had confirmed; segments shipped in the last minutes are kept, read
@@ -174,6 +178,7 @@ export class Shipper {
         this.#segments.readAhead(this.#waiting[1]?.path)
         await insertBatch({ ...this.#options, turn: shipment.turn }, shipment.batch)
         await shipment.turn?.end()
+        for (const row of shipment.damaged) bury(this.#options, shipment.batch.name, row, damagedReason)
         await this.#finish(waiting.path, shipment.batch)
         this.#segments.release(shipment.memory)
         return
@@ -195,11 +200,11 @@ export class Shipper {
   async #prepare(waiting: Waiting): Promise<Shipment> {
     const { duplicates } = this.#options
     const name = basename(waiting.path)
-    const { payloads, rows, look, oldestAt, memory } = await this.#segments.read(waiting.path)
+    const { payloads, rows, damaged, look, oldestAt, memory } = await this.#segments.read(waiting.path)
     // Whatever state its file is in: what was shipped before a restart is not inserted again.
     const token = basename(inState(waiting.path, 'seg'))
     const batch: Batch = { name, payloads, token, rows, oldestAt, refused: new Set() }
-    if (!duplicates || !look) return { turn: null, batch, memory }
+    if (!duplicates || !look) return { turn: null, batch, damaged, memory }
 
     const turn = await duplicates.begin(look)
     try {
@@ -207,7 +212,7 @@ export class Shipper {
       const suspects = await duplicates.suspectsIn(payloads, look, turn)
       if (waiting.isUncertain) await this.#takeOutStored(batch)
       await this.#takeOutDuplicates(batch, duplicates, suspects)
-      return { turn, batch, memory }
+      return { turn, batch, damaged, memory }
     } catch (error) {
       turn.giveUp()
       throw error

@@ -49,29 +49,40 @@ export interface SegmentContent {
   rows: number
   /** Bytes up to the end of the last whole record: what follows is a torn write, never acknowledged. */
   wholeBytes: number
+  /** What is of no whole record: at the end of a segment that was being written a torn write, anywhere else damage. */
+  others: Buffer[]
 }
 
-/** Reads a segment's records up to the first that is not whole. Never throws: any bytes have a longest whole prefix. */
+/**
+ * Reads a segment's whole records. Never throws: what is damaged costs its own record, and the next is looked for. No
+ * row can look like one: a newline ends it and stands nowhere in it, and before that is a brace.
+ */
 export function decodeSegment(segment: Buffer): SegmentContent {
-  const payloads: Buffer[] = []
-  let rows = 0
-  let position = 0
-  while (position + headerBytes <= segment.length) {
-    const header = /^#([0-9a-f]{8}) ([0-9a-f]{8}) ([0-9a-f]{8})\n$/.exec(
-      segment.toString('latin1', position, position + headerBytes),
-    )
-    if (!header) break
-    const start = position + headerBytes
-    const end = start + Number.parseInt(header[1]!, 16)
-    if (end > segment.length) break
-    const payload = segment.subarray(start, end)
-    const payloadRows = Number.parseInt(header[3]!, 16)
-    if (crc32(payload, payloadRows) !== Number.parseInt(header[2]!, 16)) break
-    payloads.push(payload)
-    rows += payloadRows
-    position = end
+  const content: SegmentContent = { payloads: [], rows: 0, wholeBytes: 0, others: [] }
+  for (let start = 0; start !== -1; ) {
+    const record = readRecord(segment, start)
+    if (record) {
+      if (start > content.wholeBytes) content.others.push(segment.subarray(content.wholeBytes, start))
+      content.payloads.push(record.payload)
+      content.rows += record.rows
+      content.wholeBytes = record.end
+      start = record.end
+    } else start = segment.indexOf('#', start + 1)
   }
-  return { payloads, rows, wholeBytes: position }
+  if (content.wholeBytes < segment.length) content.others.push(segment.subarray(content.wholeBytes))
+  return content
+}
+
+/** The record that begins there; null where none does that is whole. */
+function readRecord(segment: Buffer, at: number): { payload: Buffer; rows: number; end: number } | null {
+  const start = at + headerBytes
+  const header = /^#([0-9a-f]{8}) ([0-9a-f]{8}) ([0-9a-f]{8})\n$/.exec(segment.toString('latin1', at, start))
+  if (!header) return null
+  const end = start + Number.parseInt(header[1]!, 16)
+  if (end > segment.length) return null
+  const payload = segment.subarray(start, end)
+  const rows = Number.parseInt(header[3]!, 16)
+  return crc32(payload, rows) === Number.parseInt(header[2]!, 16) ? { payload, rows, end } : null
 }
 
 const hex = (value: number): string => value.toString(16).padStart(8, '0')
