@@ -21,8 +21,8 @@ export interface Reader {
   readonly clickhouse: ClickHouse
   /** Aborted when the caller has gone. */
   readonly signal: AbortSignal
-  /** Runs a query and parses its rows, which come as lines of JSON. For small answers. */
-  rows<Row>(query: Query, format?: OutputFormat): Promise<Row[]>
+  /** Runs a query and parses its rows. For small answers. */
+  rows<Row>(query: Query): Promise<Row[]>
   /** Runs a query and hands its bytes on unparsed. */
   stream(query: Query | ListQuery, format: OutputFormat): Promise<ResultStream>
   /** The same through one of the servers (ClickHouse.shards), within the same limits. */
@@ -134,8 +134,8 @@ function openReader(
   const through = (server: ClickHouse): Reader => ({
     ...{ clickhouse: server, signal, through },
     stream: (query, format) => stream(server, query, format),
-    async rows<Row>(query: Query, format: OutputFormat = 'JSONEachRow') {
-      const { body } = await stream(server, query, format)
+    async rows<Row>(query: Query) {
+      const { body } = await stream(server, query, 'JSONEachRow')
       const lines = await text(body)
       return lines
         .split('\n')

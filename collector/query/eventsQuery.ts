@@ -112,7 +112,7 @@ ${typed ? orderBy(order, 'page') : orderBy(order)}`
  */
 function withProfile(
   columns: readonly Field[],
-  { profiles, escapesFormulas }: RowForm,
+  { profiles, membersOfNobody, escapesFormulas }: RowForm,
   shown: ValueSql,
 ): { declared: readonly string[]; selected: readonly Column[] } {
   const ofProfile = columns.filter(isProfileField)
@@ -131,7 +131,10 @@ function withProfile(
   }
   if (profiles === 'members') {
     const others = columns.filter((field) => !isProfileField(field))
-    return { declared: [withPerson], selected: [...others.map(ofEvent), ...profileMembers(ofProfile)] }
+    return {
+      declared: [withPerson],
+      selected: [...others.map(ofEvent), ...profileMembers(ofProfile, membersOfNobody)],
+    }
   }
   const { declared, sqlOf } = profileTexts(ofProfile, profiles, escapesFormulas ? escapedText : undefined)
   return {

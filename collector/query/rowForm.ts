@@ -20,6 +20,8 @@ export interface RowForm {
    * the tier's; or those that follow one another as one text, in JSON or CSV.
    */
   readonly profiles: 'columns' | 'members' | TextForm
+  /** What ready members of nobody are; see profileMembers. */
+  readonly membersOfNobody?: 'empty' | 'null'
   /** Texts that a spreadsheet would run have an apostrophe in front: of CSV. */
   readonly escapesFormulas?: boolean
   /** Columns are typed, as typedValues has them, profiles among them. */

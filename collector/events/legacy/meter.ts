@@ -1,4 +1,4 @@
-import { type Field, tiers } from '../../../schemas/fields.ts'
+import { type Field, hem, tiers } from '../../../schemas/fields.ts'
 import { type Meter, meterOfTier } from '../../billing/meters.ts'
 import type { EventsPlan } from '../../query/selection.ts'
 
@@ -6,11 +6,25 @@ import type { EventsPlan } from '../../query/selection.ts'
 export const meterOf = (fields: readonly Field[]): Meter =>
   meterOfTier[tiers.findLast((tier) => fields.some((field) => field.tier === tier)) ?? 'web_event']
 
-/** The fields that have a value in any of these rows. */
-export const returnedFields = (
-  fields: readonly Field[],
-  rows: readonly Record<string, unknown>[],
-): readonly Field[] => fields.filter(({ name }) => rows.some((row) => row[name] != null))
+/**
+ * The meter of rows, each a JSON object with these fields: what has a value in any of them counts like `named`. Rows are
+ * looked into until one has a field of the dearest; those of nobody have none that counts.
+ */
+export function meterOfRows(
+  rows: readonly string[],
+  { fields, named }: { fields: readonly Field[]; named: readonly Field[] },
+): Meter {
+  const counted = new Set(named)
+  const dearest = meterOf(fields)
+  for (const row of rows) {
+    if (meterOf([...counted]) === dearest) break
+    // In a text inside the row the quotation marks would have backslashes.
+    if (row.includes(`"${hem.name}":null`)) continue
+    const values = JSON.parse(row) as Record<string, unknown>
+    for (const field of fields) if (values[field.name] != null) counted.add(field)
+  }
+  return meterOf([...counted])
+}
 
 /**
  * The fields that decide which rows are returned. They count like selected ones: rows found by an address tell whose

@@ -78,20 +78,24 @@ export const memberColumns = ['_pte', '_profile'] as const
 
 /**
  * The members of a whole profile as columns that end a row's JSON object, for rows that have _person: each member
- * with a comma in front. Those of nobody are empty; those of somebody without a profile are null.
+ * with a comma in front. Those of somebody without a profile are null; of nobody they are empty, or null where rows have
+ * them all the same.
  */
-export function profileMembers(fields: readonly Field[]): readonly { name: string; sql: string }[] {
+export function profileMembers(
+  fields: readonly Field[],
+  ofNobody: 'empty' | 'null' = 'empty',
+): readonly { name: string; sql: string }[] {
   const [pte, profile] = [fields.filter(isPteField), fields.filter((field) => !isPteField(field))]
   return [
-    { name: '_pte', sql: membersOf(pte, '_person.2') },
-    { name: '_profile', sql: membersOf(profile, '_person.3') },
+    { name: '_pte', sql: membersOf(pte, '_person.2', ofNobody) },
+    { name: '_profile', sql: membersOf(profile, '_person.3', ofNobody) },
   ]
 }
 
-function membersOf(fields: readonly Field[], known: string): string {
+function membersOf(fields: readonly Field[], known: string, ofNobody: 'empty' | 'null'): string {
   if (fields.length === 0) return "''"
-  const unknown = fields.map(({ name }) => `,"${name}":null`).join('')
-  return `multiIf(_hem_number = 0, '', _person.1 = _hem_number, ${known}, '${unknown}')`
+  const unknown = `'${fields.map(({ name }) => `,"${name}":null`).join('')}'`
+  return `multiIf(_hem_number = 0, ${ofNobody === 'empty' ? "''" : unknown}, _person.1 = _hem_number, ${known}, ${unknown})`
 }
 
 const jsonTypes = {
