@@ -137,12 +137,18 @@ export const isFew = (fields: readonly Field[]): boolean => fields.length <= tup
 const tupleFieldsMax = 12
 
 /** SQL of the JSON object that has these fields of _person; an empty one of whom nobody knows. */
-export function profileJson(fields: readonly Field[]): string {
+const profileJson = (fields: readonly Field[]): string => jsonOf(readyMembers(fields))
+
+/** SQL of the JSON object that has these members, each with a comma in front. */
+export const jsonOf = (members: string): string => `concat('{', substring(${members}, 2), '}')`
+
+/** SQL of _person's ready members that have these fields, each with a comma in front; none of whom nobody knows. */
+export function readyMembers(fields: readonly Field[]): string {
   const parts = [
     ...(fields.some(isPteField) ? ['_person.2'] : []),
     ...(fields.every(isPteField) ? [] : ['_person.3']),
   ]
-  return `if(_person.1 = _hem_number, concat('{', substring(${parts.join(' || ')}, 2), '}'), '{}')`
+  return `if(_person.1 = _hem_number, ${parts.join(' || ')}, '')`
 }
 
 const nullableType = ({ dataType }: Field): string => `Nullable(${jsonTypes[dataType]})`

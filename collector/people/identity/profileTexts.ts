@@ -1,5 +1,6 @@
 import { type Field, profileFields } from '../../../schemas/fields.ts'
-import { profileJson } from './profileSql.ts'
+import { isPteField } from '../../platform/clickhouse/profileRows.ts'
+import { jsonOf, readyMembers } from './profileSql.ts'
 
 /** How fields stand in a text: as members of a JSON object, or as values of CSV. */
 export type TextForm = 'json' | 'csv'
@@ -15,41 +16,72 @@ export function profileTexts(
   form: TextForm,
   escaped?: (sql: string) => string,
 ): { declared: string; sqlOf: (from: number, length: number) => string } {
-  const names = `splitByChar(',', '${fields.map(({ name }) => name).join(',')}')`
-  const found = isWhole(fields) ? '_members' : sorted(fields.length)
-  const item = form === 'csv' ? `value -> ${csvOf('value', escaped)}` : `(value, name) -> ${memberOf}`
+  const stored = storedWith(fields)
+  const texts = form === 'csv' ? `arrayMap(piece -> ${csvOf(valueIn('piece'), escaped)}, _pieces)` : '_pieces'
   return {
-    declared: `${names} AS _names,
-JSONExtractKeysAndValuesRaw(${profileJson(fields)}) AS _members,
-${found} AS _found,
+    declared: `${readyMembers(fields)} AS _members,
+${jsonOf('_members')} AS _json,
+${splitMembers} AS _split,
 multiIf(
-  empty(_members), arrayResize(emptyArrayString(), ${fields.length}, ''),
-  tupleElement(_found, 1) = _names, tupleElement(_found, 2),
-  arrayMap(name -> CAST(_members, 'Map(String, String)')[name], _names)) AS _raw,
-arrayMap(${item}, _raw${form === 'csv' ? '' : ', _names'}) AS _texts`,
-    sqlOf: (from, length) =>
-      length === fields.length
-        ? "arrayStringConcat(_texts, ',')"
-        : `arrayStringConcat(arraySlice(_texts, ${from + 1}, ${length}), ',')`,
+  _members = '', ${listOf(fields.map(({ name }) => `${name}":null`))},
+  JSONExtractKeys(_json) = ${namesOf(stored)}, ${chosenOf(fields, stored)},
+  ${namedPieces(fields)}) AS _pieces,
+${texts} AS _texts`,
+    sqlOf(from, length) {
+      const slice = length === fields.length ? '_texts' : `arraySlice(_texts, ${from + 1}, ${length})`
+      return form === 'csv'
+        ? `arrayStringConcat(${slice}, ',')`
+        : unmarked(`concat('"', arrayStringConcat(${slice}, ',"'))`)
+    },
   }
 }
 
-/** The ready JSON has all fields in the order of the field table. */
-const isWhole = (fields: readonly Field[]): boolean =>
-  fields.length === profileFields.length && fields.every((field, at) => field === profileFields[at])
-
-/** SQL: of _members those of _names, in their order. The others have the place 0, so they come first. */
-const sorted = (length: number): string => {
-  const places = `arrayMap(member -> transform(member.1, _names, range(1, ${length + 1}), 0), _members) AS _places`
-  return `arraySlice(arraySort((member, place) -> place, _members, ${places}), countEqual(_places, 0) + 1)`
+/** The fields of the ready JSON that these are a part of, in its order. */
+function storedWith(fields: readonly Field[]): readonly Field[] {
+  const kinds = new Set(fields.map(isPteField))
+  return profileFields.filter((field) => kinds.has(isPteField(field)))
 }
 
-/** SQL of a member of JSON; a profile that was written before there was the field lacks it. */
-const memberOf = `concat('"', name, '":', if(value = '', 'null', value))`
+const listOf = (texts: readonly string[]): string => `splitByChar(',', '${texts.join(',')}')`
+
+const namesOf = (fields: readonly Field[]): string => listOf(fields.map(({ name }) => name))
+
+/** What JSON never has inside a text. */
+const mark = "'\\x01'"
+
+/**
+ * SQL: the pieces `name":value` of _members, between two empty ones. That a text ends in a comma looks like a member's
+ * beginning, so such a comma is a mark meanwhile.
+ */
+const splitMembers = `splitByString(',"', replaceAll(concat(_members, ',"'), ',",', concat(${mark}, '",')))`
+
+const unmarked = (text: string): string => `replaceAll(${text}, ${mark}, ',')`
+
+/**
+ * SQL: the pieces of these fields, in their order, where _split are those of all that are stored. What is not asked for
+ * has the place 0, so it comes first.
+ */
+function chosenOf(fields: readonly Field[], stored: readonly Field[]): string {
+  const places = [0, ...stored.map((field) => fields.indexOf(field) + 1)]
+  // As many as there are places in rows of another version, too, whose pieces are made by name.
+  const pieces = `arrayResize(_split, ${places.length})`
+  const isInOrder = places.every((place, at) => place === at)
+  const sorted = isInOrder ? pieces : `arraySort((piece, place) -> place, ${pieces}, [${places}])`
+  return `arraySlice(${sorted}, ${places.length - fields.length + 1})`
+}
+
+/** SQL: the same by name, whatever members a row has: a profile that was written before there was the field lacks it. */
+function namedPieces(fields: readonly Field[]): string {
+  const names = namesOf(fields)
+  const values = `arrayMap(name -> CAST(JSONExtractKeysAndValuesRaw(_json), 'Map(String, String)')[name], ${names})`
+  return `arrayMap((name, value) -> concat(name, '":', if(value = '', 'null', value)), ${names}, ${values})`
+}
+
+const valueIn = (piece: string): string => unmarked(`substring(${piece}, position(${piece}, '":') + 2)`)
 
 /** SQL: a value of JSON as one of CSV. A text without a backslash is the same in both. */
 function csvOf(value: string, escaped?: (sql: string) => string): string {
   const text = `JSONExtractString(${value})`
   const isSame = escaped ? `NOT startsWith(${value}, '"')` : `position(${value}, '\\\\') = 0`
-  return `multiIf(${value} IN ('', 'null'), '', ${isSame}, ${value}, concat('"', replaceAll(${escaped ? escaped(text) : text}, '"', '""'), '"'))`
+  return `multiIf(${value} = 'null', '', ${isSame}, ${value}, concat('"', replaceAll(${escaped ? escaped(text) : text}, '"', '""'), '"'))`
 }

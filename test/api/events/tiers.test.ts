@@ -268,6 +268,8 @@ describe('many fields of profiles as text', () => {
     job_title: '"',
     interests: '\t@tab, "formula"',
     full_name: 'null',
+    // What looks like the beginning of the next member.
+    ...{ job_city: 'Berlin,', company_name: ',', company_phone: ',"', vehicle_make: '",' },
   }
   const eve: Row = { ...profileAt(graph, 2), ...nasty, hem: 'e'.repeat(64) }
   const eves = eventOf(now, 9_000, { cookie_id: randomUUID(), page_url: 'https://shop.example/?q="a,b"' })
