@@ -24,7 +24,7 @@ export interface SpoolOptions {
   directory: string
   /** A segment is sealed when it is this large… */
   segmentBytesMax: number
-  /** …or this old, unless segments sealed earlier still wait to be shipped: then it may as well grow. */
+  /** …or this old, twice that where it fills fast. While those sealed earlier wait to be shipped it may as well grow. */
   sealAfterMs: number
   /** Bytes of all segments that wait; past this, `append` refuses. */
   bytesMax: number
@@ -71,7 +71,7 @@ export class Spool {
   #sealedBytes = 0
   /** How many were. */
   #seals = 0
-  #sealTimer: NodeJS.Timeout | null = null
+  #sealTimer: NodeJS.Timeout | undefined
   /** The open segment is old enough, and a commit to it is under way. */
   #isDue = false
   readonly #measuring: { stop(): Promise<void> }
@@ -149,7 +149,6 @@ export class Spool {
     this.#isClosed = true
     await this.#committing
     await this.#measuring.stop()
-    if (this.#sealTimer) clearTimeout(this.#sealTimer)
     await Promise.all([this.#seal(), this.#spares.close()])
   }
 
@@ -214,12 +213,17 @@ export class Spool {
 
   async #sealWhenDue(): Promise<void> {
     const { directory, sealAfterMs } = this.#options
-    this.#sealTimer = null
+    const due = this.#open
+    this.#sealTimer = undefined
     const isBehind = await sealedIn(directory).then(
       (waiting) => waiting.length > 0,
       () => false,
     )
-    if (isBehind) this.#sealIn(sealAfterMs)
+    // Full meanwhile: the one that is open now is young.
+    if (due && this.#open !== due) return
+    const mayWait = due !== null && due.bytes >= fastBytes && !due.hasWaited
+    if (mayWait) due.hasWaited = true
+    if (isBehind || mayWait) this.#sealIn(sealAfterMs)
     else if (this.#committing && this.#open) this.#isDue = true
     else void this.#seal()
   }
@@ -233,6 +237,8 @@ export class Spool {
     if (this.#open) this.#unsealed.push(this.#open)
     this.#open = null
     this.#isDue = false
+    clearTimeout(this.#sealTimer)
+    this.#sealTimer = undefined
     this.#sealing = this.#sealing.then(() => this.#sealAll())
     return this.#sealing
   }
@@ -280,9 +286,13 @@ interface OpenSegment {
   receivedAt: number
   /** Committed so far. */
   bytes: number
+  hasWaited?: boolean
   /** A write failed: the file may hold more than was committed. */
   isTorn?: boolean
 }
+
+/** It fills fast when it is so large when due: its rows cost ClickHouse a third less in one insert than in two. */
+const fastBytes = 1024 * 1024
 
 const measureMs = 1_000
 

@@ -69,6 +69,42 @@ test('a segment is sealed when it is old enough, but not while others wait to be
   await waitFor('the seal', () => sealed.length === 1)
 })
 
+/** Spools whose segments are shipped at once, each in a directory of its own, and how long a row waited for that. */
+function openShipped(sealAfterMs: number, segmentBytesMax = 10_000_000) {
+  const shippedAt: number[] = []
+  const own = mkdtempSync(join(directory, 'own-'))
+  const onSealed = (path: string) => {
+    rmSync(path)
+    shippedAt.push(performance.now())
+  }
+  const spool = open({ directory: own, sealAfterMs, segmentBytesMax, bytesMax: 100_000_000, onSealed })
+  const shippedAfterMs = async (text: string) => {
+    const before = shippedAt.length
+    await spool.append([`{"text":"${text}"}`])
+    const from = performance.now()
+    await waitFor('the seal', () => shippedAt.length > before)
+    return shippedAt[before]! - from
+  }
+  return { spool, shippedAfterMs }
+}
+
+test('a segment that fills fast is sealed half as often', async () => {
+  const [large, small] = await Promise.all([
+    openShipped(400).shippedAfterMs('x'.repeat(2 ** 20)),
+    openShipped(400).shippedAfterMs('x'),
+  ])
+  expect(large).toBeGreaterThan(750)
+  expect(small).toBeLessThan(large)
+})
+
+test('a segment that follows a full one is as old as any when it is sealed', async () => {
+  const { spool, shippedAfterMs } = openShipped(400, 500)
+  await spool.append(['{"a":1}'])
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  await shippedAfterMs('x'.repeat(500))
+  expect(await shippedAfterMs('x')).toBeGreaterThan(380)
+})
+
 test('what a killed process left is sealed without its torn tail', async () => {
   await open().append(['{"kept":true}'])
   appendFileSync(onlyFile(), '#000000ff 00000000 00000001\n{"torn":')
