@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { isUuid } from '../../schemas/uuid.ts'
+import { piecesOf, streamOf } from '../http/streamOf.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { ttlCache } from '../platform/ttlCache.ts'
 import type { Principal } from './principal.ts'
@@ -92,7 +93,7 @@ export async function showOwnNames(
   const names = request.sampleNames
   if (!names || names.size === 0) return payload
   if (typeof payload === 'string') return rename(payload, names)
-  if (payload instanceof Readable) return Readable.from(renamed(payload, names), { objectMode: false })
+  if (payload instanceof Readable) return streamOf(renamed(piecesOf(payload), names))
   return payload
 }
 

@@ -1,4 +1,4 @@
-const none = Buffer.alloc(0)
+import { giveBack } from '../platform/giveBack.ts'
 
 /** How rows stand in a stream of bytes, and how they are to stand in the answer. */
 export interface Joining {
@@ -8,7 +8,15 @@ export interface Joining {
   readonly joint: Buffer
   /** How many rows to deliver. */
   readonly rows: number
+  /** From how many bytes on they are passed on; default 256 KiB. */
+  readonly pieceBytes?: number
 }
+
+/**
+ * A socket gives 64 KiB at a time. Passed on like that, each was a chunk of HTTP for the rows inside it and one for the
+ * row across its end, which the client had to take apart again: that took it more time than all the bytes did.
+ */
+const pieceBytesDefault = 256 * 1024
 
 /** Whole rows of an answer, ready to be sent. */
 export interface Rows {
@@ -18,23 +26,39 @@ export interface Rows {
 }
 
 /**
- * Passes the bytes of the first `rows` rows on, joined anew in place, without looking into them: whole rows only, so
- * that who sends them knows which were sent. What was passed on is no more once the next is asked for. What follows the
- * last separator goes to `rest`; without one (the stream held no further row) the last row only loses its newline.
- * Throws when the stream ends before its last row.
+ * Passes the bytes of the first `rows` rows on, joined anew, without looking into them: whole rows only, so that who
+ * sends them knows which were sent. What was passed on is no more once the next is asked for. What follows the last
+ * separator goes to `rest`; without one (the stream held no further row) the last row only loses its newline. Throws
+ * when the stream ends before its last row.
  */
 export async function* joinRows(
   chunks: AsyncIterable<Buffer>,
-  { separator, joint, rows }: Joining,
+  { separator, joint, rows, pieceBytes = pieceBytesDefault }: Joining,
   rest: Buffer[],
 ): AsyncGenerator<Rows> {
   let missing = rows
-  let held: Buffer = none
-  /** The whole rows in these bytes; what follows them is held, or is of no row of ours. */
-  const passed = (bytes: Buffer): Rows => {
+  // One memory for all pieces: new one for each kept the garbage collector busy for longer than all the rest took.
+  let gathered = Buffer.allocUnsafeSlow(0)
+  let length = 0
+  let enough = pieceBytes
+
+  const gather = (chunk: Buffer) => {
+    if (length + chunk.length > gathered.length) {
+      const larger = Buffer.allocUnsafeSlow(2 * (length + chunk.length))
+      gathered.copy(larger, 0, 0, length)
+      gathered = larger
+    }
+    chunk.copy(gathered, length)
+    length += chunk.length
+    giveBack(chunk)
+  }
+  /**
+   * Joins the whole rows that were gathered, where they are. What follows them begins at `end`: of a row that is not
+   * whole yet, or of none of ours.
+   */
+  const join = () => {
+    const bytes = gathered.subarray(0, length)
     const before = missing
-    // The rows are moved together inside the bytes they came in: new memory for each page kept the garbage
-    // collector busy for longer than all the rest took.
     let from = 0
     let to = 0
     for (let at = bytes.indexOf(separator); at !== -1; at = bytes.indexOf(separator, from)) {
@@ -46,43 +70,30 @@ export async function* joinRows(
       // A few bytes: Buffer's own copy takes longer to check what it is given.
       for (let i = 0; i < joint.length; i++) bytes[to++] = joint[i]!
     }
-    held = bytes.subarray(from)
-    return { bytes: bytes.subarray(0, to), records: before - missing }
+    if (missing === 0) rest.push(Buffer.from(bytes.subarray(from)))
+    return { end: from, piece: { bytes: bytes.subarray(0, to), records: before - missing } }
   }
 
-  let last: Buffer = none
   for await (const chunk of chunks) {
     if (missing === 0) {
       rest.push(chunk)
       continue
     }
-    let own = chunk
-    if (held.length > 0) {
-      // The row that lies in two chunks gets bytes of its own, so that the others stay where they are.
-      const at = chunk.indexOf(separator)
-      const end = at === -1 ? chunk.length : at + separator.length
-      own = chunk.subarray(end)
-      const row = passed(Buffer.concat([held, chunk.subarray(0, end)]))
-      if (row.records > 0) yield row
-    }
-    giveBack(last)
-    last = chunk
-    if (missing > 0 && own.length > 0) {
-      const others = passed(own)
-      own = none
-      if (others.records > 0) yield others
-    }
-    if (missing === 0) rest.push(held, own)
+    gather(chunk)
+    if (length < enough) continue
+    const { end, piece } = join()
+    if (piece.records > 0) yield piece
+    gathered.copyWithin(0, end, length)
+    length -= end
+    // A row that is longer than a piece is not looked through again for each chunk of it.
+    enough = Math.max(pieceBytes, 2 * length)
   }
-  const endsWithLastRow = missing === 1 && held.at(-1) === 0x0a
-  if (missing > 0 && !endsWithLastRow) throw new Error('The answer of ClickHouse ended before its last row')
-  if (endsWithLastRow) yield { bytes: held.subarray(0, -1), records: 1 }
-}
-
-/**
- * Frees the memory of bytes that nobody needs any more, where it is all theirs. The garbage collector would look at all
- * of the process's memory for every page of 10,000 events: two thirds of the time that passing one on took.
- */
-function giveBack({ buffer, byteLength }: Buffer): void {
-  if (byteLength > 0 && byteLength === buffer.byteLength) (buffer as ArrayBuffer).transfer(0)
+  if (missing > 0) {
+    const { end, piece } = join()
+    if (piece.records > 0) yield piece
+    const left = gathered.subarray(end, length)
+    const endsWithLastRow = missing === 1 && left.at(-1) === 0x0a
+    if (missing > 0 && !endsWithLastRow) throw new Error('The answer of ClickHouse ended before its last row')
+    if (endsWithLastRow) yield { bytes: left.subarray(0, -1), records: 1 }
+  }
 }

@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { text } from 'node:stream/consumers'
+import { giveBack } from '../giveBack.ts'
 import {
   ClickHouseRefused,
   type ListQuery,
@@ -11,9 +12,20 @@ import {
   type ResultStream,
 } from './client.ts'
 
+/** Node's parser copies the body out of what a socket read, which is of no use when it has done so. */
+function givingBack<A extends HttpAgent>(agent: A): A {
+  const connect = agent.createConnection.bind(agent)
+  agent.createConnection = (...given) => {
+    const socket = connect(...given)
+    socket?.on('data', (bytes: Buffer) => process.nextTick(giveBack, bytes))
+    return socket
+  }
+  return agent
+}
+
 const agents = {
-  'http:': new HttpAgent({ keepAlive: true, maxSockets: 64 }),
-  'https:': new HttpsAgent({ keepAlive: true, maxSockets: 64 }),
+  'http:': givingBack(new HttpAgent({ keepAlive: true, maxSockets: 64 })),
+  'https:': givingBack(new HttpsAgent({ keepAlive: true, maxSockets: 64 })),
 }
 
 /** How rows leave: ISO times, plain numbers for Int64 (all of ours fit a double), empty CSV nulls. */

@@ -17,15 +17,17 @@ async function join(
   joint: string,
   rows: number,
   sizes: readonly number[] = [7],
+  pieceBytes = 1,
 ) {
   const rest: Buffer[] = []
   const joined: Buffer[] = []
-  const joining = { separator: Buffer.from(separator), joint: Buffer.from(joint), rows }
+  const joining = { separator: Buffer.from(separator), joint: Buffer.from(joint), rows, pieceBytes }
   let passed = 0
   /** How many rows had been passed on, and as what. */
   const steps: [number, string][] = []
   for await (const { bytes, records } of joinRows(cut(text, sizes), joining, rest)) {
-    joined.push(bytes)
+    // Its memory is of the next piece then.
+    joined.push(Buffer.from(bytes))
     passed += records
     steps.push([passed, Buffer.concat(joined).toString()])
   }
@@ -38,13 +40,14 @@ const lines = fc.array(fc.string({ unit: fc.constantFrom('a', '"', '\r', 'é', '
   maxLength: 20,
 })
 const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 })
+const pieceSizes = fc.integer({ min: 1, max: 40 })
 
 test('lines are joined anew wherever the chunks end, and what is too many is left over', () =>
   fc.assert(
-    fc.asyncProperty(lines, sizes, fc.nat(), async (rows, chunkSizes, n) => {
+    fc.asyncProperty(lines, sizes, pieceSizes, fc.nat(), async (rows, chunkSizes, pieceBytes, n) => {
       const wanted = 1 + (n % rows.length)
       const text = rows.map((row) => `${row}\n`).join('')
-      const { steps, ...all } = await join(text, '\n', ',', wanted, chunkSizes)
+      const { steps, ...all } = await join(text, '\n', ',', wanted, chunkSizes, pieceBytes)
       expect(all).toEqual({
         joined: rows.slice(0, wanted).join(','),
         rest: rows
@@ -61,16 +64,23 @@ test('lines are joined anew wherever the chunks end, and what is too many is lef
 
 test('a long separator is found wherever the chunks end', () =>
   fc.assert(
-    fc.asyncProperty(lines, sizes, fc.nat(), async (rows, chunkSizes, n) => {
+    fc.asyncProperty(lines, sizes, pieceSizes, fc.nat(), async (rows, chunkSizes, pieceBytes, n) => {
       const wanted = 1 + (n % rows.length)
-      const { joined } = await join(`${rows.join('\n<key>')}\n`, '\n<key>', '\n', wanted, chunkSizes)
+      const { joined } = await join(
+        `${rows.join('\n<key>')}\n`,
+        '\n<key>',
+        '\n',
+        wanted,
+        chunkSizes,
+        pieceBytes,
+      )
       expect(joined).toBe(rows.slice(0, wanted).join('\n'))
     }),
   ))
 
 test('what was passed on is free when the next is asked for, and nothing else is', () =>
   fc.assert(
-    fc.asyncProperty(lines, sizes, fc.nat(), async (rows, chunkSizes, n) => {
+    fc.asyncProperty(lines, sizes, pieceSizes, fc.nat(), async (rows, chunkSizes, pieceBytes, n) => {
       const wanted = 1 + (n % rows.length)
       const chunks: Buffer[] = []
       // As a socket gives them: each piece is all of its memory.
@@ -82,7 +92,7 @@ test('what was passed on is free when the next is asked for, and nothing else is
       }
       const rest: Buffer[] = []
       const pieces: Buffer[] = []
-      const joining = { separator: Buffer.from('\n'), joint: Buffer.from(','), rows: wanted }
+      const joining = { separator: Buffer.from('\n'), joint: Buffer.from(','), rows: wanted, pieceBytes }
       for await (const { bytes } of joinRows(own(), joining, rest)) {
         pieces.push(Buffer.from(bytes))
         expect(chunks.slice(0, -2).every(({ length }) => length === 0)).toBe(true)

@@ -1,0 +1,35 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, test } from 'vitest'
+import { openStream } from '../../../collector/platform/clickhouse/stream.ts'
+import { giveBack } from '../../../collector/platform/giveBack.ts'
+
+const megabyte = 1024 * 1024
+/** Less than what the garbage collector begins at by itself. */
+const answer = Buffer.alloc(16 * megabyte, 'a row of an answer\n')
+
+test('what was read of an answer is no memory any more, neither the bytes nor what the socket had them in', async () => {
+  const server = createServer((_request, response) => response.end(answer))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  try {
+    // Twice: the second goes over the connection of the first.
+    for (let time = 0; time < 2; time++) {
+      const { body } = await openStream(url, 'default', { sql: 'SELECT 1', params: {} }, 'JSONEachRow')
+      const before = process.memoryUsage().arrayBuffers
+      let most = 0
+      let at = 0
+      for await (const chunk of body as AsyncIterable<Buffer>) {
+        expect(chunk.equals(answer.subarray(at, at + chunk.length))).toBe(true)
+        at += chunk.length
+        giveBack(chunk)
+        most = Math.max(most, process.memoryUsage().arrayBuffers - before)
+      }
+      expect(at).toBe(answer.length)
+      expect(most).toBeLessThan(2 * megabyte)
+    }
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
+})
