@@ -14,8 +14,8 @@ export const cookies = [randomUUID(), randomUUID(), randomUUID()]
  * Tenants with events half an hour apart, newest first: forty of the first project, ten each of the second, of one
  * that was deleted, and of the foreign organization.
  */
-export async function openEarlierEvents({ hasSample = false } = {}) {
-  const tenants = await openTenants({ hasSample, isShared: !hasSample })
+export async function openEarlierEvents({ hasSample = false, isShared = true } = {}) {
+  const tenants = await openTenants({ hasSample, isShared: isShared && !hasSample })
   const { organizationId, first, second, foreign } = tenants
   const deletedProjectId = randomUUID()
   const many = (count: number, owner: Row) =>

@@ -168,6 +168,10 @@ describe('what was sent', () => {
     expect((await it.ask(`POST ${path}/deliveries/${id}/replay`)).status).toBe(202)
     const [, , , again] = await it.arrivals('/replayed', 4)
     expect(first.map(({ headers }) => headers['webhook-id'])).toContain(again!.headers['webhook-id'])
+    // It has arrived before it is written down as delivered.
+    await expect
+      .poll(() => it.deliveriesOf(webhook.id), { timeout: patienceMs })
+      .toMatchObject(Array(3).fill({ status: 'delivered' }))
     await it.postgres.query("UPDATE webhook_deliveries SET status = 'failed' WHERE webhook_id = $1", [
       webhook.id,
     ])

@@ -311,7 +311,7 @@ describe('people', () => {
   })
 
   const values =
-    "JSONExtract(if(_person.1 = _hem_number, concat('{', substring(_person.2 || _person.3, 2), '}'), '{}'), 'Tuple(age Nullable(Int64), maid Nullable(String))') AS _values"
+    "JSONExtract(concat('{', substring(if(_person.1 = _hem_number, _person.2 || _person.3, ''), 2), '}'), 'Tuple(age Nullable(Int64), maid Nullable(String))') AS _values"
   const found = `FROM events
 WHERE organization_id = {p0:UUID}
   AND ts_millis >= {p1:Int64}
