@@ -46,7 +46,8 @@ test('a request is listed with its route, status and time, and without what may 
     ...{ meter: null, records: 0, amount_micros: 0 },
   })
   const lookup = await logged(it.key, 'GET /api/v1/lookup?email=ada@secret.example')
-  expect(JSON.stringify(lookup)).not.toContain('ada')
+  const told = JSON.stringify(lookup).replaceAll(/[\da-f-]{36}/g, 'id')
+  expect(told).not.toContain('ada')
   expect(lookup.target).toBe('/api/v1/lookup?email=…')
   const refused = await logged(it.key, `GET /api/v1/project/retrieve/${randomUUID()}`)
   expect(refused).toMatchObject({ status: 404, error: 'project not found' })
