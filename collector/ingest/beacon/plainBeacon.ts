@@ -7,7 +7,7 @@ const plainType = /^(?:text\/plain|application\/json)(?:;|$)/
 /** Whether a Content-Type is one that beacons have. */
 export const isBeaconType = (type: string | undefined): boolean => plainType.test(type ?? '')
 
-/** Whether a request is a beacon that needs nothing of the router: not in chunks, not packed, without a key. */
+/** Whether a request is a beacon that needs nothing of the router: not in chunks, not packed, without a key, of one host. */
 export const isPlainBeacon = ({ url, method, headers, rawHeaders }: IncomingMessage): boolean =>
   url === '/e' &&
   method === 'POST' &&

@@ -1,6 +1,7 @@
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { decodeSegment } from '../../../collector/ingest/spool/frame.ts'
 import { recoverSegments } from '../../../collector/ingest/spool/recover.ts'
@@ -63,7 +64,7 @@ test('a segment is sealed when it is old enough, but not while others wait to be
   const waiting = join(directory, 'earlier.0000000000000001.seg')
   writeFileSync(waiting, '')
   await spool.append(['{"a":1}'])
-  await new Promise((resolve) => setTimeout(resolve, 80))
+  await delay(80)
   expect(sealed).toHaveLength(0)
   rmSync(waiting)
   await waitFor('the seal', () => sealed.length === 1)
@@ -80,8 +81,9 @@ function openShipped(sealAfterMs: number, segmentBytesMax = 10_000_000) {
   const spool = open({ directory: own, sealAfterMs, segmentBytesMax, bytesMax: 100_000_000, onSealed })
   const shippedAfterMs = async (text: string) => {
     const before = shippedAt.length
-    await spool.append([`{"text":"${text}"}`])
+    // Not from its acknowledgement, for which a busy disk takes its time: a segment's age begins before that.
     const from = performance.now()
+    await spool.append([`{"text":"${text}"}`])
     await waitFor('the seal', () => shippedAt.length > before)
     return shippedAt[before]! - from
   }
@@ -100,7 +102,8 @@ test('a segment that fills fast is sealed half as often', async () => {
 test('a segment that follows a full one is as old as any when it is sealed', async () => {
   const { spool, shippedAfterMs } = openShipped(400, 500)
   await spool.append(['{"a":1}'])
-  await new Promise((resolve) => setTimeout(resolve, 200))
+  // Its timer is to have run for a while when the next segment begins.
+  await delay(200)
   await shippedAfterMs('x'.repeat(500))
   expect(await shippedAfterMs('x')).toBeGreaterThan(380)
 })
