@@ -1,32 +1,22 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, expect, inject, onTestFinished, test } from 'vitest'
-import { dropDatabases, newPostgresDatabase, newServiceDatabases } from '../harness/databases.ts'
-import { startShards } from '../harness/shards.ts'
+import { afterEach, expect, test } from 'vitest'
+import { dropDatabases } from '../harness/databases.ts'
 import { mountRefusal } from '../harness/smallDisk.ts'
 import { isChargedOnce, runBilling } from './billing.ts'
-import { isOnce, runCluster } from './cluster.ts'
 import { runDiskFull } from './diskFull.ts'
 import { runExports } from './exports.ts'
 import { runImports } from './imports.ts'
 import { runOutage } from './outage.ts'
+import { ownStores } from './ownStores.ts'
 import { runPages } from './pages.ts'
 import { runPoison } from './poison.ts'
-import { killNow } from './processes.ts'
 import { runReset } from './reset.ts'
 
 const seed = 20_260_131
 const everythingOnce = { lost: 0, doubled: 0, altered: 0 }
-const ownStores = async () => ({
-  clickhouseUrl: inject('clickhouseUrl'),
-  clickhouseDatabase: await newServiceDatabases(),
-  databaseUrl: await newPostgresDatabase(),
-})
 const log = () => {}
 afterEach(dropDatabases)
 
-/** Each takes about fifteen seconds on a quiet machine; the last one starts the service four times. */
+/** Each takes about fifteen seconds on a quiet machine. */
 const timeoutMs = 300_000
 
 test(
@@ -46,45 +36,6 @@ test(
       ...{ rate: 2_000, warmUpMs: 2_000, outageMs: 5_000 },
     })
     expect(result).toMatchObject({ ...everythingOnce, notAcknowledged: 0 })
-  },
-  timeoutMs,
-)
-
-test(
-  'of several collectors behind a balancer each event is stored once and copied once, whichever are killed',
-  async () => {
-    const result = await runCluster({
-      ...{ stores: await ownStores(), seed, log, collectors: 2, apis: 1 },
-      ...{ kills: 4, mishaps: ['collector', 'pause'], pauseMsMax: 1_500, rate: 200, connections: 8 },
-    })
-    expect(isOnce(result), JSON.stringify(result)).toBe(true)
-    expect(result.acknowledged).toBeGreaterThan(500)
-    expect(result.repeated).toBeGreaterThan(20)
-  },
-  timeoutMs,
-)
-
-test(
-  'the same over two shards of ClickHouse, when each of them and a collector are killed; two processes of the API charge a page once',
-  async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'footfall-chaos-shards-'))
-    const shards = await startShards(directory, 2)
-    onTestFinished(async () => {
-      await shards.stop()
-      rmSync(directory, { recursive: true, force: true })
-    })
-    const databaseUrl = await newPostgresDatabase()
-    let killed = 0
-    const result = await runCluster({
-      ...{ stores: { shards: shards.env, databaseUrl }, seed, log, collectors: 2, apis: 2 },
-      ...{ kills: 3, mishaps: ['clickhouse', 'collector'], pauseMsMax: 0, rate: 200, connections: 8 },
-      killStore: () => killNow(shards.servers[killed++]!.pid()!),
-    })
-    expect(isOnce(result), JSON.stringify(result)).toBe(true)
-    expect(killed).toBe(2)
-    expect(result.acknowledged).toBeGreaterThan(200)
-    expect(result.asked).toMatchObject({ pages: expect.any(Number), differing: 0 })
-    expect(result.asked.records).toBeGreaterThan(1_000)
   },
   timeoutMs,
 )
