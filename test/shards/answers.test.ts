@@ -307,14 +307,20 @@ async function shardOf(pixel: string): Promise<number> {
 }
 
 /** A server that loses another sometimes ends by a fault of its own, and is started again: 503 until then. */
+const restartMs = 120_000
+
 async function untilThere<Answer extends { status: number }>(
   request: () => Promise<Answer>,
 ): Promise<Answer> {
   let answer = await request()
-  await waitFor('the other server', async () => {
-    if (answer.status === 503) answer = await request()
-    return answer.status !== 503
-  })
+  await waitFor(
+    'the other server',
+    async () => {
+      if (answer.status === 503) answer = await request()
+      return answer.status !== 503
+    },
+    restartMs,
+  )
   return answer
 }
 
@@ -345,4 +351,4 @@ test('a page of one pixel asks its shard alone: of one that is away it is 503, a
     expect(all).toMatchObject({ has_partial_data: false })
     expect(some.count).toBeGreaterThan(0)
   }
-})
+}, 300_000)
