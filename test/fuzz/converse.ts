@@ -90,12 +90,19 @@ const endsIt = (answer: Answer | undefined): boolean =>
 /**
  * What answers have in common. An error that ends the connection overtakes the answers that Node has not written yet, or
  * is not told while one is being written; in front of its parser beacons are answered one by one. So there may be
- * more answers before such an error, and it may be another, but none may be missing and none differ.
+ * more answers before such an error (`isEnded`), and it may be another, but none may be missing and none differ.
  */
-export function alike(mine: Answer[], nodes: Answer[]): { mine: string[]; nodes: string[] } {
+export function alike(
+  mine: Answer[],
+  nodes: Answer[],
+): { mine: string[]; nodes: string[]; isEnded: boolean } {
   const [mineBefore, nodesBefore] = [mine, nodes].map((answers) =>
     (endsIt(answers.at(-1)) ? answers.slice(0, -1) : answers).map(({ text }) => text),
   ) as [string[], string[]]
   const isEnded = endsIt(mine.at(-1)) || endsIt(nodes.at(-1))
-  return { mine: isEnded ? mineBefore.slice(0, nodesBefore.length) : mineBefore, nodes: nodesBefore }
+  return {
+    mine: isEnded ? mineBefore.slice(0, nodesBefore.length) : mineBefore,
+    nodes: nodesBefore,
+    isEnded,
+  }
 }
