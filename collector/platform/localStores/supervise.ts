@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { existsSync, writeSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { setPriority } from 'node:os'
@@ -102,14 +103,29 @@ function launcherPath(launcher: string): string {
   return path
 }
 
-/** A TCP port of 127.0.0.1 that was free a moment ago. */
+/**
+ * Below those that systems give to connections (ephemeral ports: from 32768 on Linux, 49152 by RFC 6335): such a port can
+ * be some connection's own by the time it is listened on, and a connection to it while nobody does, to itself.
+ */
+const ports = { first: 11_000, count: 21_000 }
+/** One after the other from a random one, so two who ask at once, or in two processes, hardly ever get the same. */
+let nextPort = randomInt(ports.count)
+
+/** A TCP port of 127.0.0.1 that was free a moment ago. Throws StartError where none is. */
 export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
+  for (let tries = 0; tries < ports.count; tries++) {
+    const port = ports.first + (nextPort++ % ports.count)
+    if (await isFree(port)) return port
+  }
+  throw new StartError(`no port of 127.0.0.1 is free from ${ports.first} to ${ports.first + ports.count - 1}`)
 }
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
 
 /** The launcher's side: ends for a reason that whoever starts it must mend. */
 export function endHopeless(reason: string): never {
