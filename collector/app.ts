@@ -134,6 +134,9 @@ export async function createApp({
     bodyLimit: bodyBytesMax,
     // A client that does not read its answer must not hold up the end.
     forceCloseConnections: 'idle',
+    // What is still asked as it stops is answered, and ends its connection: stores are closed after the last answer. A
+    // balancer that looks for an error of the network would hand a 503 on.
+    return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true },
     rewriteUrl: ({ url }) => pathOf(url!),
     schemaController: { compilersFactory: { buildSerializer } },

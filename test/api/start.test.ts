@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -83,6 +84,41 @@ test('who stops it drains first: /readyz says so, and everything is answered unt
   expect((await postBeacon(service.url, beaconOf(service, [customEvent()]))).status).toBe(200)
   await service.end('SIGKILL')
   await service.stop()
+})
+
+test('what an open connection still asks of a service that stops is answered, kept, and ends the connection', async () => {
+  const env = await ownDatabases()
+  const service = await startService({ env })
+  const { port } = new URL(service.url)
+  const events = [customEvent(), customEvent()]
+  const [first, second] = events.map((event) => {
+    const body = JSON.stringify(beaconOf(service, [event]))
+    const head = `Content-Type: text/plain\r\nContent-Length: ${body.length}`
+    return `POST /e HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n${head}\r\n\r\n${body}`
+  }) as [string, string]
+  const socket = connect(Number(port), '127.0.0.1')
+  let read = ''
+  socket.setEncoding('utf8').on('data', (text) => (read += text))
+  const closed = once(socket, 'close')
+  // Under way until its last byte is there.
+  socket.write(first.slice(0, -1))
+  await waitFor('the request to be read', () => read.includes('100 Continue'))
+  const ended = service.end('SIGTERM')
+  await waitFor('the end of new connections', () =>
+    fetch(`${service.url}/healthz`).then(
+      () => false,
+      () => true,
+    ),
+  )
+  socket.write(first.slice(-1) + second)
+  await closed
+  expect(read.match(/HTTP\/1\.1 [2-9]\d\d/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200'])
+  expect(read.match(/connection: close/gi)).toHaveLength(1)
+  expect(await ended).toBe(0)
+  const { dataDir } = service
+  const again = await startService({ env, dataDir })
+  for (const { event_id } of events) await readEvent({ ...again, demo: service.demo }, event_id)
+  await again.stop()
 })
 
 describe('two services', () => {

@@ -97,8 +97,8 @@ async function start(name: 'haproxy' | 'nginx', launch: Launch): Promise<Proxy> 
   return proxy
 }
 
-const statusOf = (url: string, init?: RequestInit): Promise<number> =>
-  fetch(url, init).then(
+const statusOf = (url: string): Promise<number> =>
+  fetch(url).then(
     async (answer) => {
       await answer.arrayBuffer()
       return answer.status
@@ -154,8 +154,11 @@ test('a rolling restart fails no request, and stores each event once', async () 
     }),
     (async () => {
       while (!isOver) {
-        const status = await statusOf(`${inside}/api/v1/whoami`, { headers: key })
-        if (status !== 200) failures.push(`${name} GET: ${status}`)
+        const answer = await fetch(`${inside}/api/v1/whoami`, { headers: key }).then(
+          async (answer) => `${answer.status} ${await answer.text()}`,
+          (error: Error) => String(error.cause ?? error),
+        )
+        if (!answer.startsWith('200 ')) failures.push(`${name} GET: ${answer}`)
         await delay(20)
       }
     })(),

@@ -71,7 +71,7 @@ export function takeBeaconsInFront(app: FastifyInstance, deps: IngestDeps, trust
   server.on('request', (request, response) => {
     const refused = wire.refusalOf(request)
     if (refused) request.refused = refused
-    // Once it closes the router says so.
+    // Once it closes the router does, which says that the connection ends.
     if (refused || isClosing || !isPlainBeacon(request)) {
       route(request, response)
       return
