@@ -15,11 +15,10 @@ const context = {
   cookieId: randomUUID(),
   clientIp: '127.0.0.1',
   deviceMembers: knownDevice('test').members,
-  receivedMillis: Date.now(),
   clockCorrectionMs: 0,
 }
 
-/** A row of `events`, as ingest hands it to the spool. */
+/** A row of `events`, as ingest hands it to the spool: received now, however long ago this module was read. */
 export const row = (
   eventId: string = randomUUID(),
   tsMillis = Date.now(),
@@ -33,7 +32,7 @@ export const row = (
       event_data: { url: '/', timestamp: '' },
       sentMillis: 0,
     } as ValidEvent,
-    sharedMembers({ ...context, projectId, pixelId }),
+    sharedMembers({ ...context, projectId, pixelId, receivedMillis: Date.now() }),
     tsMillis,
   )
 
