@@ -209,7 +209,8 @@ function difference({ event, eventId }: Sent, row: Row): string | undefined {
   const text = row.event_data as string
   const stored = JSON.parse(text)
   // Of two names that become one, the last is kept, as JSON has it.
-  const digits = /@digits:(\d+)@/.exec(JSON.stringify(wellFormed(event.event_data ?? {})))?.[1]
+  const kept = event.event_data ?? (event.type === 'track' ? event.properties : undefined) ?? {}
+  const digits = /@digits:(\d+)@/.exec(JSON.stringify(wellFormed(kept)))?.[1]
   if (digits && !text.includes(digits)) return `digits ${digits} are lost`
   if (!eventId) {
     if (stored.timestamp !== event.at) return 'another timestamp'

@@ -1,4 +1,5 @@
 import type { Description } from '../../../schemas/captured.ts'
+import { isText } from '../normalize/text.ts'
 
 const stepsMax = 5
 const lengthMax = 100
@@ -39,7 +40,7 @@ const selector = (attribute: string, value: string): string =>
   `[${attribute}=${/^[a-z][\w-]*$/i.test(value) ? value : JSON.stringify(value)}]`
 
 const isShort = (value: unknown): value is string =>
-  typeof value === 'string' && value !== '' && value.length <= lengthMax
+  isText(value) && value !== '' && value.length <= lengthMax
 
 /** Frameworks make ids anew on each load: such have long numbers, odd characters, or look like a hash. */
 const isLasting = (id: unknown): id is string =>

@@ -4,7 +4,7 @@ import { textLengthMax, urlLengthMax } from '../../../schemas/events/common.ts'
 import { identifierOf } from '../beacon/identifier.ts'
 import { isObject } from '../beacon/validate.ts'
 import type { Data } from './data.ts'
-import { clean, cut, textOf } from './text.ts'
+import { clean, cut, isText, textOf } from './text.ts'
 
 /** What the pixel sends in place of a text that is masked. */
 const mask = '***'
@@ -121,8 +121,7 @@ export const fieldsIn = (fields: unknown): Field[] =>
     return keptPattern.test(type) && !/\bcc-/.test(autocomplete) ? [{ name, query: textOf(query) }] : []
   })
 
-const isDescription = (value: unknown): value is Description =>
-  isObject(value) && typeof value.tag === 'string'
+const isDescription = (value: unknown): value is Description => isObject(value) && isText(value.tag)
 
 const isField = ({ tag }: Description) => ['input', 'select', 'option', 'textarea'].includes(tag)
 

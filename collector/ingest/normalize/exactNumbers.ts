@@ -16,6 +16,9 @@ const longInteger = /\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d/
 const stringOrInteger = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
 const markedNumber = new RegExp(`"${mark}(-?\\d+)"`, 'g')
 
+/** Whether a text stands for an integer: whoever takes texts takes it for none. */
+export const isMarkedInteger = (text: string): boolean => text.startsWith(mark)
+
 /** JSON whose long integers are marked texts; null where it has none, which is nearly always. */
 export function markLongIntegers(json: string): string | null {
   if (!longInteger.test(json)) return null

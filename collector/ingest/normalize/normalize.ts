@@ -17,7 +17,7 @@ import {
 } from './elements.ts'
 import { searchOfForm, searchOfPage } from './search.ts'
 import { stripSecrets, stripUrlSecrets, withoutSecrets } from './secrets.ts'
-import { clean, cut, numberOf } from './text.ts'
+import { clean, cut, isText, numberOf } from './text.ts'
 
 /** An event as it is to be checked and stored. */
 export interface Derived {
@@ -86,9 +86,7 @@ function identified(captured: Data): Meaning | Fault {
 }
 
 const pageReferrer = (referrer: unknown, settings: PixelSettings) =>
-  typeof referrer === 'string' && referrer !== ''
-    ? { referrer: withoutSecrets(referrer, settings) }
-    : undefined
+  isText(referrer) && referrer !== '' ? { referrer: withoutSecrets(referrer, settings) } : undefined
 
 const noPlayer: Fault = { path: '/path', message: 'must hold the element that plays' }
 

@@ -1,6 +1,6 @@
 import type { ValidEvent } from '../beacon/validate.ts'
 import { storedNumbers } from './exactNumbers.ts'
-import { numberOf, wellFormed, wellFormedJson } from './text.ts'
+import { isText, numberOf, wellFormed, wellFormedJson } from './text.ts'
 
 /** What all events of one beacon share. */
 export interface BeaconContext {
@@ -66,7 +66,7 @@ interface RowEvent {
 export function eventRow(event: RowEvent, shared: string, tsMillis: number): string {
   const { url, referrer, screen, viewport } = event.event_data
   const eventData = storedNumbers(wellFormedJson(JSON.stringify(event.event_data)))
-  const pageReferrer = typeof referrer === 'string' ? referrer : event.referrer
+  const pageReferrer = isText(referrer) ? referrer : event.referrer
   return (
     `{"event_id":"${event.event_id}","ts_millis":${tsMillis},${shared}"event_type":"${event.event_type}",` +
     placeMembers(url) +

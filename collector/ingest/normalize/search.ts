@@ -3,7 +3,7 @@ import { urlLengthMax } from '../../../schemas/events/common.ts'
 import { isObject } from '../beacon/validate.ts'
 import type { Data } from './data.ts'
 import { fieldsIn } from './elements.ts'
-import { clean, cut, textOf } from './text.ts'
+import { clean, cut, isText, textOf } from './text.ts'
 
 /**
  * The search that a page view shows by its URL; undefined where it shows none, or one that has been counted: by the
@@ -34,7 +34,7 @@ export function searchOfForm(data: Data, settings: PixelSettings): Data | undefi
 
 /** What a URL searches for, by the parameters of this site. */
 function queryOf(url: unknown, parameters: readonly string[]): string | undefined {
-  if (typeof url !== 'string' || url.length > urlLengthMax || !URL.canParse(url)) return
+  if (!isText(url) || url.length > urlLengthMax || !URL.canParse(url)) return
   return [...new URL(url).searchParams].findLast(([name, value]) => parameters.includes(name) && value)?.[1]
 }
 
@@ -44,4 +44,4 @@ const isSameSite = (url: unknown, other: unknown): boolean => {
 }
 
 const hostOf = (url: unknown): string | undefined =>
-  typeof url === 'string' && url.length <= urlLengthMax && URL.canParse(url) ? new URL(url).host : undefined
+  isText(url) && url.length <= urlLengthMax && URL.canParse(url) ? new URL(url).host : undefined

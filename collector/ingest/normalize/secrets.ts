@@ -1,6 +1,7 @@
 import type { PixelSettings } from '../../../schemas/beacon.ts'
 import { isObject } from '../beacon/validate.ts'
 import { withoutNumbers } from './numbers.ts'
+import { isText } from './text.ts'
 
 /** Parameters that hold secrets: their name ends so, in any spelling, … */
 const secretEnding = /(?:token|secret|passwo?r?d|pwd|(?:api|[_-])key|e-?mail|jwt|signature|credential)$/i
@@ -93,11 +94,11 @@ function withoutParameters(url: string, settings: PixelSettings): string {
  */
 export function stripUrlSecrets(data: Record<string, unknown>, settings: PixelSettings): void {
   const { url, referrer, href, src, action, element, form } = data
-  if (typeof url === 'string') data.url = withoutSecrets(url, settings)
-  if (typeof referrer === 'string') data.referrer = withoutSecrets(referrer, settings)
-  if (typeof href === 'string') data.href = withoutSecrets(href, settings)
-  if (typeof src === 'string') data.src = withoutSecrets(src, settings)
-  if (typeof action === 'string') data.action = withoutSecrets(action, settings)
+  if (isText(url)) data.url = withoutSecrets(url, settings)
+  if (isText(referrer)) data.referrer = withoutSecrets(referrer, settings)
+  if (isText(href)) data.href = withoutSecrets(href, settings)
+  if (isText(src)) data.src = withoutSecrets(src, settings)
+  if (isText(action)) data.action = withoutSecrets(action, settings)
   if (isObject(element)) stripUrlSecrets(element, settings)
   if (isObject(form)) stripUrlSecrets(form, settings)
 }
@@ -107,7 +108,7 @@ export function stripUrlSecrets(data: Record<string, unknown>, settings: PixelSe
  * the hosts of a page's links, too. Whoever sends events of their own may mean them.
  */
 export function stripSecrets<T>(value: T, settings: PixelSettings): T {
-  if (typeof value === 'string') return withoutSecrets(withoutCredentials(value), settings) as T
+  if (isText(value)) return withoutSecrets(withoutCredentials(value), settings) as T
   if (Array.isArray(value)) return value.map((part) => stripSecrets(part, settings)) as T
   if (!isObject(value)) return value
   return Object.fromEntries(

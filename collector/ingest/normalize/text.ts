@@ -1,4 +1,10 @@
-export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+import { isMarkedInteger } from './exactNumbers.ts'
+
+/** Not an integer whose digits are kept. */
+export const isText = (value: unknown): value is string =>
+  typeof value === 'string' && !isMarkedInteger(value)
+
+export const textOf = (value: unknown): string | undefined => (isText(value) ? value : undefined)
 
 /** Not a number where it is none: schemas refuse that. */
 export const numberOf = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN)

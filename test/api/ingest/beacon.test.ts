@@ -218,6 +218,47 @@ describe('an accepted event', () => {
     expect(other!.event_data).toContain(`{"large":${large}}`)
   })
 
+  test('keeps the digits of an integer that could be the number of a card, and takes it for no text', async () => {
+    const large = '6742005955800414303'
+    const event = customEvent({ large: 1 })
+    Object.assign(event.event_data, { referrer: 2 })
+    const path = `/${randomUUID()}`
+    const about = { url: `http://shop.example${path}`, at: event.event_data.timestamp }
+    const step = { tag: 'button', id: 3, 'aria-label': 3, name: 3, 'data-testid': 3, title: 3 }
+    const captured = [
+      { type: 'track', name: 'n', properties: { large: 1 }, referrer: 2, ...about, id: 0.25 },
+      { type: 'click', path: [step], text: 3, clientX: 1, clientY: 2, ...about, id: 0.5 },
+    ]
+    const referred = { event_id: randomUUID(), event_type: 'page_view' }
+    const { url, timestamp } = event.event_data
+    const size = { width: 1, height: 1 }
+    const view = { url, title: '', referrer: 2, screen: size, viewport: size, timestamp }
+    const body = JSON.stringify(beaconOf(service, [event, ...captured, { ...referred, event_data: view }]))
+      .replaceAll('"large":1', `"large":${large}`)
+      .replaceAll('"referrer":2', `"referrer":${large}`)
+      .replaceAll(':3', `:${large}`)
+    const { accepted, rejected } = await receiptOf(await post(body))
+    expect([accepted, rejected]).toMatchObject([3, [{ index: 3, path: '/event_data/referrer' }]])
+    const whole = await readEvent(service, event.event_id)
+    expect(whole.event_data).toContain(`{"large":${large}}`)
+    expect(whole.event_data).toContain(`"referrer":${large}`)
+    expect(whole.referrer_url).toBeNull()
+    const made = await waitFor('what was captured', async () => {
+      const rows = await readRows(service, { filter: `page_path:eq:${path}` })
+      return rows.length === 2 ? rows : null
+    })
+    const [click, custom] = ['click', 'custom'].map(
+      (type) => made.find(({ event_type }) => event_type === type)!,
+    )
+    expect(custom!.event_data).toContain(`{"large":${large}}`)
+    expect(made.map(({ referrer_url }) => referrer_url)).toEqual([null, null])
+    expect(JSON.parse(click!.event_data as string)).toMatchObject({
+      element: { ariaLabel: null, id: null, tagName: 'BUTTON' },
+      elementIdentifier: 'button',
+      elementText: '',
+    })
+  })
+
   test('keeps keys its schema does not name', async () => {
     const event = customEvent()
     Object.assign(event.event_data, { later: { version: 2 } })
