@@ -1,6 +1,7 @@
 import type { RejectedEvent } from '../../../schemas/beacon.ts'
 import { eventDataSchemas } from '../../../schemas/events/index.ts'
 import { rejectedEvents } from '../../platform/metrics.ts'
+import { unmarkLongIntegers } from '../normalize/exactNumbers.ts'
 import type { BeaconContext } from '../normalize/row.ts'
 import { type Fault, isObject } from './validate.ts'
 
@@ -33,7 +34,7 @@ export function rejectedRow(event: unknown, fault: Fault, context: BeaconContext
 /** Of an event that is too deep for that, only its beginning matters, and nobody can read it. */
 function jsonOf(event: unknown): string {
   try {
-    return JSON.stringify(event)
+    return unmarkLongIntegers(JSON.stringify(event))
   } catch {
     return '"too deep to be shown"'
   }

@@ -134,6 +134,27 @@ test.concurrent('a click on a file is a download too, one inside a marked elemen
   })
 })
 
+test.concurrent('an event that follows from a click and is refused is told as it was sent', async () => {
+  const path = `/${randomUUID()}`
+  const plan = { tag: 'b', 'data-footfall-event': 'plan', 'data-footfall-prop-long': 'x'.repeat(17_000) }
+  const page = url.replace('/page', path)
+  const event = { type: 'click', id: 0.5, url: page, at: timestamp, ...clicked, path: [plan] }
+  const properties = '{"order":6742005955800414303}'
+  const beacon = JSON.stringify(beaconOf(service, [{ ...event, properties: 0 }]))
+  const receipt = await postBeacon(
+    service.url,
+    beacon.replace('"properties":0', `"properties":${properties}`),
+  )
+  expect(await receiptOf(receipt)).toMatchObject({ accepted: 1, rejected: [] })
+  const refused = await waitFor('the refused event', async () => {
+    const answer = await ask(service, '/api/v1/rejected_events')
+    const { rejected_events } = (await answer.json()) as { rejected_events: { event: string }[] }
+    return rejected_events.find(({ event }) => event.includes(path))
+  })
+  expect(refused).toMatchObject({ path: '/event_data/properties' })
+  expect(refused.event).toContain('"order":6742005955800414303,"long":"xxx')
+})
+
 test.concurrent('a form: its fields by name, without secret ones and buttons; a search where nothing else will show it', async () => {
   const form = { tag: 'form', name: 'f', action: '/join', method: 'POST', class: 'x' }
   const fields = [
