@@ -104,12 +104,16 @@ test('what an open connection still asks of a service that stops is answered, ke
   socket.write(first.slice(0, -1))
   await waitFor('the request to be read', () => read.includes('100 Continue'))
   const ended = service.end('SIGTERM')
-  await waitFor('the end of new connections', () =>
-    fetch(`${service.url}/healthz`).then(
-      () => false,
+  await waitFor('the end of new connections', async () => {
+    // Asks nothing: what is taken in the moment in which workers close is not answered until the process has ended.
+    const another = connect(Number(port), '127.0.0.1')
+    const isTaken = await once(another, 'connect').then(
       () => true,
-    ),
-  )
+      () => false,
+    )
+    another.destroy()
+    return !isTaken
+  })
   socket.write(first.slice(-1) + second)
   await closed
   expect(read.match(/HTTP\/1\.1 [2-9]\d\d/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200'])
