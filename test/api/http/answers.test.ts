@@ -290,7 +290,7 @@ describe('a path without /api', () => {
         [path, `/api${path}`].map(async (each) => {
           const answer = await fetch(service.url + each, { headers: headers as Record<string, string> })
           const body = (await answer.text()).replace(
-            /"request_id":"[^"]*"|"(start|end)_ms":\d+|\/api(?=\/)/g,
+            /"(request_id|complete_until)":"[^"]*"|"(start|end)_ms":\d+|\/api(?=\/)/g,
             '',
           )
           return { status: answer.status, body, limit: answer.headers.get('x-ratelimit-limit') }
