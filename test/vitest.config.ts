@@ -31,7 +31,8 @@ export default defineConfig({
     maxWorkers: 4,
     // Of the cases of one browser engine (test/pixel/engines/table.ts).
     maxConcurrency: 2,
-    testTimeout: 60_000,
+    // Longer than `quickest` tries (harness/timing.ts).
+    testTimeout: 180_000,
     // Longer than a service may take to start (harness/service.ts), which says why it did not.
     hookTimeout: 150_000,
     // Its default of a second is less than a busy machine takes to load a page.
