@@ -58,7 +58,8 @@ export default function watchFrustration({ click, note }: Pixel): void {
   let candidates: Candidate[] = []
   let lastFocus = Number.NEGATIVE_INFINITY
   let lastSelection = Number.NEGATIVE_INFINITY
-  let pressed = { at: 0, hadRange: false }
+  /** The last press, and the first of the same double or triple click. */
+  let pressed = { at: 0, firstAt: 0, hadRange: false }
 
   /** Something happened: an answer to the clicks of the last so many milliseconds. */
   const answered = (withinMs: number) => {
@@ -156,14 +157,16 @@ export default function watchFrustration({ click, note }: Pixel): void {
     )
   addEventListener(
     'mousedown',
-    () => {
-      pressed = { at: now(), hadRange: hasRange() }
+    ({ detail }) => {
+      const at = now()
+      pressed = { at, firstAt: detail > 1 ? pressed.firstAt : at, hadRange: hasRange() }
     },
     true,
   )
   document.addEventListener('selectionchange', () => {
     lastSelection = now()
-    if (hasRange()) answered(promptWithinMs)
+    // A double click selects with its second press: that answers the first too, however slowly they came.
+    if (hasRange()) answered(promptWithinMs + pressed.at - pressed.firstAt)
   })
   // The page itself tells what happened; measures come when they come.
   const { q } = window.footfall as { q: unknown[][] }

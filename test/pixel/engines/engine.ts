@@ -18,8 +18,8 @@ export interface Tab {
   goto(url: string): Promise<void>
   /** Runs statements in the page and answers the value of the last. */
   evaluate<T = unknown>(code: string): Promise<T>
-  /** As often as it is asked, quickly: twice selects a word. */
-  click(selector: string, count?: number): Promise<void>
+  /** As often as it is asked, so long between them: twice selects a word. */
+  click(selector: string, count?: number, betweenMs?: number): Promise<void>
   /** A click while a key is held. */
   clickHolding(key: 'Control' | 'Shift', selector: string): Promise<void>
   /** Waits for the dialog that the page has open (an alert), and answers it. */

@@ -115,9 +115,16 @@ async function newTab(browser: Browser, closeTab: CloseTab): Promise<Tab> {
         }
       }
     },
-    async click(selector, count = 1) {
+    async click(selector, count = 1, betweenMs = 0) {
+      const now = await page()
       try {
-        await (await page()).click(selector, { count })
+        if (betweenMs === 0) return await now.click(selector, { count })
+        await now.click(selector)
+        for (let clickCount = 2; clickCount <= count; clickCount++) {
+          await delay(betweenMs)
+          await now.mouse.down({ clickCount })
+          await now.mouse.up({ clickCount })
+        }
       } catch (error) {
         // The click took its own page away.
         if (!isDetached(error)) throw error

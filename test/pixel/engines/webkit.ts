@@ -89,8 +89,8 @@ const held = (value: string, actions: KeyAction[] = []): KeyAction[] => [
 ]
 const stroke = (value: string) => held(value)
 
-/** Clicks in the middle of an element, as quickly as they come. */
-const mouse = (element: string, count: number) => ({
+/** Clicks in the middle of an element, so long between them. */
+const mouse = (element: string, count: number, betweenMs = 0) => ({
   type: 'pointer',
   id: 'mouse',
   parameters: { pointerType: 'mouse' },
@@ -99,6 +99,7 @@ const mouse = (element: string, count: number) => ({
     ...Array.from({ length: count }, () => [
       { type: 'pointerDown', button: 0 },
       { type: 'pointerUp', button: 0 },
+      { type: 'pause', duration: betweenMs },
     ]).flat(),
   ],
 })
@@ -164,10 +165,10 @@ async function tabOf(session: Session, leave: (isClean: boolean) => Promise<void
       return post('url', { url })
     },
     evaluate: (code) => post('execute/sync', { script: 'return (0, eval)(arguments[0])', args: [code] }),
-    async click(selector, count = 1) {
+    async click(selector, count = 1, betweenMs = 0) {
       const id = await elementOf(selector)
       if (count === 1) return post(`element/${id}/click`)
-      await post('actions', { actions: [mouse(id, count)] })
+      await post('actions', { actions: [mouse(id, count, betweenMs)] })
     },
     async clickHolding(key, selector) {
       const { actions, ...source } = mouse(await elementOf(selector), 1)
