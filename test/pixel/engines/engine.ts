@@ -36,6 +36,9 @@ export interface Tab {
   dispose(): Promise<void>
 }
 
+/** What the error says when a driver has lost a command, as WebKit's does now and then: nothing is known of the page then. */
+export const lostCommand = 'the browser’s driver has lost a command'
+
 /** The first of the paths that exists. No engine is ever skipped: one that is missing fails its tests. */
 export function findExecutable(what: string, paths: readonly (string | undefined)[]): string {
   const path = paths.find((path) => path && existsSync(path))

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../../../collector/platform/localStores/supervise.ts'
 import { waitFor } from '../../harness/service.ts'
-import { type Engine, findExecutable, type Tab } from './engine.ts'
+import { type Engine, findExecutable, lostCommand, type Tab } from './engine.ts'
 
 const libraries = `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`
 
@@ -66,6 +66,8 @@ async function send<T>(method: 'GET' | 'POST' | 'DELETE', url: string, body: obj
     method,
     signal,
     ...(method === 'POST' && { body: JSON.stringify(body) }),
+  }).catch((error) => {
+    throw signal.aborted ? new Error(`${lostCommand}: ${method} ${url}`) : error
   })
   const { value } = (await answer.json()) as { value: T & { error: string; message: string } }
   if (!answer.ok) throw new Error(`${method} ${url}: ${value.error}: ${value.message}`)

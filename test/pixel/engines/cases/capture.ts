@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { packageRoot } from '../../../../collector/platform/paths.ts'
+import { waitFor } from '../../../harness/service.ts'
 import type { Case } from '../case.ts'
 
 const video = readFileSync(join(packageRoot, 'examples/shop/assets/wheel.webm')).toString('base64')
@@ -39,11 +40,12 @@ export const capture: Case[] = [
       await stage.visit()
       await stage.tab.click('div')
       for (let times = 0; times < 2; times++) {
-        await stage.tab.press('End')
-        await stage.pageSays('scrollY + innerHeight > document.documentElement.scrollHeight - 2')
-        // Two frames: until one has been drawn at the top, a compositor may think that it is at the end.
-        await stage.tab.evaluate(`scrollTo(0, 0)
-          new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))`)
+        // Again and again: a compositor that has not drawn the top yet thinks that it is at the end.
+        await waitFor('the end of the page', async () => {
+          await stage.tab.press('End')
+          return stage.tab.evaluate('scrollY + innerHeight > document.documentElement.scrollHeight - 2')
+        })
+        await stage.tab.evaluate('scrollTo(0, 0)')
       }
       const depths = await stage.events('scroll_depth', 4)
       expect(depths.map(({ threshold }) => threshold)).toEqual([25, 50, 75, 100])
