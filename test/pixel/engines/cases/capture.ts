@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { packageRoot } from '../../../../collector/platform/paths.ts'
-import { waitFor } from '../../../harness/service.ts'
 import type { Case } from '../case.ts'
 
 const video = readFileSync(join(packageRoot, 'examples/shop/assets/wheel.webm')).toString('base64')
@@ -31,24 +30,6 @@ export const capture: Case[] = [
         elementText: 'Buy now',
         coordinates: { x: expect.any(Number), y: expect.any(Number) },
       })
-    },
-  },
-  {
-    name: 'scrolling tells each threshold once',
-    async run(stage) {
-      stage.put('/page', { body: '<div style="height:3100px">tall</div>' })
-      await stage.visit()
-      await stage.tab.click('div')
-      for (let times = 0; times < 2; times++) {
-        // Again and again: a compositor that has not drawn the top yet thinks that it is at the end.
-        await waitFor('the end of the page', async () => {
-          await stage.tab.press('End')
-          return stage.tab.evaluate('scrollY + innerHeight > document.documentElement.scrollHeight - 2')
-        })
-        await stage.tab.evaluate('scrollTo(0, 0)')
-      }
-      const depths = await stage.events('scroll_depth', 4)
-      expect(depths.map(({ threshold }) => threshold)).toEqual([25, 50, 75, 100])
     },
   },
   {

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { waitFor } from '../../../harness/service.ts'
 import type { Case } from '../case.ts'
 import type { Stage } from '../stage.ts'
 
@@ -11,6 +12,14 @@ async function depthsOnLeaving(stage: Stage): Promise<unknown[]> {
   return stage.receiver.events('scroll_depth').map(({ event_data }) => event_data.threshold)
 }
 
+/** Presses the key again and again: a compositor that has not drawn the top yet thinks that it is at the end. */
+async function scrollToEnd({ tab }: Stage) {
+  await waitFor('the end of the page', async () => {
+    await tab.press('End')
+    return tab.evaluate('scrollY + innerHeight > document.documentElement.scrollHeight - 2')
+  })
+}
+
 const shell = (style: string, content: string, bodyStyle = 'margin:0') =>
   `<style>html, body { height: 100% } body { ${bodyStyle} }</style><nav style="position:fixed;top:0;left:0;width:100px;height:300px;overflow:auto">
     <p style="height:5000px">menu</p></nav><main style="${style}">${content}</main>`
@@ -19,6 +28,19 @@ const inside = 'height:100%;overflow-y:auto'
 const tall = (height: number) => `<p style="margin:0;height:${height}px">tall</p>`
 
 export const scroll: Case[] = [
+  {
+    name: 'scrolling tells each threshold once',
+    async run(stage) {
+      stage.put('/page', { body: '<div style="height:3100px">tall</div>' })
+      await stage.visit()
+      await stage.tab.click('div')
+      await scrollToEnd(stage)
+      await stage.events('scroll_depth', 4)
+      await stage.tab.evaluate('scrollTo(0, 0)')
+      await scrollToEnd(stage)
+      expect(await depthsOnLeaving(stage)).toEqual([25, 50, 75, 100])
+    },
+  },
   {
     name: 'a container that scrolls in an application: nothing without scrolling, then its own depth',
     async run(stage) {
