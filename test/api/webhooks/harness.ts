@@ -3,20 +3,21 @@ import { openPostgres } from '../../../collector/platform/postgres/pool.ts'
 import { inTransaction } from '../../../collector/platform/postgres/transaction.ts'
 import type { Webhook } from '../../../collector/webhooks/schemas.ts'
 import { ownDatabases } from '../../harness/databases.ts'
+import { openMailServer } from '../../harness/mailServer.ts'
 import { startService, waitFor } from '../../harness/service.ts'
-import { startMailServer, startReceiver } from './receiver.ts'
+import { startReceiver } from './receiver.ts'
 
 /** Generous: other tests run beside these. */
 export const patienceMs = 60_000
 
 /** A service whose webhooks may reach this machine, a receiver on it, and a mail server. */
 export async function openWebhooks() {
-  const [receiver, mail] = await Promise.all([startReceiver(), startMailServer()])
+  const [receiver, mail] = await Promise.all([startReceiver(), openMailServer()])
   const env: Record<string, string> = {
     ...(await ownDatabases()),
     FOOTFALL_WORKERS: '1',
     FOOTFALL_OUTBOUND_ALLOW: '127.0.0.1',
-    SMTP_URL: mail.url,
+    ...mail.env,
   }
   let service = await startService({ env })
   const postgres = openPostgres(env.DATABASE_URL!, () => {})

@@ -1,7 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { SMTPServer } from 'smtp-server'
 
 export interface Received {
   path: string
@@ -55,24 +54,5 @@ export async function startReceiver() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
-  }
-}
-
-/** A real mail server, and what it took. */
-export async function startMailServer() {
-  const mails: { to: string[]; text: string }[] = []
-  const smtp = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS'],
-    async onData(stream, session, done) {
-      mails.push({ to: session.envelope.rcptTo.map(({ address }) => address), text: await text(stream) })
-      done()
-    },
-  })
-  await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `smtp://127.0.0.1:${(smtp.server.address() as AddressInfo).port}`,
-    mails,
-    close: () => new Promise<void>((resolve) => smtp.close(resolve)),
   }
 }
