@@ -116,14 +116,14 @@ async function newTab(browser: Browser, closeTab: CloseTab): Promise<Tab> {
       }
     },
     async click(selector, count = 1, betweenMs = 0) {
-      const now = await page()
+      const clicked = await page()
       try {
-        if (betweenMs === 0) return await now.click(selector, { count })
-        await now.click(selector)
+        if (betweenMs === 0) return await clicked.click(selector, { count })
+        await clicked.click(selector)
         for (let clickCount = 2; clickCount <= count; clickCount++) {
           await delay(betweenMs)
-          await now.mouse.down({ clickCount })
-          await now.mouse.up({ clickCount })
+          await clicked.mouse.down({ clickCount })
+          await clicked.mouse.up({ clickCount })
         }
       } catch (error) {
         // The click took its own page away.

@@ -6,6 +6,9 @@ import { openStage, type Stage } from './stage.ts'
 /** For the driver's faults alone: a second try for others hid a fault of the pixel. */
 const retry = { count: 1, condition: new RegExp(lostCommand) }
 
+/** A driver that has lost a command is asked twice more before its browser is ended, each time for as long. */
+const timeoutMs = 120_000
+
 /**
  * Runs the table in one engine. What it cannot do stands in the report with the reason. Cases run side by side (Vitest's
  * maxConcurrency says how many), for most of each is waiting; each in a browser of its own while it runs, as only one
@@ -31,7 +34,7 @@ export function runTable(name: EngineName, start: () => Promise<Engine>): void {
     for (const { name: outcome, unsupported, isPrivate, run } of cases) {
       const reason = unsupported?.[name]
       if (reason) it.skip(`${outcome} (${name} ${reason})`)
-      else it(outcome, { timeout: 60_000, retry }, () => perform(run, isPrivate))
+      else it(outcome, { timeout: timeoutMs, retry }, () => perform(run, isPrivate))
     }
   })
 }

@@ -11,7 +11,10 @@ const personsMs = 150
 async function open(stage: Stage, body: string) {
   stage.set({ frustration: true })
   stage.put('/page', {
-    body: `<style>button, p, canvas, .pad { display: block; width: 120px; height: 24px }</style>${body}`,
+    body: `<style>
+      button, canvas, .pad { display: block; width: 120px; height: 24px }
+      p { width: 120px; margin: 0; line-height: 48px }
+    </style>${body}`,
   })
   await stage.visit()
   // The chunk is at work when it has put its own in the place of this, last of all.
@@ -21,10 +24,7 @@ async function open(stage: Stage, body: string) {
 }
 
 /** Paragraphs to select in, one for each time: further apart than the clicks of one place, and all in the window. */
-const words = Array.from(
-  { length: 10 },
-  (_, n) => `<p id="words${n}" style="margin: 0; line-height: 48px; height: auto">some words</p>`,
-).join('')
+const words = Array.from({ length: 10 }, (_, n) => `<p id="words${n}">some words</p>`).join('')
 
 /**
  * Clicks into one paragraph after the other until the browser takes it for a double or a triple click: a busy driver's
