@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { fields, isIdentityField } from '../../schemas/fields.ts'
+import { isIdentityField } from '../../schemas/fields.ts'
 import { invalidParameter } from '../http/errors.ts'
 import { exactly } from '../http/schemas.ts'
 import { FieldList } from './fieldList.ts'
@@ -13,15 +13,10 @@ import { readWindow, windowQuery } from './window.ts'
 
 const limitDefault = 1000
 
-const countedFields = fields
-  .filter(({ counts }) => counts === 'number')
-  .map(({ name }) => name)
-  .join(' and ')
-
 /** The parameter `distinct` of counts. */
 export const DistinctCounted = FieldList(
-  'Comma-separated fields whose distinct combinations are counted in each group, as `distinct`: fields of events, ' +
-    `and of identity fields ${countedFields}.`,
+  'Comma-separated fields whose distinct combinations are counted in each group, as `distinct`. Event fields only: ' +
+    'cookie_id counts browsers. People and companies are not counted for free; a visitors route returns them.',
 )
 
 /** The parameters of GET /api/v3/events/web_event/counts. */
@@ -60,16 +55,16 @@ export function readCountsRequest(
 /** Reads what counts are about. Throws 400 that names the parameter. */
 export function readFreeSelection(query: Parameters<typeof readSelection>[0]) {
   const selection = readSelection(query, everyTier)
-  requireFree(selection)
+  requireFreeFilters(selection)
+  requireFreeDistinct(selection)
   return selection
 }
 
 /**
- * Refuses what an unbilled answer must not be asked, for it would tell what is sold, if only whether somebody was
- * there: filters are on fields of events, `resolved` among them, and of identity fields only those are counted that
- * give a bare number away. Throws 400 that names the parameter and the field.
+ * Refuses filters that an unbilled answer must not have, because its number reveals sold data. Event fields are free,
+ * and so is `resolved`: it says that a browser's owner is known, not who it is. Throws 400 that names the field.
  */
-export function requireFree({ filters, distinct }: Pick<EventsPlan, 'filters' | 'distinct'>): void {
+export function requireFreeFilters({ filters }: Pick<EventsPlan, 'filters'>): void {
   const filtered = filters.flatMap(({ field }) => field ?? []).find(isIdentityField)
   if (filtered) {
     throw invalidParameter(
@@ -77,11 +72,19 @@ export function requireFree({ filters, distinct }: Pick<EventsPlan, 'filters' | 
       `"${filtered.name}" tells who a visitor is, which is not free: filter by fields of events, resolved among them`,
     )
   }
-  const counted = distinct.find((field) => isIdentityField(field) && field.counts !== 'number')
-  if (counted) {
-    throw invalidParameter(
-      'distinct',
-      `"${counted.name}" tells who a visitor is, which is not free: of identity fields hem and company_domain are counted`,
-    )
-  }
+}
+
+/**
+ * Refuses to count distinct values of identity fields. Whoever links browsers of their own to addresses that they know
+ * and counts them together with a visitor's browser learns whether the visitor has one of these. A rounded number
+ * reveals the same at the edge of its band. Throws 400 that names the field.
+ */
+function requireFreeDistinct({ distinct }: Pick<EventsPlan, 'distinct'>): void {
+  const counted = distinct.find(isIdentityField)
+  if (!counted) return
+  throw invalidParameter(
+    'distinct',
+    `"${counted.name}" tells who a visitor is, which is not free: count event fields, such as cookie_id for browsers, ` +
+      'or read people and companies from a visitors route',
+  )
 }

@@ -55,7 +55,7 @@ const examples = ['event_type:eq:click,page_path:like:/checkout%']
 /** The parameter `filter`; readFilters reads it. */
 export const FilterText = Type.String({ description: grammar, examples })
 
-/** The same where answers are not billed, and so tell nothing that is sold (requireFree). */
+/** The same where answers are not billed, and so tell nothing that is sold (requireFreeFilters). */
 export const FreeFilterText = Type.String({
   examples,
   description: `${grammar} Fields of events alone, resolved among them: who a visitor is, is not free.`,

@@ -50,6 +50,7 @@ export const statisticsRoutes =
 const publicRow = ({ is_total, day, project_id, pixel_id, ...counts }: StatisticsRow) => ({
   ...(!is_total && { day, project_id, pixel_id }),
   ...counts,
+  people: null,
   event_rate: rateOf(counts.resolved_events, counts.events),
   visitor_rate: rateOf(counts.resolved_visitors, counts.visitors),
 })

@@ -12,7 +12,10 @@ const counts = {
   resolved_events: count('Of these, events whose visitor is identified.'),
   visitors: count('Distinct cookies; without consent a cookie lasts a day.'),
   resolved_visitors: count('Of these, cookies that belong to somebody known.'),
-  people: count('Distinct people (hem) that these belong to.'),
+  people: Nullable(Type.Integer(), {
+    description:
+      'Deprecated, always null. A free number of people reveals who a chosen visitor is. A visitors route returns people.',
+  }),
   event_rate: rate('resolved_events ÷ events'),
   visitor_rate: rate('resolved_visitors ÷ visitors'),
 }

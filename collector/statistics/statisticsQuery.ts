@@ -15,7 +15,6 @@ export interface StatisticsRow {
   resolved_events: number
   visitors: number
   resolved_visitors: number
-  people: number
 }
 
 /** The columns of groups. */
@@ -38,8 +37,7 @@ export function statisticsQuery(plan: StatisticsPlan, limit: number): Query {
   const order = names.map((name) => (name === 'day' ? 'day DESC' : name))
   const sql = `SELECT ${[first ? `grouping(${first}) = 1 AS is_total` : 'true AS is_total', ...names].join(', ')},
   sum(of_cookie) AS events, sumIf(of_cookie, hem_number != 0) AS resolved_events,
-  uniqExact(cookie_id) AS visitors, uniqExactIf(cookie_id, hem_number != 0) AS resolved_visitors,
-  uniqExactIf(hem_number, hem_number != 0) AS people
+  uniqExact(cookie_id) AS visitors, uniqExactIf(cookie_id, hem_number != 0) AS resolved_visitors
 FROM (
 SELECT ${[...groups.map(({ sql }) => sql), 'cookie_id', `${hemNumber} AS hem_number`, 'count() AS of_cookie'].join(', ')}
 FROM events

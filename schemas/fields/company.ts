@@ -8,10 +8,7 @@ const { text, label, integer, number, flag } = profileFields('company', 'resolut
 export const companyFields: readonly Field[] = [
   text('company_name', 'Name as the company uses it.'),
   text('company_legal_name', 'Name in the register.'),
-  {
-    ...text('company_domain', 'Domain of the website, without www; companies are told apart by it.'),
-    counts: 'number',
-  },
+  text('company_domain', 'Domain of the website, without www; companies are told apart by it.'),
   text('company_website_url', 'Address of the website.'),
   text('company_description', 'What the company does, in a sentence or two.'),
   label('company_industry', 'Industry.', Object.keys(industries)),

@@ -39,11 +39,10 @@ export interface Field {
   readonly group: Group
   readonly description: string
   /**
-   * What unbilled counts may tell of it: `groups` its values, of fields that name no person, browser, address or single
-   * event; `number` how many different ones there are, of identity fields. Absent: of event fields the number alone, of
-   * others nothing.
+   * `groups`: unbilled counts may be grouped by it, because it names no person, browser, address or single event. Absent:
+   * they count the distinct values of event fields, and nothing of identity fields.
    */
-  readonly counts?: 'groups' | 'number'
+  readonly counts?: 'groups'
   /** True when it is no column but computed for a read, and returned only where the request names it. */
   readonly isOnlyNamed?: true
   /** All that the field may hold, where that is a fixed list. */

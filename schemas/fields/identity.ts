@@ -49,7 +49,6 @@ export const hem: Field = {
   nullable: true,
   tier: 'resolution_hem',
   group: 'identity',
-  counts: 'number',
   description:
     'Hashed e-mail: SHA-256, hex, of the trimmed, lower-cased address. Null while nobody knows the visitor.',
 }

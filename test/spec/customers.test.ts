@@ -121,11 +121,11 @@ describe('what the foreign site observed of a browser', () => {
     const scope = windowOf({ project_id: tenants.first.projectId })
     const counts = await tenants.ask('/api/v3/events/web_event/counts', { ...scope, group_by: 'resolved' })
     expect(counts.body.counts).toEqual([{ resolved: false, count: 2 }])
-    const v1 = await tenants.ask('/api/v1/event_counts', { ...scope, distinct: 'hem', group_by: 'day' })
-    expect(v1.body.counts).toEqual([{ day: expect.any(String), count: 2, distinct: 1 }])
+    const v1 = await tenants.ask('/api/v1/event_counts', { ...scope, distinct: 'cookie_id', group_by: 'day' })
+    expect(v1.body.counts).toEqual([{ day: expect.any(String), count: 2, distinct: 2 }])
     const { body } = await tenants.ask('/api/v1/resolution/statistics', scope)
     expect(body.total).toMatchObject({
-      ...{ events: 2, resolved_events: 0, visitors: 2, resolved_visitors: 0, people: 0 },
+      ...{ events: 2, resolved_events: 0, visitors: 2, resolved_visitors: 0, people: null },
     })
   })
 
@@ -139,7 +139,12 @@ describe('what the foreign site observed of a browser', () => {
     const visitors = await tenants.ask(path, { ...scope, limit: '10' }, key)
     expect(visitors.body.visitors.map(({ hem }: Row) => hem)).toEqual([hem, otherHem])
     const statistics = await tenants.ask('/api/v1/resolution/statistics', scope, key)
-    expect(statistics.body.total).toMatchObject({ events: 2, resolved_events: 2, people: 2 })
+    expect(statistics.body.total).toMatchObject({
+      events: 2,
+      resolved_events: 2,
+      resolved_visitors: 2,
+      people: null,
+    })
   })
 
   test('is not told by lookups and contact queries, which know profiles and no observations', async () => {
@@ -230,7 +235,7 @@ test('a test key has people of the sample on every route, and is never charged',
   expect(contacts.body.count).toBeGreaterThan(0)
   expect(contacts.body.charged).toBe(0)
   const { body } = await tenants.ask('/api/v1/resolution/statistics', month, key)
-  expect(body.total.people).toBeGreaterThan(20)
+  expect(body.total.resolved_visitors).toBeGreaterThan(20)
   for (const { headers } of [visitors, companies, found, many, contacts]) {
     expect(headers.get('x-svc-mode')).toBe('test')
     expect(headers.get('x-footfall-charged')).toBe('0')

@@ -9,7 +9,7 @@ import { contentTypeOf } from '../../http/negotiateFormat.ts'
 import { plainSerializer } from '../../http/serialization.ts'
 import { untilClosed } from '../../http/streaming.ts'
 import { countsAnswer, indexOf, readCounts } from '../../query/counts.ts'
-import { requireFree } from '../../query/countsPlan.ts'
+import { requireFreeFilters } from '../../query/countsPlan.ts'
 import type { ReadDeps } from '../../query/deps.ts'
 import { eventsQuery } from '../../query/eventsQuery.ts'
 import type { Asked } from '../../query/plan.ts'
@@ -113,7 +113,7 @@ export const legacyRoutes =
       { schema: describeScanEstimate, config: { access: { ...access, members: true } } },
       async (request, reply) => {
         const read = readLegacyEvents(request, { ...v1, windowMsMax: null })
-        requireFree(read.plan)
+        requireFreeFilters(read.plan)
         const plan = await scoped(request, read)
         const { startMs, endMs } = plan.window
         return {

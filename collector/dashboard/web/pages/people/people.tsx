@@ -89,7 +89,6 @@ function Known({ query: { filter, ...window } }: { query: ViewQuery }) {
           Browsers: found && records(found.visitors),
           'Of these known': found && records(found.resolved_visitors),
           'Match rate': found && (found.visitor_rate === null ? '–' : percent(found.visitor_rate)),
-          People: found && records(found.people),
         }).map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
