@@ -7,10 +7,11 @@ import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
 import type { AudienceScope } from './access.ts'
 import { meterOf, requestBuild } from './builds.ts'
-import { canonicalJson } from './definition/canonical.ts'
+import { meaningOf } from './definition/canonical.ts'
 import { countIsSoldSql } from './definition/countIsSold.ts'
 import type { Definition, Parsed } from './definition/definition.ts'
 import { invalidAt } from './definition/invalid.ts'
+import { leavesOf } from './definition/leaves.ts'
 import { parseDefinition } from './definition/parse.ts'
 import { checkReferences, forgetReferences, noteReferences } from './definition/references.ts'
 import type { AudiencesDeps } from './deps.ts'
@@ -99,7 +100,7 @@ export async function createAudience(
 }
 
 /**
- * Changes what is given; what changes who is in it has it built anew, and until then the build before is served. Throws
+ * Changes what is given. A build starts only where members may change, and until it ends the earlier one is served. Throws
  * 409 with the audience as it is when `version` is not the newest, and 400 as above. Call it with the row locked.
  */
 export async function changeAudience(
@@ -116,10 +117,10 @@ export async function changeAudience(
      WHERE audience_id = $1`,
     [id, name, JSON.stringify(definition), intent_window_days, refresh],
   )
-  const isOther =
-    canonicalJson(definition) !== canonicalJson(audience.definition) ||
-    intent_window_days !== audience.intent_window_days
-  if (isOther) await requestBuild(client, id)
+  const [before, after] = [parseDefinition(audience.definition), parseDefinition(definition)]
+  const isOtherWindow =
+    leavesOf(after, 'intent').length > 0 && intent_window_days !== audience.intent_window_days
+  if (isOtherWindow || meaningOf(after) !== meaningOf(before)) await requestBuild(client, id)
 }
 
 async function changeReferences(client: Queryable, audience: Audience, definition: unknown): Promise<void> {

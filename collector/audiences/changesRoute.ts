@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { access } from '../access/recordAccess.ts'
 import { chargedRoute } from '../billing/chargedRoute.ts'
 import { notFound } from '../http/errors.ts'
+import { untilClosed } from '../http/streaming.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { erasedHems } from '../query/hiddenPeople.ts'
 import { projectOf } from './access.ts'
@@ -9,6 +10,7 @@ import { readAudience } from './audiences.ts'
 import { meterOf } from './builds.ts'
 import { type Change, changedMembersQuery } from './changesQuery.ts'
 import type { AudiencesDeps } from './deps.ts'
+import { findMembersOf } from './findMembers.ts'
 import { type Member, readRows } from './memberRows.ts'
 import { pageOf, requirePeople } from './recordsRoute.ts'
 import { changesRefusals, describeChanges, pageSize } from './recordsSchemas.ts'
@@ -45,13 +47,13 @@ export const changesRoute =
             ? ({ change: 'entered', after: 0 } as const)
             : cursors.read(build.buildId, query.cursor)
         const [of, other] = change === 'entered' ? [build, previous] : [previous!, build]
+        const reader = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
         const previousId = previous?.buildId ?? null
         return {
           // Who is in only one of two builds is told by both.
           ...{ meter: meterOf(build.isPredictive || previous?.isPredictive === true), projectId },
-          build: { buildId: of.buildId },
-          async read({ signal }) {
-            const reader = openReader(principal, { effort: 'page', signal })
+          build: { buildId: of.buildId, findMembers: findMembersOf(reader, of.buildId) },
+          async read() {
             const limit = query.page_size ?? pageSize.default
             const erased = await erasedHems(postgres, organizationId)
             const found = await reader.rows<Member>(

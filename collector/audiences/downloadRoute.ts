@@ -1,13 +1,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
+import type { Reader } from '../access/reader.ts'
 import { access } from '../access/recordAccess.ts'
 import { type Caller, callerOf } from '../billing/caller.ts'
 import { exactly, Id, Nullable, Timestamp } from '../http/schemas.ts'
+import { untilClosed } from '../http/streaming.ts'
 import { projectOf } from './access.ts'
 import { type Audience, readAudience } from './audiences.ts'
 import { requestBuild } from './builds.ts'
 import type { AudiencesDeps } from './deps.ts'
 import { type AudienceFile, formats, readFile, requestFile } from './files/files.ts'
+import { findMembersOf } from './findMembers.ts'
 import { ById, Meter, ProjectQuery, tags } from './schemas.ts'
 import { readBuild, readNewestBuild } from './statusRoute.ts'
 
@@ -48,7 +51,7 @@ const Download = Type.Object(
 
 /** GET /api/v1/audiences/{audience_id}/download: starts what is not there, and says where the files are. */
 export const downloadRoute =
-  ({ postgres, billing, files, now }: AudiencesDeps): FastifyPluginAsyncTypebox =>
+  ({ postgres, billing, openReader, files, now }: AudiencesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/api/v1/audiences/:audience_id/download',
@@ -84,7 +87,12 @@ export const downloadRoute =
         const rows = file.parts.reduce((sum, part) => sum + part.rows, 0)
         const charged = file.is_charged
           ? 0
-          : await chargeOnce(callerOf(request), audience, file.build_id, rows)
+          : await chargeOnce(
+              callerOf(request),
+              audience,
+              openReader(principal, { effort: 'page', signal: untilClosed(reply) }),
+              { buildId: file.build_id, rows },
+            )
         reply.header('x-footfall-charged', charged)
         const untilMs = Math.min(now() + urlMs, file.expires_at!.getTime())
         return {
@@ -106,15 +114,19 @@ export const downloadRoute =
     const chargeOnce = async (
       caller: Caller,
       { project_id, meter }: Audience,
-      buildId: string,
-      rows: number,
+      reader: Reader,
+      { buildId, rows }: { buildId: string; rows: number },
     ) => {
       // Its audience does not tell how many there are where that is sold.
       const { count } = (await readBuild(postgres, buildId))!
       // A charge of one name is made once: this one bears the build's, should two calls come at once.
       const charge = await billing.admit(
         { ...caller, requestId: buildId, repeatOf: null },
-        { meter, projectId: project_id, build: { buildId, keys: { after: 0, upTo: count! } } },
+        {
+          meter,
+          projectId: project_id,
+          build: { buildId, keys: { after: 0, upTo: count! }, findMembers: findMembersOf(reader, buildId) },
+        },
       )
       const charged = await charge.settle(rows)
       if (caller.mode === 'live') {

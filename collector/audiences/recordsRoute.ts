@@ -2,9 +2,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { access } from '../access/recordAccess.ts'
 import { chargedRoute } from '../billing/chargedRoute.ts'
 import { ApiError } from '../http/errors.ts'
+import { untilClosed } from '../http/streaming.ts'
 import { projectOf } from './access.ts'
 import { type Audience, readAudience } from './audiences.ts'
 import type { AudiencesDeps } from './deps.ts'
+import { findMembersOf } from './findMembers.ts'
 import { readMembers, readRows } from './memberRows.ts'
 import { describeRecords, pageSize, recordsRefusals } from './recordsSchemas.ts'
 import { readServedBuild } from './servedBuild.ts'
@@ -38,12 +40,12 @@ export const recordsRoute =
         const { buildId, count } = await readServedBuild(postgres, audience)
         if (place && place.buildId !== buildId) throw cursorStale()
         const after = place?.after ?? 0
+        const reader = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
         const upTo = Math.min(after + (query.page_size ?? pageSize.default), count)
         return {
           ...{ meter: audience.meter, projectId },
-          build: { buildId, keys: { after, upTo } },
-          async read({ signal }) {
-            const reader = openReader(principal, { effort: 'page', signal })
+          build: { buildId, keys: { after, upTo }, findMembers: findMembersOf(reader, buildId) },
+          async read() {
             const range = { organizationId, buildId, after, upTo }
             const members = await readMembers({ reader, postgres }, range)
             // Whole before its first byte: a page that fails part-way is not charged.

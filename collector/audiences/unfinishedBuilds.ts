@@ -21,7 +21,10 @@ const buildsKept = 3
 /** So long a build that was served may still be read by pages and files that began before. */
 const readHours = 24
 
-/** Builds whose members may go: those that ended a day ago and have newer ones enough, or failed. */
+/**
+ * Builds whose members may go: those that ended a day ago and have newer ones enough, or failed. One that was charged
+ * today or yesterday stays, because newer builds look in it for people who were charged.
+ */
 export async function readDroppableBuilds(client: Queryable): Promise<string[]> {
   const { rows } = await client.query<{ build_id: string }>(
     `SELECT build_id FROM (
@@ -32,6 +35,8 @@ export async function readDroppableBuilds(client: Queryable): Promise<string[]> 
      ) AS ended JOIN audiences USING (audience_id)
      WHERE build_id IS DISTINCT FROM current_build_id AND (status = 'failed' OR place > $1)
        AND ended.updated_at < now() - make_interval(hours => $2)
+       AND NOT EXISTS (SELECT FROM build_charges AS charged WHERE charged.build_id = ended.build_id
+         AND day >= (now() AT TIME ZONE 'UTC')::date - 1 AND day < 'infinity')
      LIMIT 1000`,
     [buildsKept, readHours],
   )

@@ -1,9 +1,9 @@
-import { NoAnswer } from '../http/errors.ts'
+import { busy, NoAnswer } from '../http/errors.ts'
 import type { ErrorLog } from '../platform/log.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { ttlCache } from '../platform/ttlCache.ts'
 import { type Asked, admitOne, type Repeated, readRepeated, type Window } from './admission.ts'
-import { type BuildPart, isFree, keysOf } from './buildPart.ts'
+import { type BuildPart, carryKeys, isFree, keysOf } from './buildPart.ts'
 import { type Caller, idempotencyOf } from './caller.ts'
 import { type LedgerCharge, openLedger } from './ledger.ts'
 import { type Look, recordLook } from './looks.ts'
@@ -114,11 +114,23 @@ export function createBilling({
   // Who may have a record may have the next within a second: `settle` decides. Who may not is asked anew each time.
   const admitted = ttlCache((key) => admitOne(postgres, JSON.parse(key) as Asked, now()))
 
+  /** Charges a response once its build knows whom other builds of the audience were charged for. */
+  const chargeCarried = async (ledgerCharge: LedgerCharge, build: BuildPart | undefined) => {
+    for (let tries = 0; tries < carriesMax; tries++) {
+      const { charged, refusal } = await ledger.charge(ledgerCharge)
+      if (refusal?.kind !== 'uncarried') return { charged, refusal }
+      const at = new Date(ledgerCharge.at)
+      await carryKeys(postgres, ledgerCharge.organization_id, build!, refusal.builds, at)
+    }
+    throw busy('Another build of this audience is being charged now.', 1)
+  }
+
   return {
     async admit(caller, { meter, projectId, build, signal }) {
+      const { organizationId } = caller
       if (caller.mode === 'test') return freeCharge
       const asked: Asked = {
-        organizationId: caller.organizationId,
+        organizationId,
         projectId: caller.projectId ?? projectId,
         isProjectKey: caller.projectId !== null,
         meter,
@@ -128,7 +140,7 @@ export function createBilling({
       try {
         await admitted(JSON.stringify(asked))
       } catch (error) {
-        if (!repeats && !(await isFree(postgres, build, idempotency, now()))) throw error
+        if (!repeats && !(await isFree(postgres, organizationId, build, idempotency, now()))) throw error
       }
 
       let settled: LedgerCharge | null = null
@@ -151,7 +163,7 @@ export function createBilling({
             { ...asked, meter: actualMeter },
             { records, atMs, idempotency, build, answered },
           )
-          const { charged, refusal } = await ledger.charge(ledgerCharge)
+          const { charged, refusal } = await chargeCarried(ledgerCharge, build)
           if (refusal) throw refusalError(refusal, { ...asked, meter: actualMeter, atMs })
           settled = ledgerCharge
           if (!signal?.aborted) return charged
@@ -189,6 +201,9 @@ export function createBilling({
     close: () => ledger.idle(),
   }
 }
+
+/** How often a charge waits for charges of the audience's other builds that came meanwhile. */
+const carriesMax = 50
 
 const callerGone = () => new NoAnswer('the caller has gone')
 

@@ -1,8 +1,14 @@
 import type { Postgres } from '../platform/postgres/pool.ts'
 
+/** Keys above `after` up to `upTo`. */
+export interface KeySpan {
+  readonly after: number
+  readonly upTo: number
+}
+
 /**
- * Some of the records of an audience's build. Each is charged once on a UTC day, whoever reads it how often, and all of
- * them once for good when the whole is (spec: Metering 8).
+ * Some of the records of an audience's build. Each person is charged once on a UTC day, whichever build of the audience
+ * gives them how often, and all of a build once for good when the whole is (spec: Metering 8).
  */
 export interface BuildPart {
   readonly buildId: string
@@ -10,23 +16,66 @@ export interface BuildPart {
    * The range of keys that is read, `after` exclusive; absent where the records lie scattered. `settle` is told the
    * keys of the records as their hashes; without any it is told that the whole build is given.
    */
-  readonly keys?: { readonly after: number; readonly upTo: number }
+  readonly keys?: KeySpan
+  /** Finds the keys in this build of the people who have these keys in another build of the audience. */
+  readonly findMembers: (fromBuildId: string, keys: readonly KeySpan[]) => Promise<readonly KeySpan[]>
 }
+
+/** What a build does not know yet of other builds' charges: by their ids, int8multiranges of their keys. */
+export type Uncarried = Readonly<Record<string, string>>
 
 /** Whether all that a part of a build may hold was charged already: nothing more is to be had then. */
 export async function isFree(
   postgres: Postgres,
+  organizationId: string,
   build: BuildPart | undefined,
   idempotency: string | null,
   atMs: number,
 ): Promise<boolean> {
   if (!build?.keys) return false
+  const at = new Date(atMs)
+  const found = await postgres.query<{ uncarried: Uncarried | null }>(
+    'SELECT keys_to_carry($1, $2) AS uncarried',
+    [build.buildId, at],
+  )
+  await carryKeys(postgres, organizationId, build, found.rows[0]!.uncarried ?? {}, at)
   const { rows } = await postgres.query<{ is_free: boolean }>(
     'SELECT free_keys($1, $2, $3) @> $4::int8multirange AS is_free',
-    [build.buildId, new Date(atMs), idempotency, keysOf(build)],
+    [build.buildId, at, idempotency, keysOf(build)],
   )
   return rows[0]!.is_free
 }
 
+/** Has a build know whom other builds of the audience were charged for on that UTC day. */
+export async function carryKeys(
+  postgres: Postgres,
+  organizationId: string,
+  { buildId, findMembers }: BuildPart,
+  uncarried: Uncarried,
+  at: Date,
+): Promise<void> {
+  for (const [fromBuildId, keys] of Object.entries(uncarried)) {
+    const found = await findMembers(fromBuildId, spansOf(keys))
+    await postgres.query('SELECT carry_keys($1, $2, $3, $4, $5, $6)', [
+      organizationId,
+      buildId,
+      at,
+      fromBuildId,
+      keys,
+      multirangeOf(found),
+    ])
+  }
+}
+
 /** As PostgreSQL writes an int8multirange. */
-export const keysOf = ({ keys }: BuildPart): string | null => (keys ? `{(${keys.after},${keys.upTo}]}` : null)
+export const keysOf = ({ keys }: BuildPart): string | null => (keys ? multirangeOf([keys]) : null)
+
+const multirangeOf = (spans: readonly KeySpan[]): string =>
+  `{${spans.map(({ after, upTo }) => `(${after},${upTo}]`).join()}}`
+
+/** Reads an int8multirange, whose ranges PostgreSQL writes as [first,end). */
+const spansOf = (multirange: string): KeySpan[] =>
+  [...multirange.matchAll(/\[(\d+),(\d+)\)/g)].map(([, first, end]) => ({
+    after: Number(first) - 1,
+    upTo: Number(end) - 1,
+  }))

@@ -35,6 +35,12 @@ async function deleteExpiredRequests(postgres: Postgres, nowMs: number): Promise
        WHERE day < ($1::timestamptz AT TIME ZONE 'UTC')::date - 2 FOR UPDATE SKIP LOCKED)`,
     [new Date(nowMs)],
   )
+  await postgres.query(
+    `DELETE FROM build_carries WHERE (build_id, day, from_build_id) IN (
+       SELECT build_id, day, from_build_id FROM build_carries
+       WHERE day < ($1::timestamptz AT TIME ZONE 'UTC')::date - 2 FOR UPDATE SKIP LOCKED)`,
+    [new Date(nowMs)],
+  )
 }
 
 /** The background work of billing: forget expired requests, tell of budgets that are used up, and Stripe what was used. */

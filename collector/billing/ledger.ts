@@ -4,6 +4,7 @@ import { busy, NoAnswer } from '../http/errors.ts'
 import { isUnavailable } from '../platform/isUnavailable.ts'
 import type { ErrorLog } from '../platform/log.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
+import type { Uncarried } from './buildPart.ts'
 import type { Refusal } from './refusals.ts'
 
 /** A response that is to be charged; its members are named as charge_responses of 005_billing.sql reads them. */
@@ -36,7 +37,13 @@ export interface LedgerCharge {
 /** What became of a charge: `charged` records are in the ledger, or none for the reason given. */
 export interface LedgerOutcome {
   charged: number
-  refusal: Refusal | null
+  refusal: Refusal | UncarriedRefusal | null
+}
+
+/** Other builds of the audience were charged for people that are to be looked for in this one first. */
+interface UncarriedRefusal {
+  kind: 'uncarried'
+  builds: Uncarried
 }
 
 export interface Ledger {
@@ -186,7 +193,7 @@ async function send(
 interface OutcomeRow {
   charged_request_id: string
   charged_records: string
-  refusal: Refusal | null
+  refusal: LedgerOutcome['refusal']
 }
 
 async function untilTaken(write: () => Promise<unknown>): Promise<void> {

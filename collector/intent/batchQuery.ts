@@ -1,7 +1,8 @@
 import { hemAsNumber } from '../../schemas/fields.ts'
+import { hemsOfPerson, personOf } from '../people/identity/personSql.ts'
 import type { ListQuery } from '../platform/clickhouse/client.ts'
 import { bindings } from '../query/bind.ts'
-import { hemsOfPerson, peopleInterest, personOf } from '../signals/interestQuery.ts'
+import { peopleInterest } from '../signals/interestQuery.ts'
 import type { InterestPlan } from '../signals/plan.ts'
 import { topicTuples } from './topicQuery.ts'
 

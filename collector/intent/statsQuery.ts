@@ -1,7 +1,7 @@
+import { personOf } from '../people/identity/personSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import { bindings } from '../query/bind.ts'
 import { hiddenPeople } from '../query/hiddenPeople.ts'
-import { personOf } from '../signals/interestQuery.ts'
 import { loadedSignals, ownSignals, type SignalSpan } from '../signals/signalsQuery.ts'
 
 /** Signals of each day, or of each day and topic. */

@@ -1,10 +1,11 @@
 import { hemAsNumber, numberAsHem } from '../../schemas/fields.ts'
 import { companiesWhere } from '../people/identity/companySql.ts'
+import { personOf } from '../people/identity/personSql.ts'
 import { profilesWhere } from '../people/identity/profileSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import { type Bind, bindings } from '../query/bind.ts'
 import { condition } from '../query/where.ts'
-import { companyInterest, peopleInterest, personOf } from '../signals/interestQuery.ts'
+import { companyInterest, peopleInterest } from '../signals/interestQuery.ts'
 import type { TopicPlan } from './topicPlan.ts'
 
 /** Interest in one topic: its id, score, signals within the window and the day of the last. */

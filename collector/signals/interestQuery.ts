@@ -1,3 +1,4 @@
+import { personOf } from '../people/identity/personSql.ts'
 import { companyDomains } from '../people/identity/profileSql.ts'
 import type { Bind } from '../query/bind.ts'
 import { hiddenPeople } from '../query/hiddenPeople.ts'
@@ -5,14 +6,6 @@ import { dateOf } from '../query/window.ts'
 import type { InterestPlan } from './plan.ts'
 import { baselineDays, scoreOf } from './score.ts'
 import { loadedSignals, ownSignals, type SignalSpan } from './signalsQuery.ts'
-
-/** SQL: the hem number that stands for a person, of one of theirs. */
-export const personOf = (hemNumber: string): string =>
-  `dictGetOrDefault('person_by_hem', 'person_number', tuple(${hemNumber}), ${hemNumber})`
-
-/** SQL: all hem numbers of a person, of one of theirs. */
-export const hemsOfPerson = (hemNumber: string): string =>
-  `dictGetOrDefault('person_by_hem', 'hems', tuple(${hemNumber}), [${hemNumber}])`
 
 /**
  * SQL: `member`, the hem number that stands for a person, with `topic`, `score`, `signals` and `last_seen` of each topic

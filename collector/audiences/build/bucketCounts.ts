@@ -1,6 +1,7 @@
+import { personOf } from '../../people/identity/personSql.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { bindings } from '../../query/bind.ts'
-import { companyInterest, peopleInterest, personOf } from '../../signals/interestQuery.ts'
+import { companyInterest, peopleInterest } from '../../signals/interestQuery.ts'
 import type { InterestPlan } from '../../signals/plan.ts'
 import type { Entity } from '../definition/definition.ts'
 import { stepSettings } from './steps.ts'

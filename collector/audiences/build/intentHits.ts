@@ -1,6 +1,7 @@
 import { hemAsNumber } from '../../../schemas/fields.ts'
+import { hemsOfPerson } from '../../people/identity/personSql.ts'
 import type { Bind } from '../../query/bind.ts'
-import { companyInterest, hemsOfPerson, peopleInterest } from '../../signals/interestQuery.ts'
+import { companyInterest, peopleInterest } from '../../signals/interestQuery.ts'
 import type { InterestPlan } from '../../signals/plan.ts'
 import { leavesOf } from '../definition/leaves.ts'
 import { bitOf, type MembersPlan } from './membersPlan.ts'

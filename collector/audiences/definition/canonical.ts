@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Parsed } from './definition.ts'
 
 /** JSON whose objects have their members in the order of their names: equal values are equal texts. */
 export const canonicalJson = (value: unknown): string =>
@@ -7,6 +8,10 @@ export const canonicalJson = (value: unknown): string =>
       ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
       : part,
   )
+
+/** A text that is equal for definitions with the same members, whatever the order of their properties and defaults. */
+export const meaningOf = ({ leaves, ...trees }: Parsed): string =>
+  canonicalJson({ ...trees, leaves: leaves.map(({ pointer: _, ...leaf }) => leaf) })
 
 /** The first 128 bits of a text's SHA-256, as a uuid (RFC 9562, version 8). */
 export function uuidOf(text: string): string {

@@ -1,18 +1,21 @@
 import { createHash } from 'node:crypto'
+import { findMembersOf } from '../../audiences/findMembers.ts'
 import type { Billing } from '../../billing/billing.ts'
 import { ApiError } from '../../http/errors.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { clickhouseOf } from '../../query/eventStores.ts'
+import type { SendDeps } from '../deps.ts'
 import type { Task } from './task.ts'
 
 /** What is sold may not be had: a budget, a limit or a shut-off. `message` is for the customer. */
 export class Refused extends Error {}
 
 /**
- * Charges records of a build before they are sent, as pages of it are: what was charged of it that UTC day is free. The
+ * Charges records of a build before they are sent, as pages of it are: whom the audience was charged for that UTC day is free. The
  * same chunk is charged once, however often it is sent. The records charged. Throws Refused.
  */
 export async function chargeChunk(
-  billing: Billing,
+  { billing, clickhouse }: Pick<SendDeps, 'billing' | 'clickhouse'>,
   task: Task,
   keys: readonly number[],
   after: number,
@@ -29,7 +32,11 @@ export async function chargeChunk(
       },
       {
         ...{ meter, projectId },
-        build: { buildId, ...(isWhole && { keys: { after, upTo: keys.at(-1)! } }) },
+        build: {
+          buildId,
+          ...(isWhole && { keys: { after, upTo: keys.at(-1)! } }),
+          findMembers: findMembersOf(clickhouseOf({ clickhouse }, organizationId), buildId),
+        },
       },
     )
     return await charge.settle(keys.length, { hashes: keys.map(String) })

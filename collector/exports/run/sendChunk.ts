@@ -40,7 +40,7 @@ export async function sendChunk(
   const ready = prepare(task, visible, values, results)
   const { sent, repeated } = await withoutDuplicates(deps, task, ready)
   const uncharged = sent.filter(({ member }) => !member.isCharged).map(({ key }) => key)
-  const charged = await chargeChunk(deps.billing, task, uncharged, task.doneKey)
+  const charged = await chargeChunk(deps, task, uncharged, task.doneKey)
   const outcomes =
     sent.length === 0
       ? []

@@ -20,6 +20,7 @@ import { openTenants, withKey } from '../../spec/tenants.ts'
 
 const visit = { event: { within_days: 7 } }
 const visitors = { entity: 'people', include: visit }
+const interested = { entity: 'people', include: { any: [visit, { intent: { topics: ['wine'] } }] } }
 
 let service: Awaited<ReturnType<typeof openTenants>>
 let ours: Tenant
@@ -164,10 +165,10 @@ describe('a change', () => {
   })
 
   test.each([
-    ['definition', { definition: { ...visitors, limit: 5 } }],
-    ['window', { intent_window_days: 90 }],
+    ['definition', { definition: { ...interested, limit: 5 } }],
+    ['window of an intent leaf', { intent_window_days: 90 }],
   ])('of the %s has it built anew, and the build before is served until then', async (_, change) => {
-    const { id } = await create()
+    const { id } = await create(interested)
     const built = await pretendBuilt(id)
     const { body } = await ask(`/${id}`, { method: 'PATCH', body: change })
     expect(body.audience).toMatchObject({ ...change, status: 'pending', build_id: built, count: 7 })

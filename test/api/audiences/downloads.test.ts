@@ -136,6 +136,23 @@ test('an audience is downloaded in three formats with the same rows, and charged
   expect((await used()) - before).toBe(people)
 })
 
+test('a download of a later build that day is charged for new people only, and then paging is free', async () => {
+  const exclude = { profile: { field: 'first_name', op: 'eq', value: 'N1' } }
+  const { audience } = await ask('audiences', 'POST', {
+    name: 'Most',
+    definition: { ...definition, exclude },
+  })
+  const { id } = audience
+  const before = await used()
+  expect((await ready(id)).charged).toBe(people - 1)
+  const { build_id } = (await ask(`audiences/${id}`)).audience
+  await ask(`audiences/${id}`, 'PATCH', { definition })
+  await waitFor('the new build', async () => (await ask(`audiences/${id}`)).audience.build_id !== build_id)
+  expect((await ready(id)).charged).toBe(1)
+  expect((await ask(`audiences/${id}/records`)).results).toHaveLength(people)
+  expect((await used()) - before).toBe(people)
+})
+
 test('addresses are signed anew at each call, take Range, and are nothing once a byte is changed', async () => {
   const id = await create()
   const [first] = (await ready(id)).files

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createHash, randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { projectId } from '../events/harness.ts'
 import { openAudiences } from './harness.ts'
 
@@ -78,15 +78,13 @@ test('pages that lie across others are charged for what is new', async () => {
   expect(await gained()).toBe(150)
 })
 
-test('after midnight UTC a record is charged again, and a new build is another', async () => {
+test('after midnight UTC a record is charged again', async () => {
   await readAll(100)
   clock.now = Math.ceil(clock.now / dayMs) * dayMs - 1
   expect(await readAll(200)).toEqual([0, 0])
   clock.now += 1
   expect(await readAll(100)).toEqual([100, 100, 30])
-  await it.build(audienceId)
-  expect(await readAll(100)).toEqual([100, 100, 30])
-  expect(await gained()).toBe(3 * people)
+  expect(await gained()).toBe(2 * people)
 })
 
 test('an Idempotency-Key keeps a page free over midnight', async () => {
@@ -141,10 +139,89 @@ test('who may have nothing more reads again what was paid for', async () => {
   await limit(people)
   expect(await readAll(100)).toEqual([0, 0, 0])
   await it.build(audienceId)
+  expect(await readAll(100)).toEqual([0, 0, 0])
+  clock.now += dayMs
+  await limit(0)
   const refused = await it.app.inject({
     url: `/api/v1/audiences/${audienceId}/records`,
     query: { project_id: projectId },
   })
-  expect([refused.statusCode, refused.json().kind]).toEqual([429, 'limit_reached'])
+  expect([refused.statusCode, refused.json().kind]).toEqual([429, 'request_too_large'])
   await limit(null)
+})
+
+describe('a new build of the same audience on the same day', () => {
+  /** People with a job of their own, `count` of them from the `from`th on, and the audience of that job. */
+  const title = randomUUID()
+  const know = (from: number, count: number, job_title: string | null = title) =>
+    it.know({
+      profiles: Array.from({ length: count }, (_, n) => ({
+        ...{
+          hem: createHash('sha256')
+            .update(`${title} ${from + n}`)
+            .digest('hex'),
+          job_title,
+        },
+      })),
+    })
+  const next = async () => {
+    await it.build(audienceId)
+    return (await readAll(13)).reduce((sum, one) => sum + one, 0)
+  }
+  beforeEach(async () => {
+    await know(0, 40)
+    await know(40, 20, null)
+    audienceId = await it.create({
+      entity: 'people',
+      include: { profile: { field: 'job_title', op: 'eq', value: title } },
+    })
+    expect(await next()).toBe(40)
+  })
+
+  test('charges nothing for whom it was charged already, wherever they lie now', async () => {
+    expect(await next()).toBe(0)
+    await know(40, 5)
+    expect(await next()).toBe(5)
+    await know(0, 10, null)
+    expect(await next()).toBe(0)
+    await know(0, 10)
+    expect(await next()).toBe(0)
+    clock.now += dayMs
+    expect(await next()).toBe(45)
+    expect(await gained()).toBe(90)
+  })
+
+  test('is charged once by readers side by side, of both builds', async () => {
+    await know(40, 9)
+    await it.build(audienceId)
+    await Promise.all([readAll(7), readAll(11), readAll(40)])
+    expect(await gained()).toBe(49)
+  })
+})
+
+test('an edit that cannot change who is in it starts no build', async () => {
+  const builds = async () => {
+    const { rows } = await it.postgres.query('SELECT build_id FROM audience_builds WHERE audience_id = $1', [
+      audienceId,
+    ])
+    return rows.length
+  }
+  const edit = async (payload: object) => {
+    const answer = await it.app.inject({
+      ...{
+        method: 'PATCH',
+        url: `/api/v1/audiences/${audienceId}`,
+        query: { project_id: projectId },
+        payload,
+      },
+    })
+    expect(answer.statusCode).toBe(200)
+  }
+  const include = { profile: { value: 'Ann', op: 'eq', field: 'first_name' } }
+  await edit({ name: 'Another name' })
+  await edit({ intent_window_days: 7 })
+  await edit({ definition: { include, entity: 'people' } })
+  expect(await builds()).toBe(1)
+  await edit({ definition: { include: { not: { not: include } }, entity: 'people', limit: 3 } })
+  expect(await builds()).toBe(2)
 })

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Billing, Charge } from '../../../collector/billing/billing.ts'
+import type { BuildPart, KeySpan } from '../../../collector/billing/buildPart.ts'
 import {
   type Accounts,
   dayMs,
@@ -27,19 +28,43 @@ afterAll(() => accounts.close())
 
 const members = 60
 
-async function newBuild({ projectId }: Organization): Promise<string> {
-  const [audienceId, buildId] = [randomUUID(), randomUUID()]
-  await accounts.postgres.query(
-    `INSERT INTO audiences (audience_id, project_id, name, entity, definition, intent_window_days)
-     VALUES ($1, $2, 'A', 'people', '{}', 30)`,
-    [audienceId, projectId],
-  )
+/** In each build of an audience so many of the people before have left at its start, and as many entered at its end. */
+const shift = 7
+/** The audience and the place among its builds of each build. */
+const builds = new Map<string, { audienceId: string; number: number }>()
+/** Who lies at a key of a build. */
+const personAt = (buildId: string, key: number) => key + shift * builds.get(buildId)!.number
+
+/** A build of a new audience, or the next one of the audience of `before`. */
+async function newBuild({ projectId }: Organization, before?: string): Promise<string> {
+  const buildId = randomUUID()
+  const last = before === undefined ? { audienceId: randomUUID(), number: -1 } : builds.get(before)!
+  const { audienceId } = last
+  builds.set(buildId, { audienceId, number: last.number + 1 })
+  if (before === undefined) {
+    await accounts.postgres.query(
+      `INSERT INTO audiences (audience_id, project_id, name, entity, definition, intent_window_days)
+       VALUES ($1, $2, 'A', 'people', '{}', 30)`,
+      [audienceId, projectId],
+    )
+  }
   await accounts.postgres.query(
     `INSERT INTO audience_builds (build_id, audience_id, definition, intent_window_days) VALUES ($1, $2, '{}', 30)`,
     [buildId, audienceId],
   )
   return buildId
 }
+
+const partOf = (buildId: string, keys?: KeySpan): BuildPart => ({
+  buildId,
+  ...(keys && { keys }),
+  async findMembers(fromBuildId, spans) {
+    const by = personAt(fromBuildId, 0) - personAt(buildId, 0)
+    return spans
+      .map(({ after, upTo }) => ({ after: Math.max(after + by, 0), upTo: Math.min(upTo + by, members) }))
+      .filter(({ after, upTo }) => after < upTo)
+  },
+})
 
 /** Reads keys (after, upTo] of a build as a page would; the charge and how many records it was. */
 async function page(
@@ -49,7 +74,7 @@ async function page(
   upTo: number,
   billing = billings[0]!,
 ) {
-  const usage = { meter: 'audience', projectId: null, build: { buildId, keys: { after, upTo } } } as const
+  const usage = { meter: 'audience', projectId: null, build: partOf(buildId, { after, upTo }) } as const
   const charge = await billing.admit(requestOf(organization), usage)
   const hashes = Array.from({ length: upTo - after }, (_, index) => String(after + 1 + index))
   return { charge, charged: await charge.settle(hashes.length, { hashes }) }
@@ -60,7 +85,7 @@ async function download(organization: Organization, buildId: string) {
   const usage = {
     meter: 'audience',
     projectId: null,
-    build: { buildId, keys: { after: 0, upTo: members } },
+    build: partOf(buildId, { after: 0, upTo: members }),
   } as const
   const charge = await billings[0]!.admit(requestOf(organization), usage)
   return { charge, charged: await charge.settle(members) }
@@ -94,7 +119,7 @@ test('records that lie scattered are charged one by one', async () => {
   const organization = await accounts.newOrganization()
   const buildId = await newBuild(organization)
   const scattered = async (...hashes: string[]) => {
-    const usage = { meter: 'audience', projectId: null, build: { buildId } } as const
+    const usage = { meter: 'audience', projectId: null, build: partOf(buildId) } as const
     const charge = await billings[0]!.admit(requestOf(organization), usage)
     return charge.settle(hashes.length, { hashes })
   }
@@ -138,6 +163,67 @@ test.each([
   expect((await page(organization, buildId, 0, 40)).charged).toBe(40)
 })
 
+test('a new build charges that day only for whom no build of the audience was charged for', async () => {
+  const organization = await accounts.newOrganization()
+  const first = await newBuild(organization)
+  expect((await page(organization, first, 0, 30)).charged).toBe(30)
+  const second = await newBuild(organization, first)
+  expect((await page(organization, second, 0, 40)).charged).toBe(40 - (30 - shift))
+  expect((await page(organization, first, 0, members)).charged).toBe(members - 30 - (40 + shift - 30))
+  // Paging and then downloading costs no more than the download alone.
+  expect((await download(organization, second)).charged).toBe(shift)
+  accounts.clock.now += dayMs
+  expect((await page(organization, second, 0, 40)).charged).toBe(0)
+  expect((await page(organization, first, 0, 30)).charged).toBe(30)
+  accounts.clock.now -= dayMs
+})
+
+test('a download counts on its day for whom it gave in later builds of that day', async () => {
+  const organization = await accounts.newOrganization()
+  const first = await newBuild(organization)
+  expect((await download(organization, first)).charged).toBe(members)
+  const second = await newBuild(organization, first)
+  expect((await download(organization, second)).charged).toBe(shift)
+  accounts.clock.now += dayMs
+  const third = await newBuild(organization, second)
+  expect((await download(organization, third)).charged).toBe(members)
+  accounts.clock.now -= dayMs
+})
+
+test('what is refunded in one build is charged again in the next', async () => {
+  const organization = await accounts.newOrganization()
+  const first = await newBuild(organization)
+  const { charge } = await page(organization, first, 0, 30)
+  const second = await newBuild(organization, first)
+  expect((await page(organization, second, 40, 50)).charged).toBe(10)
+  await charge.refund()
+  expect((await page(organization, second, 0, 30)).charged).toBe(30)
+})
+
+test('what another build gave for nothing stays charged', async () => {
+  const organization = await accounts.newOrganization()
+  const first = await newBuild(organization)
+  const { charge } = await page(organization, first, 0, 30)
+  const second = await newBuild(organization, first)
+  expect((await page(organization, second, 0, 30 - shift)).charged).toBe(0)
+  await charge.refund()
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ records: 30 })
+})
+
+test('readers of two builds side by side are charged for each person once', async () => {
+  const organization = await accounts.newOrganization()
+  const first = await newBuild(organization)
+  const second = await newBuild(organization, first)
+  const size = 5
+  const pages = [first, second].flatMap((buildId, by) =>
+    Array.from({ length: members / size }, (_, at) =>
+      page(organization, buildId, at * size, (at + 1) * size, billings[by]),
+    ),
+  )
+  await Promise.all(pages)
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ records: members + shift })
+})
+
 test('what a build that was deleted gave is refunded like anything else', async () => {
   const organization = await accounts.newOrganization()
   const buildId = await newBuild(organization)
@@ -172,7 +258,9 @@ test('charged are the records that were given, each once a day: whatever is read
         breaks: fc.uniqueArray(fc.nat(1), { maxLength: 2 }),
       }),
     },
-    { weight: 1, arbitrary: fc.record({ do: fc.constant('rebuild' as const) }) },
+    { weight: 3, arbitrary: fc.record({ do: fc.constant('rebuild' as const) }) },
+    // Downloads and exports go on with a build that is served no more.
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('earlier' as const), build: fc.nat(9) }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('midnight' as const) }) },
   )
   await fc.assert(
@@ -183,13 +271,18 @@ test('charged are the records that were given, each once a day: whatever is read
         accounts.clock.now = start
         const organization = await accounts.newOrganization()
         let buildId = await newBuild(organization)
+        const known = [buildId]
         const delivered = new Set<string>()
         const deliver = (after: number, upTo: number) => {
           for (let key = after + 1; key <= upTo; key++)
-            delivered.add(`${buildId} ${accounts.clock.now} ${key}`)
+            delivered.add(`${accounts.clock.now} ${personAt(buildId, key)}`)
         }
         for (const one of actions) {
-          if (one.do === 'rebuild') buildId = await newBuild(organization)
+          if (one.do === 'rebuild') {
+            buildId = await newBuild(organization, known.at(-1))
+            known.push(buildId)
+          }
+          if (one.do === 'earlier') buildId = known[one.build % known.length]!
           if (one.do === 'midnight') accounts.clock.now += dayMs
           if (one.do === 'across') {
             const after = (one.page * size) % members

@@ -1,5 +1,6 @@
 /*
- * Charges responses: each is in the ledger afterwards, or `refusal` says why it is not (see consider_usage). The
+ * Charges responses: each is in the ledger afterwards, or `refusal` says why it is not (see consider_usage; kind
+ * "uncarried": the caller must first look for the people that other builds of the audience were charged for). The
  * account's row lock lets one transaction at a time decide for an organization, so nothing is ever overspent. The same
  * request_id is charged once, however often it is given.
  */
@@ -14,6 +15,7 @@ DECLARE
   were_free int8multirange;
   given int8multirange;
   considered record;
+  to_carry jsonb;
 BEGIN
   -- In one order, so that no two wait for each other.
   FOR organization IN
@@ -42,6 +44,13 @@ BEGIN
     END IF;
     charged_records := charge.records;
     IF charge.build_id IS NOT NULL THEN
+      to_carry := keys_to_carry(charge.build_id, charge.at);
+      IF to_carry IS NOT NULL THEN
+        refusal := jsonb_build_object('kind', 'uncarried', 'builds', to_carry);
+        charged_records := 0;
+        RETURN NEXT;
+        CONTINUE;
+      END IF;
       -- Its hashes are keys; without them it is the whole build, of which pages may have been charged today.
       were_free := free_keys(charge.build_id, charge.at, charge.idempotency);
       given := coalesce(charge.build_keys,
@@ -49,9 +58,8 @@ BEGIN
       IF charge.record_hashes IS NOT NULL THEN
         SELECT count(*) INTO charged_records FROM unnest(charge.record_hashes) AS key WHERE NOT were_free @> key;
       ELSE
-        charged_records := CASE WHEN were_free @> given THEN 0 ELSE greatest(0, charge.records - (
-          SELECT coalesce(sum(records), 0) FROM build_charges
-          WHERE build_charges.build_id = charge.build_id AND day = (charge.at AT TIME ZONE 'UTC')::date)) END;
+        charged_records := CASE WHEN were_free @> given THEN 0 ELSE 
+          greatest(0, charge.records - charged_today(charge.build_id, (charge.at AT TIME ZONE 'UTC')::date)) END;
       END IF;
     ELSIF charge.idempotency IS NOT NULL THEN
       uncharged := ARRAY(

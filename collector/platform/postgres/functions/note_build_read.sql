@@ -7,13 +7,24 @@ CREATE OR REPLACE FUNCTION note_build_read(of_request uuid, of_build uuid, is_do
   of_idempotency bytea, given int8multirange, were_free int8multirange, charged_records bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
-  of_day CONSTANT date := CASE WHEN is_download THEN 'infinity' ELSE (at AT TIME ZONE 'UTC')::date END;
+  today CONSTANT date := (at AT TIME ZONE 'UTC')::date;
+  of_audience uuid;
 BEGIN
-  PERFORM 1 FROM audience_builds WHERE build_id = of_build FOR KEY SHARE;
+  SELECT audience_id INTO of_audience FROM audience_builds WHERE build_id = of_build FOR KEY SHARE;
   IF NOT FOUND THEN RETURN; END IF;
-  INSERT INTO build_charges AS charged VALUES (of_build, of_day, given, charged_records)
+  INSERT INTO build_charges AS charged (build_id, day, audience_id, keys, records, paid)
+    -- What another build was charged for is free for as long as that build's charge stands.
+    SELECT of_build, today, of_audience, given - coalesce(
+        (SELECT range_agg(keys) FROM build_carries WHERE build_id = of_build AND day = today), '{}'),
+      charged_records, given - were_free WHERE NOT is_download
+    UNION ALL
+    SELECT of_build, date 'infinity', of_audience, given, charged_records, int8multirange() WHERE is_download
+    UNION ALL
+    SELECT of_build, today, of_audience, int8multirange(), 0, given - were_free WHERE is_download
     ON CONFLICT (build_id, day) DO UPDATE
-    SET keys = charged.keys + excluded.keys, records = charged.records + excluded.records;
-  INSERT INTO build_reads VALUES (of_request, of_build, of_day, at, of_idempotency, given, given - were_free)
+    SET keys = charged.keys + excluded.keys, records = charged.records + excluded.records,
+      paid = charged.paid + excluded.paid;
+  INSERT INTO build_reads VALUES (of_request, of_build, CASE WHEN is_download THEN 'infinity' ELSE today END, at,
+      of_idempotency, given, given - were_free)
     ON CONFLICT (request_id) DO NOTHING;
 END $$;

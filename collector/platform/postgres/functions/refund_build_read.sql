@@ -1,7 +1,7 @@
 /*
  * Takes note that the answer to a request gave none of its records of a build, whose keys these are (null: all of it),
  * and refunds what no other answer has given since: whoever was charged for a record pays for all who read it that
- * day.
+ * day, in this build or in one that it was carried to.
  */
 CREATE OR REPLACE FUNCTION refund_build_read(organization uuid, broken_request_id uuid, asked_keys bigint[],
   refunded_at timestamptz) RETURNS void
@@ -28,6 +28,12 @@ BEGIN
   SELECT coalesce(range_agg(keys), '{}') INTO held FROM build_reads
     WHERE build_id = broken.build_id AND NOT is_broken
       AND (day IN (broken.day, 'infinity') OR broken.day = 'infinity');
+  -- Another build gave some of those that were carried there. Which of them is not known here, so all are held.
+  SELECT held + coalesce(range_agg(from_keys), '{}') INTO held FROM build_carries AS carried
+    WHERE from_build_id = broken.build_id AND day = (broken.read_at AT TIME ZONE 'UTC')::date
+      AND EXISTS (SELECT FROM build_reads AS other WHERE other.build_id = carried.build_id
+        AND NOT other.is_broken AND other.keys && carried.keys
+        AND (other.read_at AT TIME ZONE 'UTC')::date = carried.day);
   FOR paying IN
     SELECT * FROM build_reads WHERE build_id = broken.build_id AND day = broken.day AND paid && broken.keys
   LOOP
@@ -44,5 +50,10 @@ BEGIN
     UPDATE build_reads SET paid = paid - unread WHERE request_id = paying.request_id;
     UPDATE build_charges SET keys = keys - unread, records = records - refunded
       WHERE build_id = broken.build_id AND day = broken.day;
+    UPDATE build_charges SET paid = build_charges.paid - unread
+      WHERE build_id = broken.build_id AND day = (paying.read_at AT TIME ZONE 'UTC')::date;
+    DELETE FROM build_carries
+      WHERE from_build_id = broken.build_id AND day = (paying.read_at AT TIME ZONE 'UTC')::date
+        AND from_keys && unread;
   END LOOP;
 END $$;

@@ -1,0 +1,42 @@
+import type { Reader } from '../access/reader.ts'
+import type { BuildPart, KeySpan } from '../billing/buildPart.ts'
+import { personOf } from '../people/identity/personSql.ts'
+import type { Query } from '../platform/clickhouse/client.ts'
+import { bindings } from '../query/bind.ts'
+import { chunked } from '../query/chunked.ts'
+
+/** Finds in a build the people who lie at some keys of another build of the audience. */
+export const findMembersOf =
+  (reader: Pick<Reader, 'rows'>, buildId: string): BuildPart['findMembers'] =>
+  (fromBuildId, keys) =>
+    reader.rows<KeySpan>(sameMembersQuery(buildId, fromBuildId, keys))
+
+/** SQL: what tells a member from all others, whichever of a person's addresses a build has. */
+const member = `${personOf('hem_number')}, company_domain`
+
+function sameMembersQuery(buildId: string, fromBuildId: string, keys: readonly KeySpan[]): Query {
+  const { bind, params } = bindings()
+  const named = chunked(keys).map((some) => {
+    const firsts = bind(
+      'Array(Int64)',
+      some.map(({ after }) => after + 1),
+    )
+    const ends = bind(
+      'Array(Int64)',
+      some.map(({ upTo }) => upTo + 1),
+    )
+    return `SELECT arrayJoin(range(span.1, span.2)) AS named FROM (SELECT arrayJoin(arrayZip(${firsts}, ${ends})) AS span)`
+  })
+  return {
+    sql: `SELECT min(key) - 1 AS after, max(key) AS upTo
+FROM (
+SELECT key, key - row_number() OVER (ORDER BY key) AS island FROM audience_members
+WHERE build_id = ${bind('UUID', buildId)} AND (${member}) IN (
+  SELECT ${member} FROM audience_members
+  WHERE build_id = ${bind('UUID', fromBuildId)} AND key IN (${named.join(' UNION ALL ')}))
+)
+GROUP BY island
+ORDER BY after`,
+    params,
+  }
+}

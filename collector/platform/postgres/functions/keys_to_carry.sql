@@ -1,0 +1,16 @@
+/*
+ * What other builds of the audience were charged for on this UTC day and this one does not know of yet, by build: the
+ * keys there of the people who are to be looked for here. Null: nothing.
+ */
+CREATE OR REPLACE FUNCTION keys_to_carry(of_build uuid, at timestamptz) RETURNS jsonb
+LANGUAGE sql STABLE AS $$
+  SELECT jsonb_object_agg(build_id, missing) FROM (
+    SELECT charged.build_id, charged.paid - coalesce(carried.from_keys, '{}') AS missing
+    FROM audience_builds AS build
+    JOIN build_charges AS charged ON charged.audience_id = build.audience_id
+      AND charged.day = (at AT TIME ZONE 'UTC')::date AND charged.build_id <> of_build
+    LEFT JOIN build_carries AS carried ON carried.build_id = of_build AND carried.day = charged.day
+      AND carried.from_build_id = charged.build_id
+    WHERE build.build_id = of_build
+  ) AS others WHERE NOT isempty(missing)
+$$;
