@@ -162,7 +162,7 @@ export async function createApp({
   await describeRoutes(app, config.publicUrl)
   await app.register(healthRoutes(notReady))
   if (config.metricsPort === null) await app.register(metricsRoutes(config, metrics))
-  if (ingest) await app.register(ingestRoutes(ingest, config.publicUrl))
+  if (ingest) await app.register(ingestRoutes(ingest, config.collectorUrl))
   if (delivery) await app.register(deliveryRoutes(delivery))
   if (read) {
     await app.register(eventsRoutes(read))

@@ -3,6 +3,7 @@
  * loaded when it is called, so that help comes at once.
  */
 import { Command, CommanderError } from 'commander'
+import type { Addresses } from './admin/setup.ts'
 import { readConfig } from './config.ts'
 import type { ClickHouse } from './platform/clickhouse/client.ts'
 import { readStoreNotes, type StoreNotes, storeNotesPath } from './platform/localStores/storeNotes.ts'
@@ -18,28 +19,30 @@ function readStores(): StoreNotes {
 }
 
 async function withPostgres(
-  run: (postgres: Postgres, publicUrl: string) => Promise<void>,
-  { postgres_url, public_url }: Pick<StoreNotes, 'postgres_url' | 'public_url'> = readStores(),
+  run: (postgres: Postgres, addresses: Addresses) => Promise<void>,
+  { postgres_url, public_url, collector_url }: Omit<StoreNotes, `clickhouse_${string}`> = readStores(),
 ): Promise<void> {
   const { openPostgres } = await import('./platform/postgres/pool.ts')
   const postgres = openPostgres(postgres_url, () => {})
   try {
-    await run(postgres, public_url)
+    await run(postgres, { publicUrl: public_url, collectorUrl: collector_url })
   } finally {
     await postgres.end()
   }
 }
 
 /** The same for what needs no service that runs, where DATABASE_URL says where PostgreSQL is. */
-async function withAccounts(run: (postgres: Postgres, publicUrl: string) => Promise<void>): Promise<void> {
-  const { databaseUrl, publicUrl } = readConfig(process.env)
+async function withAccounts(run: (postgres: Postgres, addresses: Addresses) => Promise<void>): Promise<void> {
+  const { databaseUrl, publicUrl, collectorUrl } = readConfig(process.env)
   const { migratePostgres } = await import('./platform/postgres/migrate.ts')
   await withPostgres(
-    async (postgres, url) => {
+    async (postgres, addresses) => {
       await migratePostgres(postgres)
-      await run(postgres, url)
+      await run(postgres, addresses)
     },
-    databaseUrl ? { postgres_url: databaseUrl, public_url: publicUrl } : readStores(),
+    databaseUrl
+      ? { postgres_url: databaseUrl, public_url: publicUrl, collector_url: collectorUrl }
+      : readStores(),
   )
 }
 
@@ -59,14 +62,14 @@ function addAccounts(program: Command): void {
     .option('--project <name>', 'the first project, and its pixel')
     .action(async (given) => {
       const { setup } = await import('./admin/commands.ts')
-      await withAccounts((postgres, url) => setup(postgres, given, url))
+      await withAccounts((postgres, addresses) => setup(postgres, given, addresses))
     })
   program
     .command('reset-password <email>')
     .description('a link by which this user chooses a new password')
     .action(async (email) => {
       const { resetPassword } = await import('./admin/commands.ts')
-      await withAccounts((postgres, url) => resetPassword(postgres, email, url))
+      await withAccounts((postgres, { publicUrl }) => resetPassword(postgres, email, publicUrl))
     })
   program
     .command('change-email <email> <new-email>')

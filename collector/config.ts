@@ -13,8 +13,10 @@ export interface Config {
   host: string
   /** How this machine reaches it. */
   localUrl: string
-  /** FOOTFALL_PUBLIC_URL: how browsers reach this collector; default http://HOST:PORT. */
+  /** FOOTFALL_PUBLIC_URL: the address of dashboard and API in browsers; default http://HOST:PORT. */
   publicUrl: string
+  /** FOOTFALL_COLLECTOR_URL: the address that pages load the pixel from and send to; default FOOTFALL_PUBLIC_URL. */
+  collectorUrl: string
   /** FOOTFALL_DATA_DIR, default .footfall: spool, local stores, demo.json. */
   dataDir: string
   /** CLICKHOUSE_URL; or CLICKHOUSE_SHARDS and CLICKHOUSE_CLUSTER; default none: run a local server in the data directory. */
@@ -104,12 +106,13 @@ export function readConfig(env: Environment): Config {
   const databaseUrl = url(env, 'DATABASE_URL', ['postgres:', 'postgresql:'])
   const reachableHost = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   const localUrl = `http://${reachableHost.includes(':') ? `[${reachableHost}]` : reachableHost}:${port}`
-  const publicUrl = (url(env, 'FOOTFALL_PUBLIC_URL', ['http:', 'https:']) ?? localUrl).replace(/\/$/, '')
+  const publicUrl = baseUrl(env, 'FOOTFALL_PUBLIC_URL') ?? localUrl
   return {
     port,
     host,
     localUrl,
     publicUrl,
+    collectorUrl: baseUrl(env, 'FOOTFALL_COLLECTOR_URL') ?? publicUrl,
     dataDir: resolve(env.FOOTFALL_DATA_DIR || '.footfall'),
     clickhouse,
     clickhouseDatabase: identifier(env, 'CLICKHOUSE_DATABASE', 'footfall'),
@@ -279,6 +282,10 @@ function url(env: Environment, name: string, protocols: readonly string[]): stri
   }
   return given
 }
+
+/** The address of a service in browsers, without a slash at its end. */
+const baseUrl = (env: Environment, name: string): string | null =>
+  url(env, name, ['http:', 'https:'])?.replace(/\/$/, '') ?? null
 
 const isUrl = (given: string, protocols: readonly string[]): boolean =>
   URL.canParse(given) && protocols.includes(new URL(given).protocol)

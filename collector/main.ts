@@ -53,6 +53,7 @@ async function main(): Promise<void> {
     clickhouse_database: config.clickhouseDatabase,
     postgres_url: stores.postgres.url,
     public_url: config.publicUrl,
+    collector_url: config.collectorUrl,
   })
   const collectorId = collectorIdOf(config.dataDir)
   const clickhousePrepared = prepareClickHouse(config, stores, log)
@@ -84,7 +85,7 @@ async function main(): Promise<void> {
   const uploads = openUploads(config.dataDir, collectorId)
   const hasSample = answersReads && config.sampleDays > 0
   if (answersReads) await ensureSandbox({ postgres, test, uploads, log }, config.sampleDays)
-  const demo = config.demo ? await ensureDemo(postgres, config.dataDir, config.publicUrl) : null
+  const demo = config.demo ? await ensureDemo(postgres, config) : null
   const hasVisitors = demo !== null && hasSample
   // Beside the start of the workers, who need not wait for it.
   const seeding =

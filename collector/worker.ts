@@ -116,6 +116,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
         sendMail: config.smtpUrl ? openMail(config.smtpUrl, config.smtpFrom) : null,
         ...{ postgres: pool, openReader, tokens, cursors, sealer },
         publicUrl: config.publicUrl,
+        collectorUrl: config.collectorUrl,
       },
       operator: {
         ...{ postgres: pool, clickhouse: clickhouse.live, openReader, metrics: askForMetrics },

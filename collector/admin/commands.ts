@@ -10,7 +10,7 @@ import { changeEmail } from './account/emailChange.ts'
 import { removeSecondFactor } from './account/secondFactor.ts'
 import { Email } from './schemas.ts'
 import { linkMinutes, newPasswordResetLink } from './sessions/passwordReset.ts'
-import { type SetupRequest, setUp } from './setup.ts'
+import { type Addresses, type SetupRequest, setUp } from './setup.ts'
 
 /** `footfall reset-password EMAIL`: prints a link by which this user chooses a new password. */
 export async function resetPassword(postgres: Postgres, email: string, publicUrl: string): Promise<void> {
@@ -58,10 +58,10 @@ async function userOf(client: Queryable, email: string): Promise<string> {
 export async function setup(
   postgres: Postgres,
   given: Partial<SetupRequest>,
-  publicUrl: string,
+  addresses: Addresses,
 ): Promise<void> {
   const request = await readRequest(given)
-  const lines = await inTransaction(postgres, (client) => setUp(client, request, publicUrl))
+  const lines = await inTransaction(postgres, (client) => setUp(client, request, addresses))
   console.log(lines.join('\n'))
 }
 

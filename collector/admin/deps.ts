@@ -12,8 +12,10 @@ export interface AccountsDeps {
   openReader: OpenReader
   /** Signs where pages go on. */
   cursors: Cursors
-  /** How browsers reach this service, without a slash at the end. */
+  /** The address of dashboard and API in browsers, without a slash at its end. */
   publicUrl: string
+  /** The address that pages load pixels from, without a slash at its end. */
+  collectorUrl: string
   /** Null: no mail is sent. */
   sendMail: SendMail | null
   /** Keeps what makes the codes of second factors. */

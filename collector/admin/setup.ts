@@ -25,7 +25,7 @@ const noPassword = '!'
 export async function setUp(
   client: Queryable,
   { organization, email: given, project }: SetupRequest,
-  publicUrl: string,
+  { publicUrl, collectorUrl }: Addresses,
 ): Promise<string[]> {
   const email = given.toLowerCase()
   const said: string[] = []
@@ -80,9 +80,15 @@ export async function setUp(
   return [
     ...said,
     ...(await ownerLines(client, email, publicUrl)),
-    ...['', 'Paste this into the head of every page:', '', snippet(`${publicUrl}/p/${pixelId}.js`), ''],
+    ...['', 'Paste this into the head of every page:', '', snippet(`${collectorUrl}/p/${pixelId}.js`), ''],
     ...(await keyLines(client, organizationId, publicUrl)),
   ]
+}
+
+/** What browsers call the service: dashboard and API, and what pages load the pixel from. */
+export interface Addresses {
+  publicUrl: string
+  collectorUrl: string
 }
 
 interface Find {

@@ -28,10 +28,13 @@ export interface Demo {
  * Makes sure that the demo organization, project, pixel, member and keys exist, and that demo.json in the data
  * directory tells them. The file is the truth: its secrets can't be read back from their hashes.
  */
-export async function ensureDemo(postgres: Postgres, dataDir: string, publicUrl: string): Promise<Demo> {
+export async function ensureDemo(
+  postgres: Postgres,
+  { dataDir, publicUrl, collectorUrl }: { dataDir: string; publicUrl: string; collectorUrl: string },
+): Promise<Demo> {
   const file = join(dataDir, 'demo.json')
   const kept: Partial<Demo> = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
-  const demo: Demo = { ...newFacts(), ...kept, ...addresses(publicUrl) }
+  const demo: Demo = { ...newFacts(), ...kept, ...addresses(publicUrl, collectorUrl) }
 
   const { organization_id, project_id, pixel_id } = demo
   await postgres.query(
@@ -80,8 +83,8 @@ function newFacts() {
   }
 }
 
-const addresses = (publicUrl: string) => ({
-  collector_url: publicUrl,
+const addresses = (publicUrl: string, collectorUrl: string) => ({
+  collector_url: collectorUrl,
   demo_url: `${publicUrl}/demo`,
   dashboard_url: `${publicUrl}/`,
 })

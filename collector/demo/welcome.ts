@@ -4,7 +4,6 @@ import type { Demo } from './demo.ts'
 /** What `npm start` prints when everything is up; `audienceId` is one of the demo's, where it has visitors. */
 export function welcome(demo: Demo, dataDir: string, audienceId: string | null): string {
   const {
-    collector_url,
     dashboard_url,
     admin_email,
     admin_password,
@@ -17,14 +16,14 @@ export function welcome(demo: Demo, dataDir: string, audienceId: string | null):
   const ask = (key: string, secret: string, path: string) =>
     `  curl -H 'X-Api-Key: ${key}' \\
        -H 'X-Api-Secret: ${secret}' \\
-       '${collector_url}/api/${path}'`
+       '${dashboard_url}api/${path}'`
   return `
 Footfall is up.
 
   Shop to click on    ${demo.demo_url}
   Dashboard           ${dashboard_url}
                       ${admin_email} / ${admin_password}
-  API documentation   ${collector_url}/docs
+  API documentation   ${dashboard_url}docs
   Keys and ids        ${join(dataDir, 'demo.json')}
   A site of your own  New project in the dashboard, or: npx footfall setup
 

@@ -1,29 +1,19 @@
 /** HAProxy and nginx by their examples, before two collectors that are restarted one after the other. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
-import { freePort } from '../../collector/platform/localStores/supervise.ts'
-import { packageRoot } from '../../collector/platform/paths.ts'
 import { beaconOf, customEvent, postBeacon } from '../harness/api.ts'
 import { ownDatabases } from '../harness/databases.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
-
-/** An example as it runs here: published to the world and to insiders at these ports. */
-interface Proxy {
-  name: string
-  process: ChildProcess
-  world: string
-  inside: string
-}
+import { freeAddresses, type RunningProxy, startProxy } from './proxies.ts'
 
 let directory: string
 let env: Record<string, string>
 let services: Service[]
-let proxies: Proxy[]
+let proxies: RunningProxy[]
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'footfall-balancers-'))
   env = {
@@ -34,7 +24,11 @@ beforeAll(async () => {
   }
   const first = await startService({ env })
   services = [first, await startService({ env })]
-  proxies = [await start('haproxy', haproxy), await start('nginx', nginx)]
+  const urls = [services[0]!.url, services[1]!.url] as const
+  proxies = [
+    await startProxy('haproxy', directory, urls, await freeAddresses()),
+    await startProxy('nginx', directory, urls, await freeAddresses()),
+  ]
 })
 afterAll(async () => {
   for (const { process } of proxies ?? []) process.kill('SIGKILL')
@@ -42,60 +36,6 @@ afterAll(async () => {
   for (const { dataDir } of services ?? []) rmSync(dataDir, { recursive: true, force: true })
   rmSync(directory, { recursive: true, force: true })
 })
-
-/** The example's text with the addresses of here, and how it is started. */
-type Launch = (example: string) => { file: string; text: string; command: [string, ...string[]] }
-
-const haproxy: Launch = (text) => {
-  const file = join(directory, 'haproxy.cfg')
-  return { file, text, command: ['haproxy', '-db', '-f', file] }
-}
-
-const nginx: Launch = (example) => {
-  const file = join(directory, 'nginx.conf')
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-  const text = `daemon off; master_process off; pid ${directory}/nginx.pid; error_log stderr crit;
-    events {}
-    http {
-      access_log off;
-      ${temporary.map((name) => `${name}_temp_path ${directory}/${name};`).join(' ')}
-      ${example}
-    }`
-  return { file, text, command: ['nginx', '-p', directory, '-c', file] }
-}
-
-async function start(name: 'haproxy' | 'nginx', launch: Launch): Promise<Proxy> {
-  const [world, inside] = [await freePort(), await freePort()]
-  const [one, other] = services.map(({ url }) => new URL(url).host)
-  const path = join(packageRoot, 'examples/deploy', name === 'nginx' ? 'nginx.conf' : 'haproxy.cfg')
-  const { file, text, command } = launch(
-    readFileSync(path, 'utf8')
-      .replace(/ server collector3 .*/, '')
-      .replace(/(collector|api)1:8787/g, one!)
-      .replace(/(collector|api)2:8787/g, other!)
-      .replace(/(bind |listen ):?8080/, `$1127.0.0.1:${world}`)
-      .replace(/(bind |listen ):?8081/, `$1127.0.0.1:${inside}`),
-  )
-  writeFileSync(file, text)
-  const [program, ...args] = command
-  const process = spawn(program, args, {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: { PATH: '/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin' },
-  })
-  let said = ''
-  process.stderr.setEncoding('utf8').on('data', (text) => (said += text))
-  const ended = new Promise<never>((_resolve, reject) => {
-    process.once('error', () =>
-      reject(new Error(`${name} is missing: on Debian as root "npm test" installs it`)),
-    )
-    process.once('exit', () => reject(new Error(`${name} ended: ${said}`)))
-  })
-  ended.catch(() => {})
-  const proxy = { name, process, world: `http://127.0.0.1:${world}`, inside: `http://127.0.0.1:${inside}` }
-  const isReady = () => statusOf(`${proxy.inside}/readyz`).then((status) => status === 200)
-  await Promise.race([waitFor(name, isReady), ended])
-  return proxy
-}
 
 const statusOf = (url: string): Promise<number> =>
   fetch(url).then(

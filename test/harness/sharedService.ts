@@ -28,7 +28,11 @@ export async function openSharedService(): Promise<ServiceWithEnv> {
       join(directory, 'demo.json'),
       JSON.stringify({ admin_email: `${randomName()}@footfall.example` }),
     )
-    const demo = await ensureDemo(postgres, directory, service.url)
+    const demo = await ensureDemo(postgres, {
+      dataDir: directory,
+      publicUrl: service.url,
+      collectorUrl: service.url,
+    })
     return { service: { ...service, demo, stop: async () => {} }, env }
   } finally {
     await postgres.end()

@@ -100,6 +100,7 @@ export async function openTenants({ sampleDays = 4 } = {}) {
       tokens,
       cursors,
       publicUrl: config.publicUrl,
+      collectorUrl: config.collectorUrl,
       sendMail: null,
       sealer: createSealer([]),
     },

@@ -13,7 +13,7 @@ import { requireSelectors } from './maskSelectors.ts'
 import { pixelFor, requireOrigins } from './pixelChecks.ts'
 import { AllowedOrigins, GivenSettings, type Pixel, readPixel } from './pixels.ts'
 
-type Deps = Pick<AccountsDeps, 'postgres' | 'publicUrl'>
+type Deps = Pick<AccountsDeps, 'postgres' | 'collectorUrl'>
 
 const parts = {
   allowed_origins: Type.Optional(AllowedOrigins),
@@ -25,7 +25,7 @@ export const NewPixel = exactly({ project_id: Id, name: Name, ...parts })
 
 /** Throws 400 for origins and selectors that are none, 403 and 404 for the project. */
 export async function createPixel(
-  { postgres, publicUrl }: Deps,
+  { postgres, collectorUrl }: Deps,
   principal: Principal,
   body: Static<typeof NewPixel>,
 ): Promise<Pixel> {
@@ -41,7 +41,7 @@ export async function createPixel(
     )
     const details = { project_id: projectId, name, active, allowed_origins, settings }
     await audit(client, principal, 'pixel.create', { kind: 'pixel', id }, details)
-    return readPixel(client, publicUrl, id)
+    return readPixel(client, collectorUrl, id)
   })
 }
 
@@ -55,14 +55,14 @@ export const PixelChange = exactly({
 
 /** Throws as createPixel does, and 409 where somebody else has changed it meanwhile. */
 export async function changePixel(
-  { postgres, publicUrl }: Deps,
+  { postgres, collectorUrl }: Deps,
   principal: Principal,
   body: Static<typeof PixelChange>,
 ): Promise<Pixel> {
   requireParts(body)
   const { pixelId: id } = await pixelFor(postgres, principal, body, 'write')
   return inTransaction(postgres, async (client) => {
-    const before = await readPixel(client, publicUrl, id, 'FOR UPDATE')
+    const before = await readPixel(client, collectorUrl, id, 'FOR UPDATE')
     requireVersion('pixel', before, body.version)
     await client.query(
       `UPDATE pixels SET name = coalesce($2, name), active = coalesce($3, active),
@@ -71,7 +71,7 @@ export async function changePixel(
        WHERE pixel_id = $1`,
       [id, body.name, body.active, body.allowed_origins, JSON.stringify(body.settings ?? {})],
     )
-    const pixel = await readPixel(client, publicUrl, id)
+    const pixel = await readPixel(client, collectorUrl, id)
     await audit(client, principal, 'pixel.update', { kind: 'pixel', id }, changesOf(before, pixel))
     return pixel
   })
@@ -89,14 +89,14 @@ export const PixelDeletion = exactly({ pixel_id: Id, project_id: Type.Optional(I
 
 /** With its events, where that is asked for. Throws 403 and 404. */
 export async function deletePixel(
-  { postgres, publicUrl }: Deps,
+  { postgres, collectorUrl }: Deps,
   principal: Principal,
   body: Static<typeof PixelDeletion>,
 ): Promise<void> {
   const { pixelId, projectId } = await pixelFor(postgres, principal, body, 'write')
   const { organizationId } = principal
   await inTransaction(postgres, async (client) => {
-    const { name } = await readPixel(client, publicUrl, pixelId, 'FOR UPDATE')
+    const { name } = await readPixel(client, collectorUrl, pixelId, 'FOR UPDATE')
     if (body.events === 'delete') await requestDeletion(client, { organizationId, projectId, pixelId })
     const details = { project_id: projectId, name, events: body.events }
     await audit(client, principal, 'pixel.delete', { kind: 'pixel', id: pixelId }, details)

@@ -23,7 +23,7 @@ const tags = ['Administration']
 export const pixelRoutes =
   (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const { postgres, publicUrl } = deps
+    const { postgres, collectorUrl } = deps
     const config = { access: access.project }
 
     app.post(
@@ -65,7 +65,7 @@ export const pixelRoutes =
           values: [projectId],
           key: { created_at: 'timestamptz', pixel_id: 'uuid' },
         })
-        return { pixels: rows.map(pixelAt(publicUrl)), ...next }
+        return { pixels: rows.map(pixelAt(collectorUrl)), ...next }
       },
     )
 
@@ -85,7 +85,7 @@ export const pixelRoutes =
       },
       async ({ principal, params, query }) => {
         const { pixelId } = await pixelFor(postgres, principal, { ...params, ...query }, 'read')
-        return { pixel: await readPixel(postgres, publicUrl, pixelId) }
+        return { pixel: await readPixel(postgres, collectorUrl, pixelId) }
       },
     )
 

@@ -55,11 +55,11 @@ export interface PixelRow
   updated_at: Date
 }
 
-/** A pixel as callers see it, with the addresses that the collector has at `publicUrl`. */
+/** A pixel as callers see it, with the addresses that the collector has at `collectorUrl`. */
 export const pixelAt =
-  (publicUrl: string) =>
+  (collectorUrl: string) =>
   (row: PixelRow): Pixel => {
-    const script_url = `${publicUrl}/p/${row.pixel_id}.js`
+    const script_url = `${collectorUrl}/p/${row.pixel_id}.js`
     return {
       pixel_id: row.pixel_id,
       project_id: row.project_id,
@@ -78,11 +78,11 @@ export const pixelAt =
 /** Throws 404. */
 export async function readPixel(
   client: Queryable,
-  publicUrl: string,
+  collectorUrl: string,
   pixelId: string,
   lock: '' | 'FOR UPDATE' = '',
 ): Promise<Pixel> {
   const { rows } = await client.query<PixelRow>(`${selectPixels} WHERE pixel_id = $1 ${lock}`, [pixelId])
   if (!rows[0]) throw notFound.pixel()
-  return pixelAt(publicUrl)(rows[0])
+  return pixelAt(collectorUrl)(rows[0])
 }

@@ -1,2 +1,2 @@
-/** How browsers and programs reach the collector; the service puts it into the page. */
+/** The address of the API for browsers and programs; the service puts it into the page. */
 export const collectorUrl = document.querySelector<HTMLMetaElement>('meta[name=collector-url]')!.content

@@ -28,7 +28,7 @@ function answerRefused(request: FastifyRequest, _reply: FastifyReply, done: (err
 
 /** POST /e, GET /e.gif and GET /p/…: what pages load and send to. */
 export const ingestRoutes =
-  (deps: IngestDeps, publicUrl: string): FastifyPluginAsync =>
+  (deps: IngestDeps, collectorUrl: string): FastifyPluginAsync =>
   async (app) => {
     app.addHook('onRoute', forAnyone)
     allowAnyOrigin(app)
@@ -110,5 +110,5 @@ export const ingestRoutes =
       },
     )
 
-    await scriptRoutes(app, deps, publicUrl)
+    await scriptRoutes(app, deps, collectorUrl)
   }

@@ -32,8 +32,8 @@ const brotli = promisify(brotliCompress)
 const gzipped = promisify(gzip)
 const cachedMax = 1_000
 
-/** Makes pixel scripts, compressed once and kept. `publicUrl` is how browsers reach the collector. */
-export async function createPixelScripts(publicUrl: string): Promise<PixelScripts> {
+/** Makes pixel scripts, compressed once and kept. `collectorUrl` is where pages load them from. */
+export async function createPixelScripts(collectorUrl: string): Promise<PixelScripts> {
   const folder = join(buildRoot, 'pixel')
   const compressed = chunkNames.map(async (name) => [
     name,
@@ -46,7 +46,7 @@ export async function createPixelScripts(publicUrl: string): Promise<PixelScript
   return {
     chunks,
     of(pixelId, settings) {
-      const source = scriptFor(pixelId, `${publicUrl}/p/${pixelId}.js`, settings)
+      const source = scriptFor(pixelId, `${collectorUrl}/p/${pixelId}.js`, settings)
       let script = cache.get(source)
       if (!script) {
         script = compress(source)

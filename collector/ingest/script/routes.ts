@@ -18,8 +18,12 @@ const isChunk = (name: string): name is ChunkName => (chunkNames as readonly str
  * GET /p/{pixel_id}.js and what belongs to it. A version in the name, /p/{pixel_id}.{version}.js, pins the content:
  * such a script never changes. /p/{pixel_id}.json tells the pinned URL, its integrity, and how to put either on a page.
  */
-export async function scriptRoutes(app: FastifyInstance, deps: IngestDeps, publicUrl: string): Promise<void> {
-  const scripts = await createPixelScripts(publicUrl)
+export async function scriptRoutes(
+  app: FastifyInstance,
+  deps: IngestDeps,
+  collectorUrl: string,
+): Promise<void> {
+  const scripts = await createPixelScripts(collectorUrl)
   const scriptOf = (name: string) => {
     const { pixelId, settings } = activePixel(deps.pixels, name.toLowerCase())
     return scripts.of(pixelId, settings)
@@ -43,8 +47,8 @@ export async function scriptRoutes(app: FastifyInstance, deps: IngestDeps, publi
     const script = await scriptOf(name)
     const pixelId = name.toLowerCase()
     await deps.pinned.keep(pixelId, script)
-    const scriptUrl = `${publicUrl}/p/${pixelId}.js`
-    const pinnedUrl = `${publicUrl}/p/${pixelId}.${script.version}.js`
+    const scriptUrl = `${collectorUrl}/p/${pixelId}.js`
+    const pinnedUrl = `${collectorUrl}/p/${pixelId}.${script.version}.js`
     return {
       pixel_id: pixelId,
       script_url: scriptUrl,

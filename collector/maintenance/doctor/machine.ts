@@ -54,9 +54,7 @@ function examineDeadLetters({ dataDir }: Config): Finding {
   )
 }
 
-function examineSettings({ databaseUrl, secretKeys, publicUrl }: Config): Finding[] {
-  const isPlain =
-    new URL(publicUrl).protocol === 'http:' && !/^(localhost|127\.|\[::1\])/.test(new URL(publicUrl).hostname)
+function examineSettings({ databaseUrl, secretKeys, publicUrl, collectorUrl }: Config): Finding[] {
   return [
     ...(databaseUrl && secretKeys.length === 0
       ? [
@@ -66,15 +64,29 @@ function examineSettings({ databaseUrl, secretKeys, publicUrl }: Config): Findin
           ),
         ]
       : []),
-    ...(isPlain
+    ...(isPlain(publicUrl)
       ? [
           found(
             `FOOTFALL_PUBLIC_URL is ${publicUrl}`,
+            'passwords and keys cross the network in clear text: it must be https',
+          ),
+        ]
+      : []),
+    ...(isPlain(collectorUrl)
+      ? [
+          found(
+            `FOOTFALL_COLLECTOR_URL is ${collectorUrl}`,
             'pages under https load nothing from http: it must be https',
           ),
         ]
       : []),
   ]
+}
+
+/** Whether an address that others use is without TLS. */
+function isPlain(url: string): boolean {
+  const { protocol, hostname } = new URL(url)
+  return protocol === 'http:' && !/^(localhost|127\.|\[::1\])/.test(hostname)
 }
 
 async function examineService({ host, port }: Config): Promise<Finding> {

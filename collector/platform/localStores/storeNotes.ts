@@ -8,6 +8,7 @@ export interface StoreNotes {
   clickhouse_database: string
   postgres_url: string
   public_url: string
+  collector_url: string
 }
 
 export const storeNotesPath = (dataDir: string): string => join(dataDir, 'stores.json')

@@ -165,7 +165,9 @@ export async function openEvents({
     ...(isWhole && {
       accounts: {
         ...{ postgres, openReader, cursors, tokens: createTokens(postgres) },
-        ...{ publicUrl: config.publicUrl, sendMail: sendMail ?? null, sealer: createSealer([]) },
+        publicUrl: config.publicUrl,
+        collectorUrl: config.collectorUrl,
+        ...{ sendMail: sendMail ?? null, sealer: createSealer([]) },
       },
       lists: {
         ...{ postgres, cursors, clickhouse },

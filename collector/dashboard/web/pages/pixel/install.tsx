@@ -1,5 +1,4 @@
 import type { Pixel } from '../../api.ts'
-import { collectorUrl } from '../../collectorUrl.ts'
 import { Copyable } from '../../parts/copyable.tsx'
 import { Section } from '../../parts/page.tsx'
 import { TabPanel, Tabs } from '../../parts/tabs.tsx'
@@ -30,7 +29,7 @@ export function Install({ pixel }: { pixel: Pixel }) {
         <TabPanel key={name} set="platform" tab={name} current={platform}>
           {name === platform && (
             <ol class="steps">
-              {installSteps(name, pixel, collectorUrl).map(({ what, label, code }) => (
+              {installSteps(name, pixel).map(({ what, label, code }) => (
                 <li key={label}>
                   <p>{withCode(what)}</p>
                   <Copyable label={label} text={code} />

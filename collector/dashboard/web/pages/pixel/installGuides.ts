@@ -26,11 +26,8 @@ export const platforms = {
 export type Platform = keyof typeof platforms
 
 /** How the pixel comes onto a site, step by step; the code is that of examples/, with the pixel's own id and address. */
-export function installSteps(
-  platform: Platform,
-  { pixel_id, snippet }: Pixel,
-  collector: string,
-): InstallStep[] {
+export function installSteps(platform: Platform, { pixel_id, script_url, snippet }: Pixel): InstallStep[] {
+  const collector = script_url.replace(/\/p\/[^/]+$/, '')
   const from = (example: string) =>
     withoutInstructions(example)
       .replaceAll('PIXEL_ID', pixel_id)
