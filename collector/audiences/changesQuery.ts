@@ -1,7 +1,8 @@
 import { numberAsHem } from '../../schemas/fields.ts'
+import { personOf } from '../people/identity/personSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import { bindings } from '../query/bind.ts'
-import { hiddenPeople } from '../query/hiddenPeople.ts'
+import { hiddenPeople, isHidden } from '../query/hiddenPeople.ts'
 
 /** What became of a person between two builds. */
 export type Change = 'entered' | 'left'
@@ -18,7 +19,7 @@ export interface ChangesPlan {
   readonly erased: readonly string[]
 }
 
-/** Selects `key` and `hem` of these members, in the order of their keys. Builds are in the order of hems, so only those of the other from the page's first on are looked at. */
+/** Selects `key` and `hem` of these members, in the order of their keys. Builds are in the order of hems, so of the other only those from the page's first on are looked at, and who may have had another address there. */
 export function changedMembersQuery(plan: ChangesPlan): Query {
   const { bind, params } = bindings()
   const build = bind('UUID', plan.buildId)
@@ -27,14 +28,15 @@ export function changedMembersQuery(plan: ChangesPlan): Query {
     plan.otherId === null
       ? ''
       : `
-  AND hem_number NOT IN (
-    SELECT hem_number FROM audience_members WHERE build_id = ${bind('UUID', plan.otherId)} AND hem_number >= (
-      SELECT min(hem_number) FROM audience_members WHERE build_id = ${build} AND key > ${after}))`
+  AND ${personOf('hem_number')} NOT IN (
+    SELECT ${personOf('hem_number')} FROM audience_members
+    WHERE build_id = ${bind('UUID', plan.otherId)} AND (dictHas('person_by_hem', tuple(hem_number)) OR hem_number >= (
+      SELECT min(hem_number) FROM audience_members WHERE build_id = ${build} AND key > ${after})))`
   return {
     sql: `SELECT key, ${numberAsHem('hem_number')} AS hem
 FROM audience_members
 WHERE build_id = ${build} AND key > ${after}
-  AND hem_number NOT IN (${hiddenPeople(plan.organizationId, plan.erased, bind)})${others}
+  AND NOT ${isHidden('hem_number', hiddenPeople(plan.organizationId, plan.erased, bind))}${others}
 ORDER BY key
 LIMIT ${bind('UInt32', plan.limit)}`,
     params,

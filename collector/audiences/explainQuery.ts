@@ -1,10 +1,12 @@
 import { hemAsNumber } from '../../schemas/fields.ts'
+import { personOf } from '../people/identity/personSql.ts'
 import { profilesWhere } from '../people/identity/profileSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import { bindings } from '../query/bind.ts'
-import { hiddenPeople } from '../query/hiddenPeople.ts'
+import { hiddenPeople, isHidden } from '../query/hiddenPeople.ts'
 import { type CurrentPlan, currentCounts } from './build/currentCounts.ts'
 import { eventSums } from './build/eventHits.ts'
+import { hemsOf } from './build/membersPlan.ts'
 import { metSelect } from './build/membersQuery.ts'
 import { leavesOf } from './definition/leaves.ts'
 
@@ -36,9 +38,9 @@ export function explainQuery(plan: ExplainPlan): Query {
   toString((SELECT groupBitOr(met) FROM (
 ${metSelect(withCounts(plan), bind)}
 ))) AS met,
-  (SELECT toBool(count() > 0) FROM audience_members WHERE build_id = ${build} AND hem_number = ${member}) AS is_in_build,
-  toBool(${member} IN (${hiddenPeople(plan.organizationId, plan.erased, bind)})) AS is_hidden,
-  (${profilesWhere(['toBool(count() > 0)'], [`hem = ${hem}`])}) AS has_profile`,
+  (SELECT toBool(count() > 0) FROM audience_members WHERE build_id = ${build} AND ${personOf('hem_number')} = ${personOf(member)}) AS is_in_build,
+  toBool(${isHidden(member, hiddenPeople(plan.organizationId, plan.erased, bind))}) AS is_hidden,
+  (${profilesWhere(['toBool(count() > 0)'], [`hem IN (${hemsOf(member, 'system.one')})`])}) AS has_profile`,
     params,
   }
 }
@@ -53,7 +55,7 @@ export function explainEventsQuery(plan: ExplainPlan): Query | null {
 FROM (
 ${events.select}
 )
-WHERE hem_number = ${hemAsNumber(bind('String', plan.hem))}`,
+WHERE ${personOf('hem_number')} = ${personOf(hemAsNumber(bind('String', plan.hem)))}`,
     params,
   }
 }

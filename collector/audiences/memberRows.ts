@@ -4,7 +4,7 @@ import { personFields, readPeople } from '../people/identity/people.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { bindings } from '../query/bind.ts'
-import { erasedHems, hiddenPeople } from '../query/hiddenPeople.ts'
+import { erasedHems, hiddenPeople, isHidden } from '../query/hiddenPeople.ts'
 
 /** A member of a build: the key that says the place in it, and the person's hem. */
 export interface Member {
@@ -37,7 +37,7 @@ function membersQuery(
     sql: `SELECT key, ${numberAsHem('hem_number')} AS hem
 FROM audience_members
 WHERE build_id = ${bind('UUID', buildId)} AND key > ${bind('Int64', after)} AND key <= ${bind('Int64', upTo)}
-  AND hem_number NOT IN (${hiddenPeople(organizationId, erased, bind)})
+  AND NOT ${isHidden('hem_number', hiddenPeople(organizationId, erased, bind))}
 ORDER BY key`,
     params,
   }

@@ -1,7 +1,7 @@
 import { personOf } from '../people/identity/personSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import { bindings } from '../query/bind.ts'
-import { hiddenPeople } from '../query/hiddenPeople.ts'
+import { hiddenPeople, isHidden } from '../query/hiddenPeople.ts'
 import { loadedSignals, ownSignals, type SignalSpan } from '../signals/signalsQuery.ts'
 
 /** Signals of each day, or of each day and topic. */
@@ -25,7 +25,7 @@ ${loadedSignals(plan, bind)}
 UNION ALL
 ${ownSignals(plan, bind)}
 )
-WHERE (hem_number != 0 OR company_domain != '') AND member NOT IN (SELECT ${personOf('hem_number')} FROM (${hidden}))
+WHERE (hem_number != 0 OR company_domain != '') AND NOT ${isHidden('hem_number', hidden)}
 )
 GROUP BY ${columns.join(', ')}
 ORDER BY ${columns.join(', ')}`

@@ -1,4 +1,5 @@
 import { hemAsNumber } from '../../schemas/fields.ts'
+import { personOf } from '../people/identity/personSql.ts'
 import { optedOutHems } from '../people/identity/profileSql.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import type { Bind } from './bind.ts'
@@ -15,6 +16,10 @@ export function hiddenPeople(organizationId: string, erased: readonly string[], 
   ]
   return `SELECT ${hemAsNumber('hem')} AS hem_number FROM (${hems.join(' UNION ALL ')})`
 }
+
+/** SQL: whether a person, known by one of their hem numbers, is hidden by any of their addresses. */
+export const isHidden = (hemNumber: string, hidden: string): string =>
+  `${personOf(hemNumber)} IN (SELECT ${personOf('hem_number')} FROM (${hidden}))`
 
 /** Hems of the people who are to be erased, by the organization or everywhere, and of whom something may be left. */
 export async function erasedHems(client: Queryable, organizationId: string): Promise<string[]> {

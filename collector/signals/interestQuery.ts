@@ -1,7 +1,7 @@
 import { personOf } from '../people/identity/personSql.ts'
 import { companyDomains } from '../people/identity/profileSql.ts'
 import type { Bind } from '../query/bind.ts'
-import { hiddenPeople } from '../query/hiddenPeople.ts'
+import { hiddenPeople, isHidden } from '../query/hiddenPeople.ts'
 import { dateOf } from '../query/window.ts'
 import type { InterestPlan } from './plan.ts'
 import { baselineDays, scoreOf } from './score.ts'
@@ -62,7 +62,7 @@ ${loadedSignals(spanOf(plan), bind, hems)}
 UNION ALL
 ${ownSignals(spanOf(plan), bind, hems)}
 )
-WHERE hem_number != 0 AND member NOT IN (SELECT ${personOf('hem_number')} FROM (${hidden}))`
+WHERE hem_number != 0 AND NOT ${isHidden('hem_number', hidden)}`
 }
 
 /** The window and the twelve weeks before it. */

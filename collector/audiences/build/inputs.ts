@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { hemNumber } from '../../../schemas/fields.ts'
+import { personOf } from '../../people/identity/personSql.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { Bind } from '../../query/bind.ts'
@@ -20,23 +21,25 @@ export interface Inputs {
 /** The members of a build that stay what they are, and those to be found anew. */
 export interface Standing {
   readonly buildId: string
-  /** SQL: hem numbers of people of whom today's events have changed since that build. */
+  /** SQL: `changed`, the hem numbers that stand for people of whom today's events have changed since that build. */
   readonly changed: (bind: Bind) => string
 }
 
 /**
  * What people's membership follows from, besides events: their links, profiles and opt-outs, in ClickHouse's tables;
+ * which addresses are of one person;
  * and what is being erased. Null while the dictionaries may say something else than the tables. To be read before all
  * that it stands for: what changes later makes the next build's another.
  */
 export async function readIdentityState({ clickhouse, postgres }: BuildDeps): Promise<string | null> {
   const [found] = await clickhouse.rows<{ parts: string; is_fresh: boolean }>({
     sql: `WITH
+  (SELECT toString(groupBitXor(cityHash64(hem_number, person_number))) FROM person_by_hem) AS people,
   parts AS (SELECT table, name, modification_time FROM system.parts WHERE database = currentDatabase() AND active),
   (SELECT max(modification_time) FROM parts WHERE table IN ('identity_links', 'opt_outs')) AS linked_at
 SELECT
-  (SELECT toString(groupBitXor(cityHash64(table, name))) FROM parts
-   WHERE table IN ('identity_links', 'opt_outs', 'profiles')) AS parts,
+  concat(people, ' ', (SELECT toString(groupBitXor(cityHash64(table, name))) FROM parts
+   WHERE table IN ('identity_links', 'opt_outs', 'profiles'))) AS parts,
   toBool((SELECT countIf(
       name = 'identity_by_cookie' AND loading_start_time > linked_at
       OR name = 'identity_by_cookie_lately' AND element_count = 0)
@@ -114,7 +117,7 @@ export async function readStanding(
     buildId: last.build_id,
     changed: (bind) => {
       const [then, now] = [pairs(last.inputs.today, bind), pairs(today, bind)]
-      return `SELECT DISTINCT ${hemNumber} AS changed FROM (
+      return `SELECT DISTINCT ${personOf(hemNumber)} AS changed FROM (
 SELECT ${bind('UUID', organizationId)} AS organization_id, cookie_id FROM audience_leaf_days
 WHERE day = toDate(${bind('String', todayDate)}) AND (${then} OR ${now})
 GROUP BY leaf_id, cookie_id

@@ -6,7 +6,7 @@ import type { InterestPlan } from '../../signals/plan.ts'
 import { leavesOf } from '../definition/leaves.ts'
 import { bitOf, type MembersPlan } from './membersPlan.ts'
 
-/** Which intent leaves people meet, by any of the addresses they hold: all their hems meet them. */
+/** Which intent leaves people meet, by any of the addresses they hold. */
 export function interestedPeople(plan: MembersPlan, bind: Bind): string[] {
   const interest = interestPlanOf(plan)
   if (!interest) return []
@@ -15,15 +15,12 @@ export function interestedPeople(plan: MembersPlan, bind: Bind): string[] {
       ? undefined
       : `SELECT arrayJoin(${hemsOfPerson(hemAsNumber(bind('String', plan.hem)))}) AS hem_number`
   return [
-    `SELECT arrayJoin(${hemsOfPerson('person')}) AS member, bits
-FROM (
-SELECT member AS person, ${bitsOf(plan, bind)} AS bits
+    `SELECT member, ${bitsOf(plan, bind)} AS bits
 FROM (
 ${peopleInterest(interest, bind, hems)}
 )
-GROUP BY person
-HAVING bits != 0
-)`,
+GROUP BY member
+HAVING bits != 0`,
   ]
 }
 

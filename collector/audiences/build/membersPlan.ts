@@ -1,4 +1,5 @@
-import { numberAsHem } from '../../../schemas/fields.ts'
+import { hemAsNumber, numberAsHem } from '../../../schemas/fields.ts'
+import { hemsOfPerson } from '../../people/identity/personSql.ts'
 import type { Bind } from '../../query/bind.ts'
 import type { Parsed } from '../definition/definition.ts'
 import type { UsedLists } from './usedLists.ts'
@@ -23,7 +24,7 @@ export interface MembersPlan {
   readonly erased: readonly string[]
   /** The only person who is looked at; absent for all. */
   readonly hem?: string
-  /** SQL of the hem numbers of the only people who are looked at; absent for all. */
+  /** SQL of the only people who are looked at, as `changed`: the hem numbers that stand for them; absent for all. */
   readonly among?: ((bind: Bind) => string) | undefined
   /** Only members whose share of a hash is below this many 65,536ths; null for all. */
   readonly below: number | null
@@ -33,13 +34,17 @@ export interface MembersPlan {
 export const bitOf = (index: number, condition: string): string =>
   `bitShiftLeft(toUInt64(ifNull(${condition}, false)), ${index})`
 
+/** SQL that selects all hems of people, each known by one of their hem numbers in the rows of `from`. */
+export const hemsOf = (hemNumber: string, from: string): string =>
+  `SELECT ${numberAsHem('held')} FROM (SELECT arrayJoin(${hemsOfPerson(hemNumber)}) AS held FROM ${from})`
+
 /** SQL over rows with a column `hem`: those of the people that the plan looks at; null where it looks at all. */
 export function hemCondition(
   { below, hem, among }: Pick<MembersPlan, 'below' | 'hem' | 'among'>,
   bind: Bind,
 ): string | null {
-  if (among !== undefined) return `hem IN (SELECT ${numberAsHem('changed')} FROM (${among(bind)}))`
-  if (hem !== undefined) return `hem = ${bind('String', hem)}`
+  if (among !== undefined) return `hem IN (${hemsOf('changed', `(${among(bind)})`)})`
+  if (hem !== undefined) return `hem IN (${hemsOf(hemAsNumber(bind('String', hem)), 'system.one')})`
   if (below === null || below >= 65_536) return null
   return `hem < ${bind('String', below.toString(16).padStart(4, '0'))}`
 }

@@ -1,23 +1,28 @@
 import { hemAsNumber } from '../../../schemas/fields.ts'
+import { personOf } from '../../people/identity/personSql.ts'
 import type { Bind } from '../../query/bind.ts'
-import { hiddenPeople } from '../../query/hiddenPeople.ts'
+import { hiddenPeople, isHidden } from '../../query/hiddenPeople.ts'
 import type { Tree } from '../definition/definition.ts'
 import { companyHits } from './companyHits.ts'
 import type { MembersPlan } from './membersPlan.ts'
 import { peopleHits } from './peopleHits.ts'
 
 /**
- * SQL: which leaves everybody meets who meets any: `member` (the hem's number, or the company's domain) and `met`. Each
- * source says for the members it knows which leaves they meet, as bits of one number; one GROUP BY brings them together.
+ * SQL: which leaves everybody meets who meets any: `member` (the hem number that stands for the person, or the company's
+ * domain) and `met`. Each source says for the members it knows which leaves they meet, as bits of one number; one GROUP
+ * BY brings them together. A person meets a leaf by any of their addresses, and by the events of all of them together.
  */
 export function metSelect(plan: MembersPlan, bind: Bind): string {
   const hits = plan.parsed.entity === 'people' ? peopleHits(plan, bind) : companyHits(plan, bind)
-  return `SELECT member, groupBitOr(bits) AS met
+  return `SELECT one AS member, groupBitOr(bits) AS met
+FROM (
+SELECT ${plan.parsed.entity === 'people' ? personOf('member') : 'member'} AS one, bits
 FROM (
 ${hits.join('\nUNION ALL\n')}
 )
+)
 WHERE ${memberConditions(plan, bind).join(' AND ')}
-GROUP BY member`
+GROUP BY one`
 }
 
 /** SQL: everybody who meets the definition, with the leaves that they meet: `member`, `met`. Its tree is the HAVING. */
@@ -47,16 +52,16 @@ function memberConditions(
 ): string[] {
   if (parsed.entity === 'companies') {
     return [
-      "member != ''",
-      ...(below === null ? [] : [`bitAnd(cityHash64(member), 65535) < ${bind('UInt32', below)}`]),
+      "one != ''",
+      ...(below === null ? [] : [`bitAnd(cityHash64(one), 65535) < ${bind('UInt32', below)}`]),
     ]
   }
   return [
-    'member != 0',
-    `member NOT IN (${hiddenPeople(organizationId, erased, bind)})`,
-    ...(below === null ? [] : [`${shareOfHem('member')} < ${bind('UInt32', below)}`]),
-    ...(hem === undefined ? [] : [`member = ${hemAsNumber(bind('String', hem))}`]),
-    ...(among === undefined ? [] : [`member IN (${among(bind)})`]),
+    'one != 0',
+    `NOT ${isHidden('one', hiddenPeople(organizationId, erased, bind))}`,
+    ...(below === null ? [] : [`${shareOfHem('one')} < ${bind('UInt32', below)}`]),
+    ...(hem === undefined ? [] : [`one = ${personOf(hemAsNumber(bind('String', hem)))}`]),
+    ...(among === undefined ? [] : [`one IN (${among(bind)})`]),
   ]
 }
 

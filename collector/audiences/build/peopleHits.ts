@@ -1,4 +1,5 @@
 import { hemAsNumber } from '../../../schemas/fields.ts'
+import { personOf } from '../../people/identity/personSql.ts'
 import { profilesWhere } from '../../people/identity/profileSql.ts'
 import type { Bind } from '../../query/bind.ts'
 import { leavesOf } from '../definition/leaves.ts'
@@ -9,13 +10,13 @@ import { bitOf, hemCondition, type MembersPlan } from './membersPlan.ts'
 import { profileCondition } from './profileCondition.ts'
 import { usedMembers } from './usedMembers.ts'
 
-/** What each source knows of people: SELECTs of `member`, the hem's number, and `bits`, the leaves that are met. */
+/** What each source knows of people: SELECTs of `member`, a hem number of the person, and `bits`, the leaves that are met. */
 export function peopleHits(plan: MembersPlan, bind: Bind): string[] {
   const events = eventSums(plan, bind)
   return [
     ...(events
       ? [
-          `SELECT hem_number AS member, ${events.bits((sum) => `sum(${sum})`)} AS bits
+          `SELECT ${personOf('hem_number')} AS member, ${events.bits((sum) => `sum(${sum})`)} AS bits
 FROM (
 ${events.select}
 )

@@ -2,7 +2,7 @@ import { companyFields, hemAsNumber, numberAsHem, profileFields } from '../../..
 import { profilesWhere } from '../../people/identity/profileSql.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { type Bind, bindings } from '../../query/bind.ts'
-import { hiddenPeople } from '../../query/hiddenPeople.ts'
+import { hiddenPeople, isHidden } from '../../query/hiddenPeople.ts'
 
 /** Members of a build that may be shown: all, or those whose keys are above `after` up to `upTo`. */
 export interface ShownMembers {
@@ -33,7 +33,9 @@ function shownWhere(members: ShownMembers, bind: Bind): string {
   const { organizationId, entity, erased } = members
   return [
     ...membersWhere(members, bind),
-    ...(entity === 'people' ? [`hem_number NOT IN (${hiddenPeople(organizationId, erased, bind)})`] : []),
+    ...(entity === 'people'
+      ? [`NOT ${isHidden('hem_number', hiddenPeople(organizationId, erased, bind))}`]
+      : []),
   ].join(' AND ')
 }
 
@@ -43,7 +45,7 @@ export function memberIdsQuery(members: ShownMembers): Query {
   const { organizationId, entity, erased } = members
   const columns =
     entity === 'people'
-      ? `${numberAsHem('hem_number')} AS id, hem_number IN (${hiddenPeople(organizationId, erased, bind)}) AS is_hidden`
+      ? `${numberAsHem('hem_number')} AS id, ${isHidden('hem_number', hiddenPeople(organizationId, erased, bind))} AS is_hidden`
       : 'company_domain AS id, 0 AS is_hidden'
   return {
     sql: `SELECT key, ${columns} FROM audience_members

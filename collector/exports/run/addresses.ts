@@ -1,6 +1,7 @@
 import { companyFields, hemAsNumber, hemNumber, numberAsHem } from '../../../schemas/fields.ts'
 import type { Reader } from '../../access/reader.ts'
 import { readPeople } from '../../people/identity/people.ts'
+import { hemsOfPerson, personOf } from '../../people/identity/personSql.ts'
 import type { Member, Values } from './members.ts'
 import type { Task } from './task.ts'
 
@@ -18,8 +19,9 @@ export async function readAddresses(
 ): Promise<ReadonlyMap<string, Values | string>> {
   const ids = members.map(({ id }) => id)
   if (task.entity === 'companies') return networksOf(reader, new Map(ids.map((id) => [id, id])), false)
+  const held = `SELECT arrayJoin(${hemsOfPerson(hemAsNumber('asked'))}) AS number FROM (SELECT arrayJoin({hems:Array(String)}) AS asked)`
   const rows = await reader.rows<{ hem: string; addresses: string[] }>({
-    sql: `SELECT ${numberAsHem('number')} AS hem, groupUniqArray(${addressesMax})(assumeNotNull(client_ip)) AS addresses
+    sql: `SELECT ${numberAsHem(personOf('number'))} AS hem, groupUniqArray(${addressesMax})(assumeNotNull(client_ip)) AS addresses
 FROM (
   SELECT ${hemNumber} AS number, client_ip FROM events
   WHERE organization_id = {organization:UUID} AND project_id = {project:UUID} AND client_ip != ''
@@ -27,10 +29,10 @@ FROM (
     AND cookie_id IN (
       SELECT cookie_id FROM identity_links
       WHERE organization_id IN ({organization:UUID}, toUUID('00000000-0000-0000-0000-000000000000'))
-        AND hem IN (SELECT arrayJoin({hems:Array(String)})))
+        AND hem IN (SELECT ${numberAsHem('number')} FROM (${held})))
 )
-WHERE number IN (SELECT ${hemAsNumber('arrayJoin({hems:Array(String)})')})
-GROUP BY number`,
+WHERE number IN (${held})
+GROUP BY hem`,
     params: { organization: task.organizationId, project: task.projectId, hems: ids, days: addressDays },
   })
   const known = new Map(rows.map(({ hem, addresses }) => [hem, addresses]))

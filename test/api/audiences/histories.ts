@@ -118,6 +118,7 @@ const happen: Record<string, (history: History) => Rows> = {
       const known = <T>(value: T): T | null => (random.chance(0.75) ? value : null)
       const profile: Profile = {
         hem: hemOf(history),
+        pte_person_id: known(`person-${history.seed}-${random.integer(1, people / 2)}`),
         job_title: known(random.pick(['CEO', 'CTO', 'Engineer'])),
         age: known(random.integer(18, 80)),
         is_investor: known(random.chance(0.5)),

@@ -32,6 +32,8 @@ export interface Link {
 
 export interface Profile {
   hem: string
+  /** Profiles of which it is the same are of one person. */
+  pte_person_id: string | null
   job_title: string | null
   age: number | null
   is_investor: boolean | null
@@ -65,12 +67,24 @@ export interface World {
   built: Map<string, Set<string>>
 }
 
+/** All hems of the person that one of them is of, the one of the profile that was loaded last first. */
+function hemsOf(world: World, hem: string): string[] {
+  const person = profileOf(world, hem)?.pte_person_id
+  if (!person) return [hem]
+  const loaded = world.profiles.toReversed().filter((profile) => profileOf(world, profile.hem) === profile)
+  return loaded.filter(({ pte_person_id }) => pte_person_id === person).map((profile) => profile.hem)
+}
+
 /** The members of a definition, in no order. */
 export function evaluate(world: World, definition: any, nowMs: number): Set<string> {
   const isOfPeople = definition.entity === 'people'
   const candidates = new Set(
     isOfPeople
-      ? [...world.links.map(({ hem }) => hem), ...world.profiles.map(({ hem }) => hem), ...all(world.built)]
+      ? [
+          ...world.links.map(({ hem }) => hem),
+          ...world.profiles.map(({ hem }) => hem),
+          ...all(world.built),
+        ].map((hem) => hemsOf(world, hem)[0]!)
       : [
           ...world.profiles.flatMap(({ company_domain }) => company_domain ?? []),
           ...world.companies.map(({ company_domain }) => company_domain),
@@ -80,7 +94,8 @@ export function evaluate(world: World, definition: any, nowMs: number): Set<stri
   const people = new Map(world.events.map(({ cookie_id }) => [cookie_id, personOf(world, cookie_id)]))
   const seen = { world, nowMs, people, isOfPeople }
   const members = [...candidates].filter((member) => {
-    if (isOfPeople && (isOptedOut(world, member) || world.erased.has(member))) return false
+    const isHidden = (hem: string) => isOptedOut(world, hem) || world.erased.has(hem)
+    if (isOfPeople && hemsOf(world, member).some(isHidden)) return false
     if (definition.exclude && meets(seen, member, definition.exclude)) return false
     return meets(seen, member, definition.include)
   })
@@ -100,7 +115,10 @@ function meets(seen: Seen, member: string, node: any): boolean {
   if (node.all) return node.all.every((child: any) => meets(seen, member, child))
   if (node.any) return node.any.some((child: any) => meets(seen, member, child))
   if (node.not) return !meets(seen, member, node.not)
-  if (node.audience) return seen.world.built.get(node.audience.audience_id)!.has(member)
+  if (node.audience) {
+    const built = seen.world.built.get(node.audience.audience_id)!
+    return seen.isOfPeople ? hemsOf(seen.world, member).some((hem) => built.has(hem)) : built.has(member)
+  }
   if (node.profile)
     return profilesOf(seen, member, node.profile.field).some((row) =>
       holds(row[node.profile.field], node.profile),
@@ -119,13 +137,14 @@ function meets(seen: Seen, member: string, node: any): boolean {
 
 /** Whether somebody is the member, or works for it. */
 const isOf = ({ world, isOfPeople }: Seen, hem: string | null, member: string): boolean =>
-  hem !== null && (isOfPeople ? hem === member : profileOf(world, hem)?.company_domain === member)
+  hem !== null &&
+  (isOfPeople ? hemsOf(world, member).includes(hem) : profileOf(world, hem)?.company_domain === member)
 
 const profileOf = ({ profiles }: World, hem: string): Profile | undefined =>
   profiles.findLast((profile) => profile.hem === hem)
 
 function profilesOf({ world, isOfPeople }: Seen, member: string, field: string): any[] {
-  if (isOfPeople) return [profileOf(world, member) ?? []].flat()
+  if (isOfPeople) return hemsOf(world, member).flatMap((hem) => profileOf(world, hem) ?? [])
   const company = world.companies.findLast(({ company_domain }) => company_domain === member)
   if (field.startsWith('company_') && company) return [company]
   return [...new Set(world.profiles.map(({ hem }) => hem))]
