@@ -7,7 +7,7 @@ import type { Principal } from './principal.ts'
 import type { TakeTokens } from './rateLimits.ts'
 import { type SampleView, showOwnNames } from './sampleView.ts'
 import { requireSharedRoute } from './shareLinks.ts'
-import type { WrongKeyLimit } from './wrongKeys.ts'
+import { credentialsOf, type WrongKeyLimit } from './wrongKeys.ts'
 
 /** Cache-Control of answers that are for one caller: no cache keeps them, a shared one least of all. */
 export const personal = 'private, no-store'
@@ -83,18 +83,18 @@ async function admit(
   request.principal = principal.mode === 'test' ? await viewSample(request, principal) : principal
 }
 
-/** Who is asking; whoever has too many wrong keys waits. */
+/** Authenticates a request. Networks with too many wrong keys or secrets wait. */
 export async function identify(
   { authenticate, wrongKeys }: Pick<GuardDeps, 'authenticate' | 'wrongKeys'>,
   access: Exclude<Access, { to: 'anyone' }>,
   request: FastifyRequest,
 ): Promise<Principal> {
-  const { 'x-api-key': apiKey = request.headers.authorization } = request.headers
-  if (!wrongKeys || typeof apiKey !== 'string') return authenticate(request, access)
-  await wrongKeys.require(request.ip, apiKey)
+  const credentials = wrongKeys && credentialsOf(request)
+  if (!wrongKeys || credentials === null) return authenticate(request, access)
+  await wrongKeys.require(request.ip, credentials)
   try {
     const principal = await authenticate(request, access)
-    wrongKeys.noteGood(apiKey)
+    wrongKeys.noteGood(credentials)
     return principal
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) await wrongKeys.noteWrong(request.ip)

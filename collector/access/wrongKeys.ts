@@ -1,31 +1,46 @@
+import { createHash } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { ApiError } from '../http/errors.ts'
 import { networkOf } from './network.ts'
 
-/** Keys and secrets that were not good, of one address and in one process. */
+/** Wrong keys and secrets that one network may send to one process. */
 const perMinute = 60
-const goodKeysMax = 10_000
+const goodCredentialsMax = 10_000
 
-/** Keeps those who try keys from asking the database for each. */
+/** Limits attempts with wrong keys, and with wrong secrets of a known key. */
 export interface WrongKeyLimit {
-  /** Throws 429 "rate_limited" for a key that was not good lately, from an address with too many wrong ones. */
-  require(address: string, apiKey: string): Promise<void>
+  /** Throws 429 "rate_limited" for credentials that were not accepted lately, from a network with too many wrong ones. */
+  require(address: string, credentials: string): Promise<void>
   noteWrong(address: string): Promise<void>
-  noteGood(apiKey: string): void
+  noteGood(credentials: string): void
 }
 
-/** Makes the limit of one process. Keys that have been good in it are let by, whatever their neighbours do. */
+/** What identifies the credentials of a request, as a hash; null without a key or token. */
+export function credentialsOf({ headers }: FastifyRequest): string | null {
+  const { 'x-api-key': apiKey, 'x-api-secret': secret, authorization } = headers
+  if (apiKey === undefined && authorization === undefined) return null
+  return createHash('sha256')
+    .update(JSON.stringify([apiKey ?? authorization, secret]))
+    .digest('base64')
+}
+
+/**
+ * Makes the limit of one process. It counts by network, so a stranger elsewhere cannot lock out a key. A key with the
+ * secret that was accepted before always passes, so a stranger in the same network cannot either; the same key with
+ * another secret is counted.
+ */
 export function createWrongKeyLimit(): WrongKeyLimit {
   const wrong = new RateLimiterMemory({ points: perMinute, duration: 60 })
   const good = new Set<string>()
   return {
-    async require(address, apiKey) {
+    async require(address, credentials) {
       const tries = await wrong.get(networkOf(address))
-      if (!tries || tries.consumedPoints < perMinute || good.has(apiKey)) return
+      if (!tries || tries.consumedPoints < perMinute || good.has(credentials)) return
       throw new ApiError(
         429,
         'rate_limited',
-        'Too many wrong API keys from this address: wait, then try again.',
+        'Too many wrong API keys or secrets from this address. Retry after the seconds in Retry-After.',
         {
           headers: { 'retry-after': String(Math.max(1, Math.ceil(tries.msBeforeNext / 1000))) },
         },
@@ -34,9 +49,9 @@ export function createWrongKeyLimit(): WrongKeyLimit {
     noteWrong: async (address) => {
       await wrong.consume(networkOf(address)).catch(() => {})
     },
-    noteGood(apiKey) {
-      if (good.size >= goodKeysMax) good.clear()
-      good.add(apiKey)
+    noteGood(credentials) {
+      if (good.size >= goodCredentialsMax) good.clear()
+      good.add(credentials)
     },
   }
 }

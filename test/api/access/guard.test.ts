@@ -148,7 +148,7 @@ describe('a token', () => {
   })
 })
 
-test('an address with sixty wrong keys waits, but for keys that were good', async () => {
+test('an address with sixty wrong keys or secrets waits, but credentials that were accepted pass', async () => {
   const limit = createWrongKeyLimit()
   const app = Fastify({ trustProxy: true })
   app.setErrorHandler((error, _request, reply) =>
@@ -165,9 +165,16 @@ test('an address with sixty wrong keys waits, but for keys that were good', asyn
     viewSample: async (_request, principal) => principal,
   })
   app.get('/it', { config: { access: data } }, async () => ({}))
-  const from = async (address: string, apiKey: string) =>
-    app.inject({ url: '/it', headers: { 'x-forwarded-for': address, 'x-api-key': apiKey } })
-  const statusFrom = async (address: string, apiKey: string) => (await from(address, apiKey)).statusCode
+  const from = async (address: string, apiKey: string, apiSecret?: string) =>
+    app.inject({
+      url: '/it',
+      headers: {
+        'x-forwarded-for': address,
+        'x-api-key': apiKey,
+        ...(apiSecret !== undefined && { 'x-api-secret': apiSecret }),
+      },
+    })
+  const statusFrom = async (...asked: Parameters<typeof from>) => (await from(...asked)).statusCode
   const [good, unseen] = [keys.organization.apiKey, keys.project.apiKey]
   expect(await statusFrom('2001:db8::1', good)).toBe(200)
   for (let n = 0; n < 60; n++) {
@@ -179,4 +186,15 @@ test('an address with sixty wrong keys waits, but for keys that were good', asyn
   expect(await statusFrom('2001:db8::1', unseen)).toBe(429)
   expect(await statusFrom('2001:db8::1', good)).toBe(200)
   expect(await statusFrom('2001:db8:0:1::1', unseen)).toBe(200)
+
+  const { apiKey, apiSecret } = keys.organization
+  expect(await statusFrom('192.0.2.1', apiKey, apiSecret)).toBe(200)
+  const guesses = []
+  for (let n = 0; n < 62; n++) {
+    guesses.push(await statusFrom('192.0.2.1', apiKey, newApiCredentials('live').apiSecret))
+  }
+  expect(guesses).toEqual([...Array(60).fill(401), 429, 429])
+  // The customer with the right secret is locked out neither here nor elsewhere.
+  expect(await statusFrom('192.0.2.1', apiKey, apiSecret)).toBe(200)
+  expect(await statusFrom('192.0.2.2', apiKey, apiSecret)).toBe(200)
 })
