@@ -80,7 +80,7 @@ export function createAuthenticate(postgres: Postgres, tokens: Tokens, publicUrl
     if (bearer !== undefined) {
       const claims = await tokens.verify(bearer)
       const member = claims && (await memberNamed(claims.memberId))
-      if (!member || claims.issuedAt < member.password_changed_seconds)
+      if (!member || claims.issuedAt < member.valid_from_seconds)
         throw unauthorized.key('The token of the Authorization header is not good, or no longer.')
       return principalOf(member)
     }
@@ -146,13 +146,14 @@ async function readMemberOfSession(
 }
 
 interface TokenMemberRow extends MemberRow {
-  password_changed_seconds: number
+  /** Tokens issued earlier are invalid. */
+  valid_from_seconds: number
 }
 
 async function readMember(postgres: Postgres, memberId: string): Promise<TokenMemberRow | undefined> {
   const { rows } = await postgres.query<TokenMemberRow>(
     `SELECT member_id, organization_id, role,
-       floor(extract(epoch FROM password_changed_at))::int AS password_changed_seconds
+       floor(extract(epoch FROM greatest(password_changed_at, signed_out_at)))::int AS valid_from_seconds
      FROM members JOIN users USING (user_id)
      WHERE member_id = $1`,
     [memberId],

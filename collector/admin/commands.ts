@@ -30,7 +30,6 @@ export async function changeEmailOf(postgres: Postgres, email: string, newEmail:
         ? new StartError(error.status === 404 ? `somebody signs in as ${after} already` : error.message)
         : error
     })
-    await auditOwn(client, userId, 'member.email', { email: { from: email.toLowerCase(), to: after } })
   })
   console.log(`${email} signs in as ${newEmail.toLowerCase()} from now on.`)
 }

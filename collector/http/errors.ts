@@ -94,7 +94,11 @@ export const notFound = {
   project: () => new ApiError(404, 'project not found', 'No project of yours has this id.'),
   session: () => new ApiError(404, 'session not found', 'No session of yours has this id.'),
   emailChange: () =>
-    new ApiError(404, 'email change not found', 'The link is used up, too old, or replaced by a newer one.'),
+    new ApiError(
+      404,
+      'email change not found',
+      'The link was used, expired, was replaced or ended, or belongs to another account.',
+    ),
   pixel: () => new ApiError(404, 'pixel not found', 'No pixel of yours has this id.'),
   build: () => new ApiError(404, 'build not found', 'This audience has no build with this id.'),
   audience: () => new ApiError(404, 'audience not found', 'No audience of yours has this id.'),

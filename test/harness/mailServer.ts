@@ -43,3 +43,5 @@ export async function openMailServer() {
     close: () => new Promise<void>((resolve) => smtp.close(resolve)),
   }
 }
+
+export type MailServer = Awaited<ReturnType<typeof openMailServer>>

@@ -75,7 +75,6 @@ test('what is for anyone is listed here', () => {
       'POST /dashboard/password-reset',
       'GET /dashboard/password-reset/:token',
       'GET /dashboard/email-change/:token',
-      'POST /dashboard/email-change/:token',
       'POST /dashboard/password-reset/:token',
       'GET /dashboard/invitation/:token',
       'POST /dashboard/invitation/:token',

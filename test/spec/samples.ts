@@ -279,6 +279,7 @@ export const samples: Record<string, Sample> = {
   'POST /dashboard/email-change': {
     body: () => ({ email: 'new@customers.example', current_password: 'not the password' }),
   },
+  'POST /dashboard/email-change/:token': { params: () => ({ token: 'no-such-token' }) },
   'GET /dashboard/sessions': {},
   'POST /dashboard/two-factor': { body: () => ({ current_password: 'not the password' }) },
   'PUT /dashboard/two-factor': { body: () => ({ code: '000000' }) },

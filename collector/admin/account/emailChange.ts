@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { sha256 } from '../../access/authenticate.ts'
 import { conflict, notFound } from '../../http/errors.ts'
+import { mailTo } from '../../outbox/mails.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { auditOwn } from './auditOwn.ts'
+import { emailChangedNotice } from './notices.ts'
 
 const linkMinutes = 60
 
@@ -38,28 +40,29 @@ export async function readEmailChange(client: Queryable, token: string): Promise
 }
 
 /**
- * Uses a link up: its user signs in with the new address from now on. Links for new passwords that went to the old one
- * end. Call it in a transaction. Throws 404 "email change not found", also where somebody else has the address by now.
+ * Uses a link of this user: they sign in with the new address, which is returned. Call it in a transaction. Throws 404
+ * "email change not found", also for another user's link and for an address that somebody else has meanwhile.
  */
-export async function useEmailChange(
-  client: Queryable,
-  token: string,
-): Promise<{ before: string; after: string }> {
-  const { rows } = await client.query<{ user_id: string; email: string; before: string }>(
-    `DELETE FROM email_changes USING users WHERE users.user_id = email_changes.user_id
-       AND token_sha256 = $1 AND expires_at > now()
-     RETURNING users.user_id, email_changes.email, users.email AS before`,
-    [sha256(token)],
+export async function useEmailChange(client: Queryable, userId: string, token: string): Promise<string> {
+  const { rows } = await client.query<{ email: string }>(
+    `DELETE FROM email_changes WHERE user_id = $1 AND token_sha256 = $2 AND expires_at > now() RETURNING email`,
+    [userId, sha256(token)],
   )
   if (!rows[0]) throw notFound.emailChange()
-  const { user_id: userId, email, before } = rows[0]
-  await changeEmail(client, userId, email)
-  await auditOwn(client, userId, 'member.email', { email: { from: before, to: email } })
-  return { before, after: email }
+  await changeEmail(client, userId, rows[0].email)
+  return rows[0].email
 }
 
-/** Gives a user another address, here and in every organization. Call it in a transaction. */
+/**
+ * Gives a user another address, here and in every organization, and reports it to the old and the new address. Links
+ * for new passwords that were sent to the old address end. Call it in a transaction.
+ */
 export async function changeEmail(client: Queryable, userId: string, email: string): Promise<void> {
+  const { rows: users } = await client.query<{ email: string }>(
+    'SELECT email FROM users WHERE user_id = $1 FOR UPDATE',
+    [userId],
+  )
+  const before = users[0]!.email
   const { rows: invited } = await client.query<{ name: string }>(
     `SELECT organizations.name FROM members invited JOIN members own USING (organization_id)
        JOIN organizations USING (organization_id)
@@ -69,7 +72,8 @@ export async function changeEmail(client: Queryable, userId: string, email: stri
   if (invited[0])
     throw conflict(`This address is invited to ${invited[0].name} already: have the invitation withdrawn.`)
   const { rowCount } = await client.query(
-    'UPDATE users SET email = $2 WHERE user_id = $1 AND NOT EXISTS (SELECT FROM users WHERE email = $2)',
+    `UPDATE users SET email = $2, email_proven_at = coalesce(email_proven_at, now())
+     WHERE user_id = $1 AND NOT EXISTS (SELECT FROM users WHERE email = $2)`,
     [userId, email],
   )
   if (rowCount === 0) throw notFound.emailChange()
@@ -78,4 +82,6 @@ export async function changeEmail(client: Queryable, userId: string, email: stri
     [userId, email],
   )
   await client.query('DELETE FROM password_resets WHERE user_id = $1', [userId])
+  await auditOwn(client, userId, 'member.email', { email: { from: before, to: email } })
+  for (const address of [before, email]) await mailTo(client, address, emailChangedNotice(before, email))
 }

@@ -8,7 +8,7 @@ import type { AccountsDeps } from '../deps.ts'
 import { access, Code, CurrentPassword, Email, triesRefusals } from '../schemas.ts'
 import { requireToken } from '../sessions/signInThrottle.ts'
 import { newEmailChangeLink, readEmailChange, useEmailChange } from './emailChange.ts'
-import { type OwnUser, ownUserWithPassword } from './ownUser.ts'
+import { type OwnUser, ownUser, ownUserWithPassword } from './ownUser.ts'
 import { requireSecondFactor } from './secondFactor.ts'
 
 const tags = ['Dashboard']
@@ -76,7 +76,7 @@ export const emailChangeRoutes =
     app.post(
       `${path}/:token`,
       {
-        config: { access: access.anyone },
+        config: { access: access.session },
         schema: {
           ...{
             tags,
@@ -84,22 +84,17 @@ export const emailChangeRoutes =
             summary: 'Confirm a change of e-mail address',
             params,
           },
-          description: 'Uses the link up. The address before is told by mail.',
+          description:
+            'Requires a session of the user who requested the change; the request itself took the password and the ' +
+            'code. The link works once. The service mails a notice to the old and the new address.',
           response: { 200: Type.Object({ email: Type.String() }) },
         },
       },
-      async (request) => {
-        const { before, after } = await inTransaction(postgres, (client) =>
-          useEmailChange(client, request.params.token),
-        )
-        sendMail?.({ to: before, ...changedMail(before, after, publicUrl) }).catch((error: Error) =>
-          request.log.warn(
-            { error: error.message },
-            'the mail that tells of a new e-mail address is not sent',
-          ),
-        )
-        return { email: after }
-      },
+      async (request) =>
+        inTransaction(postgres, async (client) => {
+          const { userId } = await ownUser(client, request)
+          return { email: await useEmailChange(client, userId, request.params.token) }
+        }),
     )
 
     async function mailLink(send: SendMail, user: OwnUser, email: string): Promise<void> {
@@ -120,11 +115,4 @@ const linkMail = (before: string, after: string, link: string) => ({
   text:
     `Whoever signs in to Footfall as ${before} wants to sign in as ${after} from now on.\n\n` +
     `If that is you, confirm it here within an hour:\n\n${link}\n\nIf it is not, do nothing.\n`,
-})
-
-const changedMail = (before: string, after: string, publicUrl: string) => ({
-  subject: 'Your e-mail address for Footfall was changed',
-  text:
-    `You signed in to ${publicUrl} as ${before}; from now on it is ${after}.\n\n` +
-    'If that was not you, tell whoever runs the service at once.\n',
 })

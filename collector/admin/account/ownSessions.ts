@@ -5,8 +5,10 @@ import { sessionOf } from '../../access/session.ts'
 import { notFound } from '../../http/errors.ts'
 import { exactly, Id, Nullable, Timestamp } from '../../http/schemas.ts'
 import { readDevice } from '../../ingest/normalize/device.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { access } from '../schemas.ts'
+import { endAccess } from './endAccess.ts'
 import { ownUser } from './ownUser.ts'
 
 const OwnSession = Type.Object(
@@ -67,17 +69,17 @@ export const ownSessionRoutes =
         config,
         schema: {
           ...{ tags, operationId: 'endOtherSessions', summary: 'End all other sessions of one’s own' },
-          description: 'Legacy tokens stay good for what is left of their hour.',
+          description:
+            'Also ends legacy tokens, links for a new password and a pending change of the e-mail address.',
           response: { 200: Type.Object({ ended: Type.Integer() }) },
         },
       },
       async (request) => {
         const { userId } = await ownUser(postgres, request)
-        const { rowCount } = await postgres.query(
-          'DELETE FROM sessions WHERE user_id = $1 AND session_sha256 <> $2',
-          [userId, sha256(sessionOf(request, publicUrl)!)],
+        const ended = await inTransaction(postgres, (client) =>
+          endAccess(client, userId, sessionOf(request, publicUrl)),
         )
-        return { ended: rowCount! }
+        return { ended }
       },
     )
 

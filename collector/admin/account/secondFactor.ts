@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { sha256 } from '../../access/authenticate.ts'
 import { unauthorized } from '../../http/errors.ts'
 import type { Sealer } from '../../outbound/sealer.ts'
+import { mailTo } from '../../outbox/mails.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { requireToken } from '../sessions/signInThrottle.ts'
+import { factorRemovedNotice } from './notices.ts'
 import { base32, stepOfCode } from './totp.ts'
 
 /** As long as SHA-1's digest, as RFC 4226 (4, R6) recommends. */
@@ -80,9 +82,26 @@ export async function readSecondFactor(
   return rows[0] ? { since: rows[0].since, recoveryCodesLeft: rows[0].codes } : null
 }
 
-/** No code is asked for any more. */
+/** Removes a user's second factor and reports it by mail. False: there was none. Call it in a transaction. */
 export async function removeSecondFactor(client: Queryable, userId: string): Promise<boolean> {
-  const { rowCount } = await client.query('DELETE FROM second_factors WHERE user_id = $1', [userId])
+  const { rows } = await client.query<{ email: string }>(
+    `DELETE FROM second_factors USING users
+     WHERE second_factors.user_id = $1 AND users.user_id = $1 RETURNING email`,
+    [userId],
+  )
+  if (!rows[0]) return false
+  await mailTo(client, rows[0].email, factorRemovedNotice)
+  return true
+}
+
+/** Removes a second factor that was confirmed before the user's address was proven. False: there was none. */
+export async function removeUnprovenFactor(client: Queryable, userId: string): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `DELETE FROM second_factors USING users
+     WHERE second_factors.user_id = $1 AND users.user_id = $1
+       AND (email_proven_at IS NULL OR confirmed_at < email_proven_at)`,
+    [userId],
+  )
   return rowCount! > 0
 }
 

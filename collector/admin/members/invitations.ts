@@ -107,19 +107,23 @@ export const invitationRoutes =
       async (request, reply) => {
         const { token } = request.params
         // Only who has an invitation may cost us a hash.
-        const { email } = await readInvitation(postgres, token)
-        const proof = (await signedInAs(request, email)) ?? (await withPassword(request, email, request.body))
+        const invited = await readInvitation(postgres, token)
+        const { email } = invited
+        const proof =
+          (await signedInAs(request, email)) ?? (await withPassword(request, invited, request.body))
         const signedIn = await inTransaction(postgres, async (client) => {
           const invitation = await readInvitation(client, token, 'FOR UPDATE OF members')
-          const { member_id: memberId, organization_id: organizationId, role } = invitation
+          const { member_id: memberId, organization_id: organizationId, role, by_mail } = invitation
           const userId = proof.userId ?? (await newUser(client, email, proof.passwordHash))
           await client.query(
             `UPDATE members SET user_id = $2, invitation_sha256 = NULL, invitation_expires_at = NULL,
+               invitation_by_mail = false,
                name = coalesce($3, name, (SELECT name FROM members m WHERE m.user_id = $2 AND name IS NOT NULL LIMIT 1)),
                last_used_at = now(), version = version + 1, updated_at = now()
              WHERE member_id = $1`,
             [memberId, userId, request.body.name],
           )
+          if (by_mail) await proveAddress(client, userId)
           const actor = { organizationId, caller: { kind: 'member', memberId, role } } as const
           await audit(client, actor, 'member.join', { kind: 'member', id: memberId })
           if (!proof.hasSession) await startSession(client, request, reply, userId, publicUrl)
@@ -146,16 +150,20 @@ export const invitationRoutes =
 
     /**
      * Whoever holds the link may be whoever sent the invitation: where the address has an account, it takes the
-     * password of it, and a code where sign-in asks for one. Throws 401 and 429 as sign-in does.
+     * password of it, and a code where sign-in asks for one. Throws 401 and 429 as sign-in does, and 409 where a link
+     * that was not mailed would make an account although the service sends mail.
      */
     async function withPassword(
       request: FastifyRequest,
-      email: string,
+      { email, by_mail }: Invitation,
       { password, code }: { password?: string; code?: string },
     ): Promise<Proof> {
       if (password === undefined) throw invalidParameter('password', 'is missing')
       const user = await readUser(postgres, email)
-      if (!user) return { passwordHash: await hashPassword(password) }
+      if (!user) {
+        if (deps.sendMail && !by_mail) throw notMailed()
+        return { passwordHash: await hashPassword(password) }
+      }
       const attempt = await attemptOf(postgres, request, email, publicUrl)
       await takeSignInTry(postgres, attempt)
       if (!(await checkPassword(user.password_hash, password))) throw unauthorized.credentials()
@@ -190,12 +198,25 @@ async function newUser(client: Queryable, email: string, passwordHash: string): 
   return rows[0].user_id
 }
 
+/** A mailed link shows that its user receives mail at their address. */
+const proveAddress = (client: Queryable, userId: string) =>
+  client.query('UPDATE users SET email_proven_at = now() WHERE user_id = $1 AND email_proven_at IS NULL', [
+    userId,
+  ])
+
+const notMailed = () =>
+  conflict(
+    'This link was not mailed, so it does not prove the e-mail address. Ask the organization to renew the ' +
+      'invitation: the service mails the new link.',
+  )
+
 interface Invitation {
   member_id: string
   email: string
   role: Role
   organization_id: string
   organization: string
+  by_mail: boolean
 }
 
 async function readInvitation(
@@ -204,7 +225,8 @@ async function readInvitation(
   lock: '' | 'FOR UPDATE OF members' = '',
 ): Promise<Invitation> {
   const { rows } = await client.query<Invitation>(
-    `SELECT member_id, email, role, organization_id, organizations.name AS organization
+    `SELECT member_id, email, role, organization_id, organizations.name AS organization,
+       invitation_by_mail AS by_mail
      FROM members JOIN organizations USING (organization_id)
      WHERE invitation_sha256 = $1 AND invitation_expires_at > now() ${lock}`,
     [sha256(token)],

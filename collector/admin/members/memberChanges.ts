@@ -18,10 +18,10 @@ import { addToProjects, type Member, ProjectOfMember, readMember, requireAnother
 
 type Deps = Pick<AccountsDeps, 'postgres' | 'publicUrl' | 'sendMail'>
 
-/** A member, and the link of their invitation where there is a new one. */
+/** A member, and the link of their new invitation where it is not mailed. */
 interface Invited {
   member: Member
-  invitation_url: string
+  invitation_url: string | null
   by_mail: boolean
 }
 
@@ -47,9 +47,9 @@ export async function inviteMember(
     await requireCurrentRole(client, principal)
     const added = await client.query(
       `INSERT INTO members
-         (member_id, organization_id, email, name, role, invitation_sha256, invitation_expires_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (organization_id, email) DO NOTHING`,
-      [id, principal.organizationId, email, name, role, sha256, expiresAt],
+         (member_id, organization_id, email, name, role, invitation_sha256, invitation_expires_at, invitation_by_mail)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (organization_id, email) DO NOTHING`,
+      [id, principal.organizationId, email, name, role, sha256, expiresAt, deps.sendMail !== null],
     )
     if (added.rowCount === 0)
       throw conflict('Somebody with this e-mail address is a member of this organization already.')
@@ -93,9 +93,17 @@ export async function updateMember(
       `UPDATE members SET role = coalesce($2, role), name = coalesce($3, name),
          invitation_sha256 = coalesce($4, invitation_sha256),
          invitation_expires_at = coalesce($5, invitation_expires_at),
+         invitation_by_mail = CASE WHEN $4::bytea IS NULL THEN invitation_by_mail ELSE $6 END,
          version = version + 1, updated_at = now()
        WHERE member_id = $1`,
-      [body.member_id, body.role, body.name, invitation?.sha256, invitation?.expiresAt],
+      [
+        body.member_id,
+        body.role,
+        body.name,
+        invitation?.sha256,
+        invitation?.expiresAt,
+        deps.sendMail !== null,
+      ],
     )
     const member = await readMember(client, principal, body.member_id)
     if (member.role !== before.role) await settleKeys(client, principal, member.member_id, body.api_keys)
@@ -132,7 +140,10 @@ export async function removeMember(
   })
 }
 
-/** The link of an invitation that is stored in this transaction; where this service sends mail, mailed with it. */
+/**
+ * Sends the link of an invitation that is stored in this transaction. A link that is mailed is shown to nobody else: it
+ * proves the address.
+ */
 async function sendInvitation(
   { publicUrl, sendMail }: Deps,
   client: Queryable,
@@ -145,5 +156,5 @@ async function sendInvitation(
     await requireToken(client, [{ name: `invitation_mails:${organizationId}`, ...invitationMails }])
     await mailTo(client, member.email, await invitationMail(client, organizationId, member.email, url))
   }
-  return { member, invitation_url: url, by_mail: sendMail !== null }
+  return { member, invitation_url: sendMail ? null : url, by_mail: sendMail !== null }
 }

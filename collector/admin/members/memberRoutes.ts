@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { plainMemberId } from '../../access/visibility.ts'
 import { NextCursor, pageQuery, readPage } from '../../http/pagination.ts'
-import { exactly, Id } from '../../http/schemas.ts'
+import { exactly, Id, Nullable } from '../../http/schemas.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { access, Deleted } from '../schemas.ts'
 import {
@@ -15,10 +15,13 @@ import {
 } from './memberChanges.ts'
 import { Member, type MemberRow, readMember, selectMembers, toMember } from './members.ts'
 
-const InvitationUrl = Type.String({
-  description: 'Where `by_mail` is false, pass it on to them. Good for seven days and for one sign-up.',
+const InvitationUrl = Nullable(Type.String(), {
+  description:
+    'Null where `by_mail` is true. Otherwise pass the link on to the member. It works once, for seven days.',
 })
-const ByMail = Type.Boolean({ description: 'Whether the link is mailed to them, too.' })
+const ByMail = Type.Boolean({
+  description: 'Whether the service mails the link to the member. Only the member receives a mailed link.',
+})
 const tags = ['Administration']
 
 /** /api/v1/organization/user*: the members of the caller's organization. */

@@ -1,10 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../../access/audit.ts'
-import { sha256 } from '../../access/authenticate.ts'
 import { sessionOf } from '../../access/session.ts'
 import { exactly } from '../../http/schemas.ts'
+import { mailTo } from '../../outbox/mails.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { endAccess } from '../account/endAccess.ts'
+import { passwordChangedNotice } from '../account/notices.ts'
 import { ownUserWithPassword } from '../account/ownUser.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { access, CurrentPassword, Password, triesRefusals } from '../schemas.ts'
@@ -22,7 +24,9 @@ export const ownPasswordRoutes =
           tags: ['Dashboard'],
           operationId: 'changePassword',
           summary: 'Change one’s own password',
-          description: 'Ends every other session. Tries are limited like those to sign in.',
+          description:
+            'Ends every other session, every link for a new password and a pending change of the e-mail address, ' +
+            'and mails a notice. Tries are limited like those to sign in.',
           body: exactly({
             current_password: CurrentPassword,
             new_password: Password,
@@ -32,7 +36,7 @@ export const ownPasswordRoutes =
       },
       async (request, reply) => {
         const { principal, body } = request
-        const { userId, memberId } = await ownUserWithPassword(
+        const { userId, memberId, email } = await ownUserWithPassword(
           postgres,
           request,
           body.current_password,
@@ -44,9 +48,8 @@ export const ownPasswordRoutes =
             'UPDATE users SET password_hash = $2, password_changed_at = now() WHERE user_id = $1',
             [userId, newHash],
           )
-          await client.query('DELETE FROM sessions WHERE user_id = $1 AND session_sha256 <> $2', [
-            ...[userId, sha256(sessionOf(request, publicUrl)!)],
-          ])
+          await endAccess(client, userId, sessionOf(request, publicUrl))
+          await mailTo(client, email, passwordChangedNotice)
           await audit(client, principal, 'member.password', { kind: 'member', id: memberId })
         })
         return reply.code(204).send(null)

@@ -3,7 +3,11 @@ import { audit } from '../../access/audit.ts'
 import { sha256 } from '../../access/authenticate.ts'
 import type { Role } from '../../access/principal.ts'
 import { notFound } from '../../http/errors.ts'
+import { mailTo } from '../../outbox/mails.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { endAccess } from '../account/endAccess.ts'
+import { passwordResetNotice } from '../account/notices.ts'
+import { removeUnprovenFactor } from '../account/secondFactor.ts'
 
 /** How long a link is good that was asked for on the sign-in page; the operator's own are passed on by hand. */
 export const linkMinutes = { mailed: 60, printed: 24 * 60 } as const
@@ -40,25 +44,30 @@ export async function readPasswordReset(client: Queryable, token: string): Promi
 }
 
 /**
- * Gives the user of a link a new password and uses the link up; ends all their sessions and tokens. Call it in a
- * transaction. Throws 404 "password reset not found".
+ * Gives the user of a link a new password, which proves their address, and ends what anybody held of the account
+ * before: sessions, tokens, links, pending changes, and a second factor from before the address was proven. Call it in
+ * a transaction. Throws 404 "password reset not found".
  */
 export async function usePasswordReset(
   client: Queryable,
   token: string,
   passwordHash: string,
 ): Promise<void> {
-  const { rows } = await client.query<{ user_id: string }>(
-    'DELETE FROM password_resets WHERE token_sha256 = $1 AND expires_at > now() RETURNING user_id',
+  const { rows } = await client.query<{ user_id: string; email: string }>(
+    `DELETE FROM password_resets USING users WHERE users.user_id = password_resets.user_id
+       AND token_sha256 = $1 AND expires_at > now() RETURNING users.user_id, email`,
     [sha256(token)],
   )
   if (!rows[0]) throw notFound.passwordReset()
-  const { user_id: userId } = rows[0]
-  await client.query(`UPDATE users SET password_hash = $2, password_changed_at = now() WHERE user_id = $1`, [
-    userId,
-    passwordHash,
-  ])
-  await client.query('DELETE FROM sessions WHERE user_id = $1', [userId])
+  const { user_id: userId, email } = rows[0]
+  const isFactorRemoved = await removeUnprovenFactor(client, userId)
+  await client.query(
+    `UPDATE users SET password_hash = $2, password_changed_at = now(),
+       email_proven_at = coalesce(email_proven_at, now()) WHERE user_id = $1`,
+    [userId, passwordHash],
+  )
+  await endAccess(client, userId, null)
+  await mailTo(client, email, passwordResetNotice(isFactorRemoved))
   const members = await client.query<{ member_id: string; organization_id: string; role: Role }>(
     'SELECT member_id, organization_id, role FROM members WHERE user_id = $1',
     [userId],

@@ -80,7 +80,9 @@ export const passwordResetRoutes =
         config,
         schema: {
           ...{ tags, operationId: 'resetPassword', summary: 'Reset a password', params },
-          description: 'Uses the link up, and ends every session and token.',
+          description:
+            'Ends every session, token and pending change of the e-mail address, and mails a notice. The link works ' +
+            'once. A second factor from before the address was proven is removed.',
           body: exactly({ password: Password }),
           response: { 204: Type.Null() },
         },

@@ -3,6 +3,7 @@ import pg from 'pg'
 import type { KeyRole } from '../../../collector/access/principal.ts'
 import { type ApiCredentials, newApiCredentials, storeApiKey } from '../../../collector/admin/keys/apiKeys.ts'
 import { ownDatabases } from '../../harness/databases.ts'
+import type { MailServer } from '../../harness/mailServer.ts'
 import { startService } from '../../harness/service.ts'
 import { openSharedService, type ServiceWithEnv } from '../../harness/sharedService.ts'
 
@@ -27,16 +28,19 @@ const byKey = ({ apiKey, apiSecret }: ApiCredentials): Caller => ({
 
 export const password = 'a long enough password'
 
-/** The service with stores of its own, and without rate limits, so that a test may ask as often as it has to. */
-export async function openAccounts(more: Record<string, string> = {}) {
-  const env = { ...(await ownDatabases()), ...more }
-  return accountsOf({ service: await startService({ env }), env })
+/**
+ * The service with stores of its own, and without rate limits, so that a test may ask as often as it has to. It sends
+ * mail where there is a mail server.
+ */
+export async function openAccounts(more: Record<string, string> = {}, mailServer?: MailServer) {
+  const env = { ...(await ownDatabases()), ...more, ...mailServer?.env }
+  return accountsOf({ service: await startService({ env }), env }, mailServer)
 }
 
 /** The same in the service that the files of a process share. */
 export const openSharedAccounts = async () => accountsOf(await openSharedService())
 
-async function accountsOf({ service, env }: ServiceWithEnv) {
+async function accountsOf({ service, env }: ServiceWithEnv, mailServer?: MailServer) {
   const databaseUrl = env.DATABASE_URL!
   const clickhouseDatabase = env.CLICKHOUSE_DATABASE!
   const postgres = new pg.Pool({ connectionString: databaseUrl })
@@ -75,18 +79,23 @@ async function accountsOf({ service, env }: ServiceWithEnv) {
 
   const owner = await signIn(demo.admin_email, demo.admin_password)
 
+  /** The token of an invitation: in the mail where one was sent, otherwise in the answer. */
+  const invitationToken = async ({ member, invitation_url }: Json): Promise<string> => {
+    const mailed = await mailServer?.mailTo(member.email, `${url}/invitation/`)
+    const link = mailed ? /\/invitation\/[\w-]{43}/.exec(mailed.text)![0] : (invitation_url as string)
+    return link.split('/').at(-1)!
+  }
+
   /** A new member who has accepted: who they are, and how they ask. */
   const join = async (
     role: 'owner' | 'admin' | 'member',
     projects: { project_id: string; role: 'admin' | 'member' }[] = [],
   ) => {
     const email = `${randomUUID()}@example.com`
-    const { member, invitation_url } = await done(owner, 'POST /api/v1/organization/user/create', {
-      ...{ email, role, projects },
-    })
-    const token = invitation_url.split('/').at(-1)
+    const invited = await done(owner, 'POST /api/v1/organization/user/create', { email, role, projects })
+    const token = await invitationToken(invited)
     const accepted = await ask(nobody, `POST /dashboard/invitation/${token}`, { name: 'Somebody', password })
-    return { memberId: member.member_id as string, email, session: sessionOf(accepted) }
+    return { memberId: invited.member.member_id as string, email, session: sessionOf(accepted) }
   }
 
   /** A key, made as the dashboard makes it. */
@@ -137,7 +146,7 @@ async function accountsOf({ service, env }: ServiceWithEnv) {
 
   return {
     ...{ service, demo, postgres, databaseUrl, clickhouseDatabase, url, owner },
-    ...{ ask, done, sessionOf, signIn, join, makeKey, makeProject, makePixel, openStranger },
+    ...{ ask, done, sessionOf, signIn, invitationToken, join, makeKey, makeProject, makePixel, openStranger },
     key: { 'x-api-key': demo.api_key, 'x-api-secret': demo.api_secret } as Caller,
     testKey: { 'x-api-key': demo.test_api_key, 'x-api-secret': demo.test_api_secret } as Caller,
     async close() {

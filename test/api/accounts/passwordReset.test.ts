@@ -15,10 +15,8 @@ let mailServer: Awaited<ReturnType<typeof openMailServer>>
 
 beforeAll(async () => {
   mailServer = await openMailServer()
-  it = await openAccounts({
-    ...{ FOOTFALL_WORKERS: '1', FOOTFALL_TRUSTED_PROXIES: '127.0.0.1' },
-    ...mailServer.env,
-  })
+  const env = { FOOTFALL_WORKERS: '1', FOOTFALL_TRUSTED_PROXIES: '127.0.0.1' }
+  it = await openAccounts(env, mailServer)
 })
 afterAll(async () => {
   await it.close()

@@ -1,4 +1,4 @@
-import { ApiError, api } from '../api.ts'
+import { ApiError, api, readSession } from '../api.ts'
 import { AsyncView } from '../parts/asyncView.tsx'
 import { AuthLayout } from '../parts/authLayout.tsx'
 import { Form } from '../parts/form.tsx'
@@ -12,7 +12,8 @@ import { useQuery } from '../useQuery.ts'
 export function ConfirmEmailChange({ token }: { token: string }) {
   const change = useQuery(async () => {
     try {
-      return await api.getEmailChange({ token })
+      const [found, signedIn] = await Promise.all([api.getEmailChange({ token }), readSession()])
+      return { ...found, isSignedIn: signedIn !== null }
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return null
       throw error
@@ -31,6 +32,12 @@ export function ConfirmEmailChange({ token }: { token: string }) {
                 </>
               }
             >
+              {!found.isSignedIn && (
+                <p>
+                  <Link href="/sign-in">Sign in</Link> with your old address first, then open the link in the
+                  mail again.
+                </p>
+              )}
               <Form
                 submit={async () => {
                   await api.confirmEmailChange({ token })

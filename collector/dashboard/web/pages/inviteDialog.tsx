@@ -26,7 +26,7 @@ export function InviteDialog({
   invited,
   close,
 }: {
-  invited(answer: { member: Member; invitation_url: string; by_mail: boolean }): Promise<void>
+  invited(answer: { member: Member; invitation_url: string | null; by_mail: boolean }): Promise<void>
   close(): void
 }) {
   const session = useSession()

@@ -17,14 +17,13 @@ import { RemoveMemberDialog } from './removeMemberDialog.tsx'
 
 type Open =
   | { kind: 'invite' }
-  | { kind: 'link'; email: string; url: string; byMail: boolean }
+  | { kind: 'link'; email: string; url: string | null }
   | { kind: 'role' | 'remove'; member: Member }
   | null
 
 interface Invited {
   member: Member
-  invitation_url?: string
-  by_mail?: boolean
+  invitation_url?: string | null
 }
 
 export function Members() {
@@ -36,9 +35,9 @@ export function Members() {
   )
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
-  /** The answer has a link wherever one was asked for. */
-  const showLink = async ({ member, invitation_url, by_mail = false }: Invited) => {
-    setOpen({ kind: 'link', email: member.email, url: invitation_url!, byMail: by_mail })
+  /** The answer has a link unless the service mails it. */
+  const showLink = async ({ member, invitation_url = null }: Invited) => {
+    setOpen({ kind: 'link', email: member.email, url: invitation_url })
     await members.reload()
   }
   /** Only owners change owners. */
@@ -124,12 +123,12 @@ export function Members() {
       {open?.kind === 'link' && (
         <Dialog title={`Invitation for ${open.email}`} close={close}>
           <p>
-            {open.byMail
-              ? 'It is on its way by mail. If it does not arrive, pass this link on. '
-              : 'Pass this link on yourself: no mail is sent. '}
-            It is good once, for seven days.
+            {open.url === null
+              ? 'The service mails the link to this address. '
+              : 'This service sends no mail: pass this link on yourself. '}
+            It works once, for seven days.
           </p>
-          <Copyable label="the invitation link" text={open.url} />
+          {open.url !== null && <Copyable label="the invitation link" text={open.url} />}
           <div class="actions">
             <button type="button" class="primary" onClick={close}>
               Done

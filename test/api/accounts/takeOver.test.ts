@@ -1,0 +1,135 @@
+/** Whoever had an account before its owner proved the address keeps nothing of it. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { codeOf, stepAt } from '../../../collector/admin/account/totp.ts'
+import { newPasswordResetLink } from '../../../collector/admin/sessions/passwordReset.ts'
+import { fromBase32 } from '../../harness/base32.ts'
+import { type MailServer, openMailServer } from '../../harness/mailServer.ts'
+import { type Accounts, type Caller, nobody, openAccounts, password } from './harness.ts'
+
+let it: Accounts
+let withoutMail: Accounts
+let mailServer: MailServer
+beforeAll(async () => {
+  mailServer = await openMailServer()
+  it = await openAccounts({ FOOTFALL_WORKERS: '1' }, mailServer)
+  withoutMail = await openAccounts({ FOOTFALL_WORKERS: '1' })
+})
+afterAll(async () => {
+  await Promise.all([it.close(), withoutMail.close()])
+  await mailServer.close()
+})
+
+const fresh = 'a completely new password'
+
+/** Requests a change to an attacker's address and returns the route that its mailed link confirms. */
+async function requestChange(session: Caller): Promise<string> {
+  const email = `${randomUUID()}@attacker.example`
+  await it.done(session, 'POST /dashboard/email-change', { email, current_password: password })
+  const { text } = await mailServer.mailTo(email, '/email-change/')
+  return `/dashboard/email-change/${/\/email-change\/([\w-]{43})/.exec(text)![1]}`
+}
+
+async function resetPassword(accounts: Accounts, email: string): Promise<void> {
+  const link = await newPasswordResetLink(accounts.postgres, email, 60, accounts.url)
+  await accounts.done(nobody, `POST /dashboard/password-reset/${link!.split('/').at(-1)}`, {
+    password: fresh,
+  })
+}
+
+/** Turns on a second factor. */
+async function addFactor(accounts: Accounts, session: Caller): Promise<void> {
+  const begun = await accounts.done(session, 'POST /dashboard/two-factor', { current_password: password })
+  const code = codeOf(fromBase32(begun.secret), stepAt(Date.now()))
+  await accounts.done(session, 'PUT /dashboard/two-factor', { code })
+}
+
+describe('a pending change of the e-mail address', () => {
+  test('needs a session of the user', async () => {
+    const { session } = await it.join('member')
+    const path = await requestChange(session)
+    expect((await it.ask(nobody, `POST ${path}`)).status).toBe(401)
+  })
+
+  const endings: Record<string, (someone: { email: string; session: Caller }) => Promise<unknown>> = {
+    'a password reset': ({ email }) => resetPassword(it, email),
+    'a password change': ({ session }) =>
+      it.done(session, 'PUT /dashboard/password', { current_password: password, new_password: fresh }),
+    'the end of all other sessions': ({ session }) => it.done(session, 'DELETE /dashboard/sessions'),
+  }
+  test.each(Object.entries(endings))('ends with %s', async (_, end) => {
+    const someone = await it.join('member')
+    const path = await requestChange(someone.session)
+    const reset = await newPasswordResetLink(it.postgres, someone.email, 60, it.url)
+    const resetPath = `/dashboard/password-reset/${reset!.split('/').at(-1)}`
+    await end(someone)
+    expect((await it.ask(nobody, `GET ${path}`)).status).toBe(404)
+    expect((await it.ask(nobody, `GET ${resetPath}`)).status).toBe(404)
+    const { rows } = await it.postgres.query('SELECT FROM users WHERE email = $1', [someone.email])
+    expect(rows).toHaveLength(1)
+  })
+})
+
+describe('an invitation', () => {
+  test('that was mailed is never in the answer', async () => {
+    const email = `${randomUUID()}@example.com`
+    const create = 'POST /api/v1/organization/user/create'
+    const invited = await it.done(it.owner, create, { email, role: 'member' })
+    expect(invited).toMatchObject({ by_mail: true, invitation_url: null })
+    expect(JSON.stringify(invited)).not.toContain('/invitation/')
+  })
+
+  test('whose link was shown makes no account once the service sends mail', async () => {
+    const email = `${randomUUID()}@example.com`
+    const create = 'POST /api/v1/organization/user/create'
+    const { member } = await it.done(it.owner, create, { email, role: 'member' })
+    const shown = await withoutMail.done(withoutMail.owner, create, { email, role: 'member' })
+    // As an invitation from before SMTP_URL was set.
+    const { rows } = await withoutMail.postgres.query('SELECT * FROM members WHERE member_id = $1', [
+      shown.member.member_id,
+    ])
+    const { invitation_sha256, invitation_by_mail } = rows[0]
+    await it.postgres.query(
+      'UPDATE members SET invitation_sha256 = $2, invitation_by_mail = $3 WHERE member_id = $1',
+      [member.member_id, invitation_sha256, invitation_by_mail],
+    )
+    const accept = { name: 'Attacker', password }
+    const token = shown.invitation_url.split('/').at(-1)
+    const refused = await it.ask(nobody, `POST /dashboard/invitation/${token}`, accept)
+    expect([refused.status, refused.body.error]).toEqual([409, 'conflict'])
+    expect((await withoutMail.ask(nobody, `POST /dashboard/invitation/${token}`, accept)).status).toBe(200)
+  })
+})
+
+describe('a second factor', () => {
+  test('from before the address was proven is removed by a reset', async () => {
+    const { email, session } = await withoutMail.join('member')
+    await addFactor(withoutMail, session)
+    await resetPassword(withoutMail, email)
+    const signedIn = await withoutMail.ask(nobody, 'POST /dashboard/session', { email, password: fresh })
+    expect(signedIn.status).toBe(200)
+    // Now that the address is proven, a factor stays with the next reset.
+    const owner = withoutMail.sessionOf(signedIn)
+    const begun = await withoutMail.done(owner, 'POST /dashboard/two-factor', { current_password: fresh })
+    const code = codeOf(fromBase32(begun.secret), stepAt(Date.now()))
+    await withoutMail.done(owner, 'PUT /dashboard/two-factor', { code })
+    await resetPassword(withoutMail, email)
+    const again = await withoutMail.ask(nobody, 'POST /dashboard/session', { email, password: fresh })
+    expect([again.status, again.body.error]).toEqual([401, 'second_factor_required'])
+  })
+})
+
+describe('a mail to the address reports', () => {
+  test('a reset and a change of the password, and the end of two-factor authentication', async () => {
+    const { email, session } = await it.join('member')
+    await addFactor(it, session)
+    // An account from before addresses were proven.
+    await it.postgres.query('UPDATE users SET email_proven_at = NULL WHERE email = $1', [email])
+    await resetPassword(it, email)
+    const { text } = await mailServer.mailTo(email, 'password for Footfall was reset')
+    expect(text).toContain('two-factor authentication was turned off')
+    const change = { current_password: fresh, new_password: password }
+    await it.done(await it.signIn(email, fresh), 'PUT /dashboard/password', change)
+    await mailServer.mailTo(email, 'password for Footfall was changed')
+  })
+})
