@@ -30,16 +30,16 @@ export function createAuthenticate(postgres: Postgres, tokens: Tokens, publicUrl
   const shareNamed = ttlCache((hash) => readShareLink(postgres, Buffer.from(hash, 'base64')))
   const memberNamed = ttlCache((memberId) => readMember(postgres, memberId))
 
-  const byKey = async (apiKey: string, secret: string | undefined): Promise<Principal> => {
+  const byKey = async (apiKey: string, secret: string | undefined, sentIn: string): Promise<Principal> => {
     const key = await keyNamed(sha256(apiKey).toString('base64'))
-    if (!key) throw unauthorized.key()
+    if (!key) throw unauthorized.key(`${sentIn} has no valid API key of this service.`)
     if (key.expires_at && key.expires_at.getTime() <= Date.now()) {
       throw unauthorized.key(`This API key expired at ${key.expires_at.toISOString()}.`)
     }
     if (secret) {
       if (!key.secret_sha256 || !timingSafeEqual(sha256(secret), key.secret_sha256))
         throw unauthorized.secret()
-    } else if (key.secret_required) throw unauthorized.secretRequired()
+    } else if (key.secret_required) throw unauthorized.secretRequired(sentIn)
     return {
       organizationId: key.organization_id,
       projectId: key.project_id,
@@ -68,11 +68,11 @@ export function createAuthenticate(postgres: Postgres, tokens: Tokens, publicUrl
     }
     const apiKey = header(request, 'x-api-key')
     const secret = header(request, 'x-api-secret')
-    if (apiKey !== undefined) return byKey(apiKey, secret)
+    if (apiKey !== undefined) return byKey(apiKey, secret, 'X-Api-Key')
 
     const bearer = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1]
     if (bearer?.startsWith(apiKeyPrefix)) {
-      if (access.bearerKey) return byKey(bearer, secret)
+      if (access.bearerKey) return byKey(bearer, secret, 'Authorization: Bearer')
       throw unauthorized.key('Send the API key in the X-Api-Key header.')
     }
     if (bearer?.startsWith(shareSecretPrefix))

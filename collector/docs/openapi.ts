@@ -107,7 +107,8 @@ const securitySchemes = (publicUrl: string) =>
       type: 'http',
       scheme: 'bearer',
       description:
-        'Deprecated: the token of POST /auth/v1/login. On lists and campaigns also an API key, on figures the secret of a share link.',
+        'Deprecated: the token of POST /auth/v1/login. On lists and campaigns also an API key, on figures the secret of a share ' +
+        'link. An API key also needs `X-Api-Secret` while the organization has `secret_required` on (the default).',
     },
     session: {
       type: 'apiKey',

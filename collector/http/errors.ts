@@ -27,11 +27,16 @@ export const malformed = (message: string) => new ApiError(400, 'malformed', mes
 
 /** 401, in the words of the spec's Authentication part. */
 export const unauthorized = {
-  key: (message = 'The X-Api-Key header is not a key of this service.') =>
+  key: (message = 'The request has no valid API key of this service.') =>
     new ApiError(401, 'Invalid API key', message),
   secret: () => new ApiError(401, 'Invalid API secret', 'The X-Api-Secret header does not match the key.'),
-  secretRequired: () =>
-    new ApiError(401, 'API secret is required', 'Send the key’s secret in the X-Api-Secret header.'),
+  /** `sentIn` is the header that has the key. */
+  secretRequired: (sentIn: string) =>
+    new ApiError(
+      401,
+      'API secret is required',
+      `The organization requires the key's secret. Next to ${sentIn}, send the secret in the header X-Api-Secret.`,
+    ),
   /** A project key names another project on a pixel or own-project route (spec: Errors and limits). */
   otherProject: () => new ApiError(401, 'Invalid API key', 'This key belongs to another project.'),
   /** A share link that was never made, was revoked or has expired: the same for all. */

@@ -73,6 +73,33 @@ test('every error has error, message and request_id', async () => {
   })
 })
 
+test('errors blame only headers that the request has, and say what a Bearer key needs', async () => {
+  const { api_key, api_secret } = service.demo
+  const refused = async (headers: Record<string, string>) => {
+    const { status, error, body } = await get('/api/v1/lists', headers)
+    return { status, error, message: body.message as string }
+  }
+  const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+  const unknown = newApiCredentials('live').apiKey
+  const [byHeader, byBearer] = [await refused({ 'x-api-key': unknown }), await refused(bearer(unknown))]
+  for (const answer of [byHeader, byBearer]) {
+    expect(answer).toMatchObject({ status: 401, error: 'Invalid API key' })
+  }
+  expect(byHeader.message).toContain('X-Api-Key')
+  expect(byBearer.message).toContain('Authorization')
+  expect(byBearer.message).not.toContain('X-Api-Key')
+
+  const missing = await refused(bearer(api_key))
+  expect(missing).toMatchObject({ status: 401, error: 'API secret is required' })
+  expect(missing.message).toMatch(/Authorization: Bearer.*X-Api-Secret/)
+  expect(missing.message).not.toContain('X-Api-Key')
+  expect(await refused({ ...bearer(api_key), 'x-api-secret': api_secret })).toMatchObject({ status: 200 })
+  const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as {
+    components: { securitySchemes: { token: { description: string } } }
+  }
+  expect(document.components.securitySchemes.token.description).toMatch(/X-Api-Secret.*secret_required/)
+})
+
 test('a revoked key is refused within a second', async () => {
   const owner = { organizationId: service.demo.organization_id, projectId: null }
   let headers: Record<string, string>
