@@ -86,10 +86,7 @@ function addAccounts(program: Command): void {
       await withAccounts((postgres) => disableTwoFactor(postgres, email))
     })
   const operator = program.command('operator').description('who sees the operator’s page of the dashboard')
-  for (const [name, isOperator] of [
-    ['add', true],
-    ['remove', false],
-  ] as const) {
+  for (const [name, isOperator] of Object.entries({ add: true, remove: false })) {
     operator.command(`${name} <email>`).action(async (email) => {
       const { changeOperator } = await import('./operator/commands.ts')
       await withAccounts((postgres) => changeOperator(postgres, email, isOperator))
@@ -292,8 +289,7 @@ async function buildProgram(): Promise<Command> {
 }
 
 try {
-  const program = await buildProgram()
-  await program.parseAsync()
+  await (await buildProgram()).parseAsync()
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2
   else {

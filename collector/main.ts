@@ -2,7 +2,7 @@ import { accessSync, constants, mkdirSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { serviceSecret } from './access/serviceSecret.ts'
 import { measureReports } from './billing/reports.ts'
-import { readConfig } from './config.ts'
+import { lacksSecretKey, readConfig } from './config.ts'
 import { ensureDemo } from './demo/demo.ts'
 import { useSample } from './demo/sampleUse.ts'
 import { demoAudienceId, ensureSampleVisitors } from './demo/sampleVisitors.ts'
@@ -43,6 +43,11 @@ const measureTimeoutMs = 1_000
 async function main(): Promise<void> {
   const config = readConfig(process.env)
   const log = openLog(config)
+  if (lacksSecretKey(config)) {
+    log.warn(
+      'FOOTFALL_SECRET_KEY is not set: integrations, webhooks and two-factor authentication are refused. Set it to the output of `openssl rand -base64 32`, the same for every process.',
+    )
+  }
   // Workers open it; one that cannot be used is told before anything is started.
   if (config.ipDatabase) openLocate(config.ipDatabase)
   makeWritable(config.dataDir)

@@ -81,6 +81,8 @@ function observerOf(
   identity: IdentityRefresh,
   log: Log,
 ): ShipObserver {
+  // Present before the first fault: an alert on a rate does not see a counter's first value.
+  for (const counter of [shippedRows, deadLetters, shipRetries]) counter.inc({ table }, 0)
   return {
     shipped(rows, ageMs) {
       shippedRows.inc({ table }, rows)

@@ -17,6 +17,8 @@ const programs = {
   xvfb: '/usr/bin/Xvfb',
   'nginx-light': '/usr/sbin/nginx',
   haproxy: '/usr/sbin/haproxy',
+  // Brings promtool, which tests the alert rules.
+  prometheus: '/usr/bin/promtool',
 }
 
 await install()

@@ -11,6 +11,7 @@ export const healthRoutes =
   async (app) => {
     const config = { access: { to: 'anyone' } } as const
     const tags = ['Health']
+    let logged: string | null = null
 
     app.get(
       '/healthz',
@@ -37,6 +38,8 @@ export const healthRoutes =
       },
       async () => {
         const reason = notReady()
+        if (reason !== null && reason !== logged) app.log.warn({ reason }, 'not ready for requests')
+        logged = reason
         if (reason !== null) throw new ApiError(503, 'not_ready', reason)
         return { status: 'ok' as const }
       },

@@ -15,6 +15,8 @@ declare module 'fastify' {
 }
 
 const storeRetrySeconds = 2
+/** Errors that are no fault of the service; /readyz itself logs why it is not ready. */
+const expected = ['busy', 'not_ready']
 
 /** What 401 asks for (RFC 9110): a key, by X-Api-Key and X-Api-Secret, or a token. No browser has a prompt for either. */
 const challenge = 'ApiKey realm="Footfall", Bearer realm="Footfall"'
@@ -34,7 +36,7 @@ export async function answerError(
   await request.charge?.refund()
   const known = error instanceof ApiError ? error : inOurWords(error, request)
   request.errorCode = known.code
-  if (known.status >= 500 && known.code !== 'busy') request.log.error(error)
+  if (known.status >= 500 && !expected.includes(known.code)) request.log.error(error)
   return (
     reply
       .code(known.status)

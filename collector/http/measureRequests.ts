@@ -3,6 +3,8 @@ import { chargedRecords, httpRequests, httpSeconds } from '../platform/metrics.t
 
 /** A route that no path has. */
 const unknownRoute = 'unknown'
+/** Statuses that alerts count: present from a route's first answer on, as a rate does not see a counter's first value. */
+const alertedStatuses = ['500', '503']
 
 interface Measures {
   requests: { inc(): void }
@@ -17,10 +19,17 @@ interface Measures {
 export function measureRequests(app: FastifyInstance): void {
   // Looking labels up each time costs more than counting.
   const known = new Map<string, Measures>()
+  const begun = new Set<string>()
+  const begin = (method: string, route: string) => {
+    if (begun.has(`${method} ${route}`)) return
+    begun.add(`${method} ${route}`)
+    for (const status of alertedStatuses) httpRequests.inc({ method, route, status }, 0)
+  }
   const measuresOf = (method: string, route: string, status: number): Measures => {
     const name = `${method} ${route} ${status}`
     let measures = known.get(name)
     if (!measures) {
+      begin(method, route)
       const labels = { method, route, status: String(status) }
       measures = {
         requests: httpRequests.labels(labels),

@@ -19,7 +19,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }))
 /** Runs the built service until it ends by itself; everything that it printed. */
 async function runToEnd(env: Record<string, string>): Promise<{ code: number | null; output: string }> {
   const child = spawn(process.execPath, [join(packageRoot, 'dist/collector/main.js')], {
-    env: { ...process.env, ...env },
+    env: { ...process.env, FOOTFALL_SECRET_KEY: Buffer.alloc(32, 'key').toString('base64'), ...env },
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
@@ -83,7 +83,26 @@ test('who stops it drains first: /readyz says so, and everything is answered unt
   })
   expect((await postBeacon(service.url, beaconOf(service, [customEvent()]))).status).toBe(200)
   await service.end('SIGKILL')
+  const logged = service
+    .output()
+    .match(/^.*draining.*$/gm)!
+    .map((line) => JSON.parse(line))
+  expect(logged).toMatchObject([{ level: 40, reason: 'the service is draining before it stops' }])
+  expect(service.output()).not.toMatch(/"level":50/)
   await service.stop()
+})
+
+test('a start without FOOTFALL_SECRET_KEY on a PostgreSQL of the operator’s says what does not work', async () => {
+  const databases = await ownDatabases()
+  for (const [key, warnings] of [
+    ['', 1],
+    [Buffer.alloc(32, 'key').toString('base64'), 0],
+  ] as const) {
+    const service = await startService({ env: { ...databases, FOOTFALL_SECRET_KEY: key } })
+    await service.end('SIGTERM')
+    expect(service.output().match(/"level":40.*FOOTFALL_SECRET_KEY is not set/g) ?? []).toHaveLength(warnings)
+    await service.stop()
+  }
 })
 
 test('what an open connection still asks of a service that stops is answered, kept, and ends the connection', async () => {

@@ -40,6 +40,8 @@ export const ingestRoutes =
         envelope,
         request.headers['x-api-key'] === undefined ? undefined : (pixel) => deps.vouches(request, pixel),
       )
+    // Present before the first fault: an alert on a rate does not see a counter's first value.
+    for (const error of ['busy', 'internal_error']) refusedBeacons.inc({ error }, 0)
     const recordRefusal = createRefusals(deps)
     const noteRefusal = async (request: FastifyRequest, _reply: FastifyReply, error: Error) => {
       refusedBeacons.inc({ error: error instanceof ApiError ? error.code : 'internal_error' })

@@ -1,6 +1,6 @@
 import { accessSync, constants, statfsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Config } from '../../config.ts'
+import { type Config, lacksSecretKey } from '../../config.ts'
 import { readDeadLetters } from '../../ingest/shipper/deadLetters.ts'
 import { oldestWaitingAt, waitingBytes } from '../../ingest/spool/waiting.ts'
 import { duration, type Finding, found, gigabytes } from './finding.ts'
@@ -54,9 +54,10 @@ function examineDeadLetters({ dataDir }: Config): Finding {
   )
 }
 
-function examineSettings({ databaseUrl, secretKeys, publicUrl, collectorUrl }: Config): Finding[] {
+function examineSettings(config: Config): Finding[] {
+  const { publicUrl, collectorUrl } = config
   return [
-    ...(databaseUrl && secretKeys.length === 0
+    ...(lacksSecretKey(config)
       ? [
           found(
             'FOOTFALL_SECRET_KEY is not set',
