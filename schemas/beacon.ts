@@ -66,6 +66,11 @@ export const collectorSettingsSchema = Type.Object(
       default: false,
       description: 'Do not store what bots send; otherwise it is stored and marked.',
     }),
+    ip: Type.Enum(['full', 'truncated', 'none'], {
+      default: 'truncated',
+      description:
+        'The address stored as `client_ip`. full: the complete address, or `truncated` if the visitor has not consented; truncated: the /24 network of an IPv4 address or the /48 network of an IPv6 address; none: null. Country and bots are detected from the complete address first.',
+    }),
     require_signed_identify: Type.Boolean({
       default: false,
       description:

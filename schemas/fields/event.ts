@@ -99,7 +99,8 @@ export const eventFields: readonly Field[] = [
     nullable: true,
     tier: 'web_event',
     group: 'device',
-    description: 'The address the event came from, IPv4 or IPv6; null where the DSP does not tell.',
+    description:
+      'The IPv4 or IPv6 address that sent the event, or its /24 or /48 network; null if the pixel stores no addresses or the DSP sends none.',
   },
   {
     name: 'pixel_id',

@@ -119,7 +119,7 @@ describe('the demo shop in Chromium, read back through the API', () => {
       cookie_id: cookie!.value,
       user_agent: chrome,
       referrer_url: null,
-      client_ip: '127.0.0.1',
+      client_ip: '127.0.0.0',
       pixel_id: service.demo.pixel_id,
       project_id: service.demo.project_id,
       source: 'pixel',

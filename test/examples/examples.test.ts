@@ -100,8 +100,8 @@ test('nginx.conf: script, events, cookie and address under the site’s own name
     })
 
     const event = customEvent()
-    await postFrom('127.0.0.9', `${proxy.url}/stats/e`, JSON.stringify(beaconOf(site.service, [event])))
-    expect((await readEvent(site.service, event.event_id)).client_ip).toBe('127.0.0.9')
+    await postFrom('127.0.9.9', `${proxy.url}/stats/e`, JSON.stringify(beaconOf(site.service, [event])))
+    expect((await readEvent(site.service, event.event_id)).client_ip).toBe('127.0.9.0')
 
     // Nothing but what pages load and send to: the rest is the site's own, which has its page for it.
     const sitePage = await (await fetch(`${proxy.url}/stats/nothing`)).text()

@@ -28,7 +28,7 @@ export function createIngestLimits({ beaconsPerIp, beaconsPerPixel }: Config): I
 }
 
 /** Asks whether one more unsigned identify from an address may be accepted. */
-export type IdentifyLimit = (clientIp: string | null) => Promise<boolean>
+export type IdentifyLimit = (clientIp: string) => Promise<boolean>
 
 /**
  * Guards against who says of many browsers whose they are, per worker process: so many a minute from one address (of
@@ -38,7 +38,7 @@ export function createIdentifyLimit({ identifiesPerIp }: Config): IdentifyLimit 
   if (identifiesPerIp === 0) return async () => true
   const perIp = new RateLimiterMemory({ points: identifiesPerIp, duration: 60 })
   return (clientIp) =>
-    perIp.consume(networkOf(clientIp ?? '')).then(
+    perIp.consume(networkOf(clientIp)).then(
       () => true,
       () => false,
     )

@@ -7,6 +7,7 @@ import { preferredLanguage } from '../normalize/language.ts'
 import type { Locate } from '../normalize/location.ts'
 import type { Person } from '../normalize/normalize.ts'
 import { type BeaconContext, clockCorrectionMs, sharedMembers } from '../normalize/row.ts'
+import { storedIp } from '../normalize/storedIp.ts'
 import type { PinnedScripts } from '../script/pinnedScripts.ts'
 import type { Spool } from '../spool/spool.ts'
 import { toServiceUnavailable } from '../spool/toServiceUnavailable.ts'
@@ -76,7 +77,7 @@ export async function acceptBeacon(
     projectId: pixel.projectId,
     pixelId: pixel.pixelId,
     cookieId: visitor.cookieId,
-    clientIp: sender.ip,
+    clientIp: storedIp(sender.ip, pixel.settings.ip, visitor.consented),
     deviceMembers: `${device.members},${deps.locate(sender.ip)},${languageMember(request)}`,
     receivedMillis,
     clockCorrectionMs: clockCorrectionMs(receivedMillis, envelope.sentAtMillis),
@@ -96,7 +97,7 @@ export async function acceptBeacon(
   /** Whose browser it is, or why nobody takes that; events count all the same. */
   const link = async (person: Person): Promise<Fault | undefined> => {
     hems.push(person.hem)
-    const made = await linkRow(person, pixel, context, deps.identifyLimit)
+    const made = await linkRow(person, pixel, context, () => deps.identifyLimit(sender.ip))
     if (typeof made !== 'string') return made
     linkRows.push(made)
   }

@@ -17,13 +17,13 @@ export async function linkRow(
   { hem, source, signature }: Person,
   { identifySecrets, settings }: Pixel,
   context: BeaconContext,
-  limit: IdentifyLimit,
+  isWithinLimit: () => ReturnType<IdentifyLimit>,
 ): Promise<string | Fault> {
   if (signature !== undefined && isSignature(signature, hem, identifySecrets))
     return rowOf(hem, 'signed', context)
   if (signature !== undefined) return { path: '/hem_signature', message: wrongSignature }
   if (settings.require_signed_identify) return { path: '/hem_signature', message: missingSignature }
-  if (!(await limit(context.clientIp)))
+  if (!(await isWithinLimit()))
     return { path: '/hem', message: 'must wait: too many identifies without a signature from this network' }
   return rowOf(hem, source, context)
 }

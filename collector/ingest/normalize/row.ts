@@ -8,7 +8,7 @@ export interface BeaconContext {
   projectId: string
   pixelId: string
   cookieId: string
-  /** Null where nobody tells it. */
+  /** The address to store (storedIp.ts), not the address to limit by; null if unknown or not stored. */
   clientIp: string | null
   /** JSON members of the columns that address and headers tell (device.ts, location.ts, language.ts). */
   deviceMembers: string

@@ -12,7 +12,10 @@ let projectId: string
 beforeAll(async () => {
   it = await openSharedAccounts()
   projectId = await it.makeProject('A shop with a back end')
-  pixelId = await it.makePixel(projectId, { allowed_origins: ['https://shop.example'] })
+  pixelId = await it.makePixel(projectId, {
+    allowed_origins: ['https://shop.example'],
+    settings: { ip: 'full' },
+  })
   await waitFor('the pixel', async () => (await postBeacon(it.url, beacon([]), page)).ok)
 })
 afterAll(() => it.close())

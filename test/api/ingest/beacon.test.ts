@@ -61,7 +61,7 @@ describe('an accepted event', () => {
       cookie_id,
       user_agent: chrome,
       referrer_url: null,
-      client_ip: '127.0.0.1',
+      client_ip: '127.0.0.0',
       pixel_id: service.demo.pixel_id,
       project_id: service.demo.project_id,
       source: 'pixel',

@@ -41,6 +41,17 @@ const settingFields: Record<keyof Settings, SettingField> = {
     label: 'Honour Global Privacy Control and Do Not Track',
     hint: 'Visitors who send either count as not having consented.',
   },
+  ip: {
+    group: 'privacy',
+    kind: 'choice',
+    label: 'IP addresses',
+    hint: 'Without consent, at most the truncated address is stored. Changes apply to new events.',
+    options: {
+      truncated: 'Truncated: the network only (/24 or /48)',
+      full: 'Full: the complete address, with consent',
+      none: 'None: no address',
+    },
+  },
   drop_bots: {
     group: 'privacy',
     kind: 'switch',
