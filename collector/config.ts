@@ -83,10 +83,6 @@ export interface Config {
   logLevel: string
 }
 
-/** Whether secrets cannot be kept: a PostgreSQL of the operator's needs a key, for a local one the service makes it. */
-export const lacksSecretKey = ({ databaseUrl, secretKeys }: Config): boolean =>
-  databaseUrl !== null && secretKeys.length === 0
-
 /** A store that speaks S3. */
 export interface S3Settings {
   /** Null: Amazon's own, of the region. */

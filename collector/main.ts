@@ -2,7 +2,7 @@ import { accessSync, constants, mkdirSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { serviceSecret } from './access/serviceSecret.ts'
 import { measureReports } from './billing/reports.ts'
-import { lacksSecretKey, readConfig } from './config.ts'
+import { readConfig } from './config.ts'
 import { ensureDemo } from './demo/demo.ts'
 import { useSample } from './demo/sampleUse.ts'
 import { demoAudienceId, ensureSampleVisitors } from './demo/sampleVisitors.ts'
@@ -26,6 +26,8 @@ import { lockDirectory } from './platform/localStores/lock.ts'
 import { openStores } from './platform/localStores/open.ts'
 import { writeStoreNotes } from './platform/localStores/storeNotes.ts'
 import { openLog } from './platform/log.ts'
+import { refuseHalfRestored } from './platform/restoreMark.ts'
+import { lacksSecretKey } from './platform/secretKey.ts'
 import { StartError } from './platform/startError.ts'
 import { type Preparation, type Prepared, prepareClickHouse, preparePostgres } from './prepareStores.ts'
 import { openQueues } from './queues.ts'
@@ -51,6 +53,7 @@ async function main(): Promise<void> {
   // Workers open it; one that cannot be used is told before anything is started.
   if (config.ipDatabase) openLocate(config.ipDatabase)
   makeWritable(config.dataDir)
+  refuseHalfRestored(config.dataDir)
   const lock = await lockDirectory(config.dataDir, 0)
   const stores = await openStores(config, log)
   writeStoreNotes(config.dataDir, {

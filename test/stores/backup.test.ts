@@ -1,8 +1,9 @@
 /** `npx footfall backup`, `restore`, `spool ship`, `doctor` and `migrate`, on local stores as `npm start` has them. */
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { freePort } from '../../collector/platform/localStores/supervise.ts'
@@ -138,11 +139,46 @@ test('a backup is restored into empty places alone, and a directory that holds n
     code: 1,
     output: expect.stringMatching(/^footfall: \S+ holds no whole backup/),
   })
-  expect(await footfall(join(directory, 'new'), ['restore', filled], await ownDatabases())).toMatchObject({
+  const { DATABASE_URL } = await ownDatabases()
+  expect(
+    await footfall(join(directory, 'new'), ['restore', filled], { DATABASE_URL: DATABASE_URL! }),
+  ).toMatchObject({
     code: 1,
     output: 'footfall: PostgreSQL has tables already: restore into an empty database\n',
   })
 })
+
+test('a damaged backup is refused before the first row, and a restore that was cut off before a start', async () => {
+  const backup = join(directory, 'to be damaged')
+  expect(await footfall(service.dataDir, ['backup', backup])).toMatchObject({ code: 0 })
+  const env = { DATABASE_URL: await newEmptyPostgresDatabase() }
+  const target = join(directory, 'refused')
+  for (const part of ['postgres/users.jsonl.gz', 'clickhouse', 'files']) {
+    const [path, aside] = [join(backup, part), join(directory, 'aside')]
+    renameSync(path, aside)
+    expect([part, await footfall(target, ['restore', backup], env)]).toMatchObject([
+      part,
+      { code: 1, output: expect.stringMatching(/^footfall: .*the backup is damaged\n$/) },
+    ])
+    renameSync(aside, path)
+  }
+  const file = join(backup, 'postgres/users.jsonl.gz')
+  const content = readFileSync(file)
+  writeFileSync(file, content.subarray(0, -9))
+  expect((await footfall(target, ['restore', backup], env)).output).toMatch(/cannot be read .*is damaged\n$/)
+  writeFileSync(file, content)
+  const postgres = openPostgres(env.DATABASE_URL, () => {})
+  onTestFinished(() => postgres.end())
+  const tables = await postgres.query("SELECT FROM pg_tables WHERE schemaname = 'public'")
+  expect(tables.rowCount).toBe(0)
+
+  // What no look at the files can find: PostgreSQL refuses a row when others are stored already.
+  const text = gunzipSync(content).toString()
+  writeFileSync(file, gzipSync(text.replace(/^\["[^"]+"/, '["no uuid"')))
+  const halfway = await footfall(target, ['restore', backup], env)
+  expect(halfway).toEqual({ code: 1, output: expect.stringContaining('no uuid') })
+  await expect(startService({ dataDir: target })).rejects.toThrow(/a restore into .* did not finish/)
+}, 120_000)
 
 test('what a collector that is gone had not shipped is shipped by hand, each event once', async () => {
   const env = await ownDatabases()

@@ -60,6 +60,22 @@ export async function requireEmptyClickHouse(url: string, config: Config): Promi
     )
 }
 
+/** Throws StartError where ClickHouse's part of a backup is not named, not there, or cannot be put into this server. */
+export function requireClickHousePart(
+  config: Config,
+  backup: Manifest['clickhouse'],
+  directory: string,
+  destination: Destination | null,
+): void {
+  if (!backup.is_here && !destination)
+    throw new StartError(
+      'ClickHouse’s part of this backup lies elsewhere: say where with --clickhouse, as it was backed up',
+    )
+  if (!backup.is_here) return
+  localBackupsOf(config)
+  if (!existsSync(directory)) throw new StartError(`${directory} is missing: the backup is damaged`)
+}
+
 /** Makes both databases as they were backed up, and brings them to this version's form. */
 export async function restoreClickHouse(
   url: string,
@@ -68,10 +84,6 @@ export async function restoreClickHouse(
   directory: string,
   destination: Destination | null,
 ): Promise<void> {
-  if (!backup.is_here && !destination)
-    throw new StartError(
-      'ClickHouse’s part of this backup lies elsewhere: say where with --clickhouse, as it was backed up',
-    )
   const databases = databasesOf(config)
   const what = databases.map((name, index) => `DATABASE ${backup.databases[index]} AS ${name}`).join(', ')
   await withServer(url, async (server) => {

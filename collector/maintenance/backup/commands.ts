@@ -4,18 +4,20 @@ import type { Config } from '../../config.ts'
 import { lockDirectory } from '../../platform/localStores/lock.ts'
 import { openServers } from '../../platform/localStores/open.ts'
 import { openPostgres, type Postgres } from '../../platform/postgres/pool.ts'
+import { beginRestore, endRestore } from '../../platform/restoreMark.ts'
 import { StartError } from '../../platform/startError.ts'
 import { withServers } from '../servers.ts'
 import {
   backUpClickHouse,
   type Destination,
+  requireClickHousePart,
   requireEmptyClickHouse,
   requireOneServer,
   restoreClickHouse,
 } from './clickhouse.ts'
 import { copyFiles, putFilesBack } from './files.ts'
 import { readManifest, writeManifest } from './manifest.ts'
-import { dumpPostgres, loadPostgres, requireEmptyPostgres } from './postgres.ts'
+import { dumpPostgres, loadPostgres, requireEmptyPostgres, requirePostgresPart } from './postgres.ts'
 
 interface Options {
   /** Where ClickHouse's part is, unless the local server's is in the directory too. */
@@ -61,6 +63,9 @@ export async function restore(config: Config, given: string, { clickhouse }: Opt
   const { dataDir } = config
   if (isFilled(dataDir))
     throw new StartError(`${dataDir} is not empty: restore into a FOOTFALL_DATA_DIR of its own`)
+  await requirePostgresPart(manifest.postgres, parts.postgres)
+  requireClickHousePart(config, manifest.clickhouse, parts.clickhouse, clickhouse ?? null)
+  if (!existsSync(parts.files)) throw new StartError(`${parts.files} is missing: the backup is damaged`)
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const lock = await lockDirectory(dataDir, 0)
   const servers = await openServers(config, console)
@@ -69,12 +74,14 @@ export async function restore(config: Config, given: string, { clickhouse }: Opt
     await withPool(servers.postgresUrl, async (pool) => {
       await requireEmptyPostgres(pool)
       await requireEmptyClickHouse(clickhouseUrl, config)
+      beginRestore(dataDir, directory)
       await loadPostgres(pool, manifest.postgres, parts.postgres)
     })
     console.log(`PostgreSQL: ${manifest.postgres.tables.length} tables`)
     await restoreClickHouse(clickhouseUrl, config, manifest.clickhouse, parts.clickhouse, clickhouse ?? null)
     console.log('ClickHouse: both databases')
     putFilesBack(parts.files, dataDir)
+    endRestore(dataDir)
     console.log(
       `${dataDir} is as ${directory} was at ${manifest.created_at}. Now start the service: it ships what was on its way.`,
     )

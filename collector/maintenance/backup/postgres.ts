@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
-import { makeTablesOf, migratePostgres } from '../../platform/postgres/migrate.ts'
+import { makeTablesOf, migratePostgres, refuseNewerMigrations } from '../../platform/postgres/migrate.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { StartError } from '../../platform/startError.ts'
@@ -88,6 +88,28 @@ export async function requireEmptyPostgres(postgres: Postgres): Promise<void> {
     "SELECT FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace LIMIT 1",
   )
   if (rowCount !== 0) throw new StartError('PostgreSQL has tables already: restore into an empty database')
+}
+
+/** Reads every table's file to its end. Throws StartError where one is missing, damaged, or of a newer version. */
+export async function requirePostgresPart(dump: PostgresManifest, directory: string): Promise<void> {
+  refuseNewerMigrations(dump.migrations)
+  for (const { name, rows } of dump.tables) {
+    const file = fileOf(directory, name)
+    const found = await countLines(file).catch((error: Error) => {
+      throw new StartError(`${file} cannot be read (${error.message}): the backup is damaged`)
+    })
+    if (found !== rows)
+      throw new StartError(`${file} has ${found} rows, and should have ${rows}: the backup is damaged`)
+  }
+}
+
+async function countLines(file: string): Promise<number> {
+  let count = 0
+  for await (const line of linesOf(file)) {
+    JSON.parse(line)
+    count++
+  }
+  return count
 }
 
 /**
@@ -179,11 +201,16 @@ async function* batchesOf(file: string): AsyncGenerator<string[]> {
 /** Ended by line feeds alone: node:readline knows more ends of lines, which stand in texts. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   let rest = ''
-  for await (const chunk of createReadStream(file).pipe(createGunzip()).setEncoding('utf8')) {
+  const text = createGunzip().setEncoding('utf8')
+  const reading = pipeline(createReadStream(file), text)
+  // Whoever reads the lines hears of it below.
+  reading.catch(() => {})
+  for await (const chunk of text) {
     const parts = (rest + chunk).split('\n')
     rest = parts.pop()!
     yield* parts
   }
+  await reading
 }
 
 const fileOf = (directory: string, table: string): string => join(directory, `${table}.jsonl.gz`)

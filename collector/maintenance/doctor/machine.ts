@@ -1,8 +1,9 @@
 import { accessSync, constants, statfsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Config, lacksSecretKey } from '../../config.ts'
+import type { Config } from '../../config.ts'
 import { readDeadLetters } from '../../ingest/shipper/deadLetters.ts'
 import { oldestWaitingAt, waitingBytes } from '../../ingest/spool/waiting.ts'
+import { lacksSecretKey } from '../../platform/secretKey.ts'
 import { duration, type Finding, found, gigabytes } from './finding.ts'
 
 /** A segment is shipped within a second or two. */

@@ -31,6 +31,10 @@ export async function migratePostgres(postgres: Postgres): Promise<void> {
   }
 }
 
+/** Throws StartError where one of these migrations is of a newer version. */
+export const refuseNewerMigrations = (names: readonly string[]): void =>
+  refuseNewerSchema('PostgreSQL', names, migrationNames())
+
 /**
  * Makes the tables of an empty database as they are after these migrations, which a later migratePostgres goes on from.
  * Throws StartError where one of them is of a newer version.

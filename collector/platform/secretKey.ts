@@ -1,0 +1,5 @@
+import type { Config } from '../config.ts'
+
+/** Whether secrets cannot be kept: a PostgreSQL of the operator's needs a key, for a local one the service makes it. */
+export const lacksSecretKey = ({ databaseUrl, secretKeys }: Config): boolean =>
+  databaseUrl !== null && secretKeys.length === 0
