@@ -229,7 +229,11 @@ describe('pixels', () => {
       allowed_origins: ['https://shop.example', 'http://127.0.0.1:8080'],
       settings: {
         ...defaultPixelSettings,
-        ...{ drop_bots: false, require_signed_identify: false, consent: 'cookieless', retention_days: 30 },
+        drop_bots: false,
+        ip: 'truncated',
+        require_signed_identify: false,
+        consent: 'cookieless',
+        retention_days: 30,
       },
       snippet: expect.stringContaining(`<script async src="${script_url}"></script>`),
     })
