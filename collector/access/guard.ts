@@ -4,6 +4,7 @@ import type { Access } from './access.ts'
 import type { Authenticate } from './authenticate.ts'
 import { requireKeyRole } from './permissions.ts'
 import type { Principal } from './principal.ts'
+import { isProjectScoped, readProjectHeader } from './projectHeader.ts'
 import type { TakeTokens } from './rateLimits.ts'
 import { type SampleView, showOwnNames } from './sampleView.ts'
 import { requireSharedRoute } from './shareLinks.ts'
@@ -44,6 +45,11 @@ export function guardRoutes(app: FastifyInstance, deps: GuardDeps): void {
     if (access && access.to !== 'anyone') {
       const hook = (request: FastifyRequest, reply: FastifyReply) => admit(deps, access, request, reply)
       route.onRequest = [hook, ...[route.onRequest ?? []].flat()] as NonNullable<RouteOptions['onRequest']>
+      if (isProjectScoped(route.schema)) {
+        route.preValidation = [readProjectHeader, ...[route.preValidation ?? []].flat()] as NonNullable<
+          RouteOptions['preValidation']
+        >
+      }
     }
   })
   app.addHook('onReady', async () => {

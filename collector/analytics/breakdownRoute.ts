@@ -6,7 +6,6 @@ import { invalidParameter } from '../http/errors.ts'
 import { exactly, Nullable } from '../http/schemas.ts'
 import type { ReadDeps } from '../query/deps.ts'
 import { readNames } from '../query/fieldList.ts'
-import { ScopeHeaders } from '../query/scopeQuery.ts'
 import { mayRead, openFigures } from './access.ts'
 import { type BreakdownRow, breakdownsQuery } from './breakdownQuery.ts'
 import { type AnalyticsPlan, readFiguresRequest, selectionQuery } from './plan.ts'
@@ -53,7 +52,6 @@ const describe = {
     'Top pages, sources, countries, devices: of each dimension the values with the most visitors, of entry_page and ' +
     'exit_page the first and last pages of the most sessions. Sessions are those that an event which meets the filter ' +
     'is in. Whoever has a share link is told no value that may tell of a person.',
-  headers: ScopeHeaders,
   querystring: exactly({
     ...selectionQuery,
     dimensions: Type.String({

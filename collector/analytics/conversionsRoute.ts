@@ -4,7 +4,6 @@ import { projectFor } from '../access/permissions.ts'
 import type { Reader } from '../access/reader.ts'
 import { exactly, Id, Nullable } from '../http/schemas.ts'
 import type { ReadDeps } from '../query/deps.ts'
-import { ScopeHeaders } from '../query/scopeQuery.ts'
 import { mayRead, openFigures } from './access.ts'
 import { conversionsQuery, isRolledGoal } from './conversionsQuery.ts'
 import { type Goal, readGoals } from './goals.ts'
@@ -49,7 +48,6 @@ const describe = {
   operationId: 'getAnalyticsConversions',
   summary: 'Get the conversions of the goals of a project, not billed',
   description: 'An event converts where it meets the filter of the goal, and that of the request.',
-  headers: ScopeHeaders,
   querystring: exactly({ ...selectionQuery, project_id: Id, compare: Type.Optional(Compare) }),
   response: {
     200: Type.Object(

@@ -3,7 +3,6 @@ import { Type } from 'typebox'
 import { rejectUnstorableText } from '../http/rejectUnstorableText.ts'
 import { exactly } from '../http/schemas.ts'
 import type { ReadDeps } from '../query/deps.ts'
-import { ScopeHeaders } from '../query/scopeQuery.ts'
 import { mayRead, openFigures } from './access.ts'
 import { type FunnelRow, funnelQuery } from './funnelQuery.ts'
 import { readSteps, Steps, WithinMs } from './funnelSteps.ts'
@@ -17,7 +16,6 @@ const describe = {
   description:
     'A visitor takes a step by an event that meets its filter, after the step before and within the time from the ' +
     'first. Of several tries the one that got farthest counts.',
-  headers: ScopeHeaders,
   body: exactly({ ...selectionQuery, steps: Steps, within_ms: WithinMs }),
   response: {
     200: Type.Object(
@@ -49,7 +47,7 @@ export const funnelRoute =
       async (request, reply) => {
         const { steps, within_ms } = request.body
         const funnel = readSteps(steps, within_ms)
-        const asked = readFiguresRequest({ headers: request.headers, query: request.body }, deps.now())
+        const asked = readFiguresRequest({ query: request.body }, deps.now())
         const { reader, plan } = await openFigures(deps, request.principal, asked, reply)
         const levels = await reader.rows<FunnelRow>(funnelQuery(plan, funnel))
         return {

@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { exactly, Nullable } from '../http/schemas.ts'
 import type { ReadDeps } from '../query/deps.ts'
-import { ScopeHeaders } from '../query/scopeQuery.ts'
 import { mayRead, openFigures } from './access.ts'
 import { type JourneyRow, journeysQuery } from './journeysQuery.ts'
 import { readFiguresRequest, selectionQuery } from './plan.ts'
@@ -32,7 +31,6 @@ const describe = {
   description:
     'Of the sessions that an event which meets the filter is in: from their first page view on, or from the first ' +
     'one of a page. The same page several times in a row is one step.',
-  headers: ScopeHeaders,
   querystring: exactly({
     ...selectionQuery,
     steps: Type.Optional(

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { exactly } from '../http/schemas.ts'
 import type { ReadDeps } from '../query/deps.ts'
 import { FreeFilterText } from '../query/filter.ts'
-import { placeQuery, ScopeHeaders } from '../query/scopeQuery.ts'
+import { placeQuery } from '../query/scopeQuery.ts'
 import { mayRead, openFigures } from './access.ts'
 import { type BreakdownRow, breakdownsQuery } from './breakdownQuery.ts'
 import { readFiguresRequest } from './plan.ts'
@@ -25,7 +25,6 @@ const describe = {
   summary: 'Get real-time metrics of the last half hour, not billed',
   description:
     'Minute by minute, the one under way last; an event is there about a second after it was received.',
-  headers: ScopeHeaders,
   querystring: exactly({ ...placeQuery, filter: Type.Optional(FreeFilterText) }),
   response: {
     200: Type.Object(
@@ -70,7 +69,7 @@ export const liveRoute =
         const now = deps.now()
         const firstMs = (Math.floor(now / minuteMs) - minutes + 1) * minuteMs
         const asked = readFiguresRequest(
-          { headers: request.headers, query: { ...request.query, start_ms: firstMs, end_ms: now + 1 } },
+          { query: { ...request.query, start_ms: firstMs, end_ms: now + 1 } },
           now,
         )
         const { reader, plan } = await openFigures(deps, request.principal, asked, reply)

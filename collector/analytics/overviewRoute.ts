@@ -3,7 +3,6 @@ import { type Static, Type } from 'typebox'
 import type { Reader } from '../access/reader.ts'
 import { exactly, Nullable } from '../http/schemas.ts'
 import type { ReadDeps } from '../query/deps.ts'
-import { ScopeHeaders } from '../query/scopeQuery.ts'
 import { mayRead, openFigures } from './access.ts'
 import { type AnalyticsPlan, before, Compare, readFiguresRequest, selectionQuery } from './plan.ts'
 import { readRollup } from './rollup/rolledDays.ts'
@@ -38,7 +37,6 @@ const describe = {
   operationId: 'getAnalyticsOverview',
   summary: 'Get the metrics of a period, not billed',
   description: 'Of one project, one pixel or the organization: events that pixels captured.',
-  headers: ScopeHeaders,
   querystring: exactly({ ...selectionQuery, compare: Type.Optional(Compare) }),
   response: {
     200: Type.Object(

@@ -4,7 +4,6 @@ import { invalidParameter } from '../http/errors.ts'
 import { Choice, exactly } from '../http/schemas.ts'
 import type { ReadDeps } from '../query/deps.ts'
 import { FreeFilterText } from '../query/filter.ts'
-import { ScopeHeaders } from '../query/scopeQuery.ts'
 import { mayRead, openFigures } from './access.ts'
 import { intervals, startSql, startsOf } from './intervals.ts'
 import { readFiguresRequest, readFreeFilters, selectionQuery } from './plan.ts'
@@ -21,7 +20,6 @@ const describe = {
     'A cohort is the visitors whose first event of the window lies in one interval. They come again in each interval ' +
     'that has an event of theirs; the interval they began in has all of them. Cohorts without visitors are there, too. ' +
     'Without consent a visitor is another one every day.',
-  headers: ScopeHeaders,
   querystring: exactly({
     ...selectionQuery,
     interval: Type.Optional(

@@ -4,7 +4,6 @@ import type { Reader } from '../access/reader.ts'
 import { invalidParameter } from '../http/errors.ts'
 import { Choice, exactly, Nullable } from '../http/schemas.ts'
 import type { ReadDeps } from '../query/deps.ts'
-import { ScopeHeaders } from '../query/scopeQuery.ts'
 import { mayRead, openFigures } from './access.ts'
 import { type Interval, intervalFor, intervals, pointsMax, startSql, startsOf } from './intervals.ts'
 import {
@@ -35,7 +34,6 @@ const describe = {
   operationId: 'getAnalyticsTimeseries',
   summary: 'Get a time series of metrics by hour, day, week or month, not billed',
   description: `Intervals without events are there, with zeros; at most ${pointsMax}.`,
-  headers: ScopeHeaders,
   querystring: exactly({
     ...selectionQuery,
     interval: Type.Optional(

@@ -6,7 +6,6 @@ import { CursorParameter, NextCursor } from '../http/pagination.ts'
 import { rejectUnstorableText } from '../http/rejectUnstorableText.ts'
 import { Choice, exactly, Nullable } from '../http/schemas.ts'
 import type { ReadDeps } from '../query/deps.ts'
-import { ScopeHeaders } from '../query/scopeQuery.ts'
 import type { Window } from '../query/window.ts'
 import { mayRead, openFigures } from './access.ts'
 import { readSteps, Steps, WithinMs } from './funnelSteps.ts'
@@ -25,7 +24,6 @@ const describe = {
     'One row for each browser that has an event which meets the filter: those whom overview, breakdown and ' +
     'conversions count as visitors. With steps those whom the funnel counts at one of them, or who went no further. ' +
     'By cookie_id, page by page. Each is charged as an event; who somebody is, resolution tiers tell.',
-  headers: ScopeHeaders,
   body: exactly({
     ...selectionQuery,
     steps: Type.Optional(Steps),
@@ -86,7 +84,7 @@ export const visitorsRoute =
         const { organizationId } = principal
         const place = body.cursor === undefined ? null : cursors.read(organizationId, body.cursor)
         const asked = { ...readAsked(body), after: place?.after ?? null }
-        const figures = readFiguresRequest({ headers: request.headers, query: body }, deps.now())
+        const figures = readFiguresRequest({ query: body }, deps.now())
         const { reader, plan: opened } = await openFigures(deps, principal, figures, reply)
         return {
           meter: 'events',

@@ -21,7 +21,6 @@ export interface AudienceScope {
 interface ProjectRequest {
   readonly principal: Principal
   readonly query: unknown
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body?: unknown
 }
 
@@ -67,9 +66,8 @@ export async function scopeOf(postgres: Postgres, request: ProjectRequest): Prom
   return { organizationId, projectId: await projectOf(postgres, request, 'read') }
 }
 
-function askedProject({ principal, query, headers, body }: ProjectRequest): string | undefined {
+function askedProject({ principal, query, body }: ProjectRequest): string | undefined {
   const named = [
-    readUuid('X-Project-Id', headers['x-project-id']?.toString()),
     readUuid('project_id', textOf(query)),
     // A test key's own ids are turned into the sample's where they stand in the query or a header.
     principal.mode === 'test' && textOf(body)

@@ -65,14 +65,14 @@ export const newAudienceRoutes =
         },
       },
       async (request, reply) => {
-        const { principal, params, body, query, headers } = request
+        const { principal, params, body, query } = request
         requireLive(principal, 'audiences')
         const target =
           body.project_id &&
           (await requireProject(postgres, principal, body.project_id.toLowerCase(), 'write'))
         const original = await readAudience(
           postgres,
-          await scopeOf(postgres, { principal, query, headers }),
+          await scopeOf(postgres, { principal, query }),
           params.audience_id,
         )
         const projectId = target ?? (await requireProject(postgres, principal, original.project_id, 'write'))

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { access } from '../access/recordAccess.ts'
 import { NextCursor } from '../http/pagination.ts'
+import { requireDaysInOrder } from './daysInOrder.ts'
 import type { CampaignsDeps } from './deps.ts'
 import { dailyOf, metricsOf, readDaily, readDelivered, sumOf } from './performance.ts'
 import { readCampaign } from './records.ts'
@@ -34,6 +35,7 @@ export const performanceRoutes =
         },
       },
       async ({ principal, params, query }, reply) => {
+        requireDaysInOrder(query)
         const scope = await recordScopeOf(principal, query.project_id)
         const campaign = await readCampaign(postgres, scope, params.campaign_id)
         const days = await readDaily(readerOf(deps, principal, reply), {
@@ -71,6 +73,7 @@ export const performanceRoutes =
       },
       async ({ principal, query }, reply) => {
         const { start_date, end_date, ...chosen } = query
+        requireDaysInOrder(query)
         const { organizationId, page, every } = await readChosen(deps, principal, chosen)
         const delivered = await readDelivered(readerOf(deps, principal, reply), {
           organizationId,

@@ -105,15 +105,16 @@ export const recordRoutes =
             operationId: 'updateCampaign',
             summary: 'Update a campaign',
             params: ById,
+            querystring: ProjectQuery,
             body: CampaignChange,
           },
           description: 'What is not named stays. Takes an admin of the project.',
           response: { 200: One },
         },
       },
-      async ({ principal, params, body }) => {
+      async ({ principal, params, query, body }) => {
         requireLive(principal, 'campaigns')
-        const scope = await recordScopeOf(principal, undefined)
+        const scope = await recordScopeOf(principal, query.project_id)
         // Before the transaction: who holds a connection must not wait for another.
         const { campaign_id, project_id } = await readCampaign(postgres, scope, params.campaign_id)
         await projectFor(postgres, principal, project_id, 'write')

@@ -7,6 +7,7 @@ import { readPage } from '../http/pagination.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
+import { requireDaysInOrder } from './daysInOrder.ts'
 import type { CampaignsDeps } from './deps.ts'
 import type { CampaignChange, Campaign as CampaignSchema, NewCampaign } from './schemas.ts'
 
@@ -87,7 +88,7 @@ export async function createCampaign(
   { name, start_date, ...given }: Omit<Static<typeof NewCampaign>, 'project_id'>,
 ): Promise<Campaign> {
   const { status = 'draft', budget = null, end_date = null, audience_id = null } = given
-  requireOrder(start_date, end_date)
+  requireDaysInOrder({ start_date, end_date })
   await requireAudience(postgres, projectId, audience_id)
   const { rows } = await postgres.query<Row>(
     `INSERT INTO campaigns (campaign_id, project_id, name, status, budget, start_date, end_date, audience_id)
@@ -105,7 +106,7 @@ export async function changeCampaign(
 ): Promise<Campaign> {
   requireVersion('campaign', campaign, version)
   const { name, status, budget, start_date, end_date, audience_id } = { ...campaign, ...change }
-  requireOrder(start_date, end_date)
+  requireDaysInOrder({ start_date, end_date })
   if (audience_id !== campaign.audience_id) await requireAudience(postgres, campaign.project_id, audience_id)
   const { rows } = await postgres.query<Row>(
     `UPDATE campaigns SET name = $2, status = $3, budget = $4, start_date = $5, end_date = $6, audience_id = $7,
@@ -128,11 +129,6 @@ async function requireAudience(
     [audienceId, projectId],
   )
   if (rowCount === 0) throw invalidParameter('audience_id', 'no audience of this project has this id')
-}
-
-function requireOrder(startDate: string, endDate: string | null): void {
-  if (endDate !== null && endDate < startDate)
-    throw invalidParameter('end_date', 'must not be before start_date')
 }
 
 interface Row extends Omit<Campaign, 'created_at' | 'updated_at'> {

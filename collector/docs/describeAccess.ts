@@ -1,6 +1,8 @@
 import type { SwaggerTransform } from '@fastify/swagger'
+import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import { type TObject, Type } from 'typebox'
 import type { Access } from '../access/access.ts'
+import { isProjectScoped, projectHeader } from '../access/projectHeader.ts'
 import { describeRateLimit } from '../access/rateLimits.ts'
 import { answerOf, ErrorBody } from '../http/schemas.ts'
 
@@ -25,7 +27,7 @@ export const describeAccess: SwaggerTransform = ({ schema, url, route }) => {
     url,
     schema: {
       ...schema,
-      ...(route.config?.charged && { headers: withIdempotencyKey(schema?.headers) }),
+      headers: headersOf(schema, route.config),
       security: securityOf(access),
       response: {
         ...answers,
@@ -85,19 +87,25 @@ const chargeRefusals = ({ limit }: Extract<Access, { to: 'key' }>) => ({
   ),
 })
 
-const withIdempotencyKey = (headers: unknown) =>
+/** The headers of a route: its own, and those that follow from its project and its charges. */
+const headersOf = (schema: FastifySchema | undefined, config: FastifyContextConfig | undefined) =>
   Type.Object({
-    ...(headers as TObject | undefined)?.properties,
-    'Idempotency-Key': Type.Optional(
-      Type.String({
-        maxLength: 255,
-        description:
-          'Makes a repeat of the same request free for 24 hours, for exactly the records that were charged with this ' +
-          'key. The repeat reads the window of the first; records that came since, and those on another meter, are ' +
-          'charged.',
-      }),
-    ),
+    ...(schema?.headers as TObject | undefined)?.properties,
+    ...(isProjectScoped(schema) && projectHeader),
+    ...(config?.charged && idempotencyKey),
   })
+
+const idempotencyKey = {
+  'Idempotency-Key': Type.Optional(
+    Type.String({
+      maxLength: 255,
+      description:
+        'Makes a repeat of the same request free for 24 hours, for exactly the records that were charged with this ' +
+        'key. The repeat reads the window of the first; records that came since, and those on another meter, are ' +
+        'charged.',
+    }),
+  ),
+}
 
 const problem = (description: string) => answerOf(description, ErrorBody)
 

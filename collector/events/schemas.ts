@@ -9,7 +9,7 @@ import { Bytes, Choice, exactly, Nullable, Timestamp } from '../http/schemas.ts'
 import { CountsQuery } from '../query/countsPlan.ts'
 import { orders } from '../query/order.ts'
 import { EventsQuery } from '../query/plan.ts'
-import { ScopeHeaders, scopeQuery } from '../query/scopeQuery.ts'
+import { scopeQuery } from '../query/scopeQuery.ts'
 import { SourceName, sources } from '../query/source.ts'
 import { eventRows, tierNames } from './rowSchemas.ts'
 
@@ -96,7 +96,6 @@ export const describeEvents = (tier: Tier) => ({
       ? ' Rows of identified visitors have every field of the tier, null where nobody knows it. The others have what ' +
         'happened and no fields of a person, unless select names them or the answer is CSV or a table.'
       : ''),
-  headers: ScopeHeaders,
   querystring: EventsQuery,
   response: {
     200: pageIn(
@@ -134,7 +133,6 @@ export const describeCounts = (tier: Tier) => ({
   summary: `Count events (${tier}), not billed`,
   description:
     'The number of events that the tier route would return with the same scope, window and filter.',
-  headers: ScopeHeaders,
   querystring: CountsQuery,
   response: {
     200: Type.Object(
@@ -172,7 +170,6 @@ export const describeSchema = (tier: Tier | null) => ({
     ? `Get the fields of an event (${tier}), not billed`
     : 'Get the fields of an event at every tier, not billed',
   description: 'Both sources have the same fields; event_types are those of the source, or of both.',
-  headers: ScopeHeaders,
   querystring: SchemaQuery,
   response: {
     200: Type.Object(

@@ -4,7 +4,7 @@ import { Choice, exactly, Id, Nullable, Timestamp } from '../http/schemas.ts'
 import { untilClosed } from '../http/streaming.ts'
 import { createCompleteUntil } from '../query/completeUntil.ts'
 import type { ReadDeps } from '../query/deps.ts'
-import { placeQuery, readScope, ScopeHeaders } from '../query/scopeQuery.ts'
+import { placeQuery, readScope } from '../query/scopeQuery.ts'
 import { dropsBots, readDuplicates, readOptedOut, readRejections, readStored } from './trace.ts'
 
 const StoredEvent = Type.Object({
@@ -75,7 +75,6 @@ export const traceRoute =
             'Whether the event of this id was stored or rejected, and why; whether it came again; whether its visitor is a ' +
             'bot, has opted out, is known. Never billed, so nothing of what the event says: read that from the events.',
           params: exactly({ event_id: Type.String({ minLength: 1, maxLength: 100 }) }),
-          headers: ScopeHeaders,
           querystring: exactly(placeQuery),
           response: { 200: EventTrace },
         },

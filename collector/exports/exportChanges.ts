@@ -50,13 +50,13 @@ export async function addExport(
 export async function updateExport(
   deps: ExportsDeps,
   principal: Principal,
-  exportId: string,
+  { export_id, project_id: asked }: { export_id: string; project_id?: string },
   body: Static<typeof ExportChange>,
 ): Promise<Export> {
   const { postgres } = deps
   const { organizationId, mode } = principal
-  const scope = await deps.recordScopeOf(principal, undefined)
-  const found = await readExport(postgres, scope, exportId)
+  const scope = await deps.recordScopeOf(principal, asked)
+  const found = await readExport(postgres, scope, export_id)
   const { id, project_id } = found
   if (mode === 'live') await projectFor(postgres, principal, project_id, 'write')
   const parts = { ...found, integration_type: undefined, ...body }

@@ -81,12 +81,13 @@ export const exportRoutes =
         schema: {
           ...{ tags, operationId: 'updateExport', summary: 'Update an export', params: ById },
           description: `What is not named stays. ${checked}A run that was asked for already stays as it was. ${testKeys}`,
+          querystring: ProjectQuery,
           body: ExportChange,
           response: { 200: One },
         },
       },
-      async ({ principal, params, body }) => ({
-        export: await updateExport(deps, principal, params.export_id, body),
+      async ({ principal, params, query, body }) => ({
+        export: await updateExport(deps, principal, { ...params, ...query }, body),
       }),
     )
 

@@ -8,7 +8,7 @@ import type { ExportsDeps } from './deps.ts'
 import { type Export, readExport } from './exports.ts'
 import { cancelRun, type Requester, type Run, readRun, requestRetry, requestRun } from './runs.ts'
 import { readSampleRun } from './sample.ts'
-import { ById, OneRun, RunById, tags } from './schemas.ts'
+import { ById, OneRun, ProjectQuery, RunById, tags } from './schemas.ts'
 
 const path = '/api/v1/exports/:export_id/runs'
 const onePath = `${path}/:run_id`
@@ -25,11 +25,11 @@ export const runActionRoutes =
     /** Does something to an export or a run of it in a transaction, with both locked; the run as it is then. */
     const change = async (
       principal: Principal,
-      { export_id, run_id }: { export_id: string; run_id?: string },
+      { export_id, run_id, project_id: asked }: { export_id: string; run_id?: string; project_id?: string },
       action: string,
       work: (client: Queryable, wanted: Export, run: Run | null, requester: Requester) => Promise<string>,
     ): Promise<{ run: Run }> => {
-      const scope = await recordScopeOf(principal, undefined)
+      const scope = await recordScopeOf(principal, asked)
       const { project_id } = await readExport(postgres, scope, export_id)
       if (principal.mode === 'test') return { run: await readSampleRun(postgres, export_id) }
       // Before the transaction: who holds a connection must not wait for another.
@@ -52,6 +52,7 @@ export const runActionRoutes =
         config: { access: writeAccess, refusals: { 409: notNow } },
         schema: {
           ...{ tags, operationId: 'createExportRun', summary: 'Start a run of an export', params: ById },
+          querystring: ProjectQuery,
           description:
             'Sends the build of the audience that is served now, or the list as it is now, in chunks; what changes meanwhile ' +
             'changes nothing. ' +
@@ -61,12 +62,15 @@ export const runActionRoutes =
           response: { 201: OneRun },
         },
       },
-      async ({ principal, params }, reply) =>
+      async ({ principal, params, query }, reply) =>
         reply
           .code(201)
           .send(
-            await change(principal, params, 'export.run', (client, wanted, _run, requester) =>
-              requestRun(client, wanted, requester),
+            await change(
+              principal,
+              { ...params, ...query },
+              'export.run',
+              (client, wanted, _run, requester) => requestRun(client, wanted, requester),
             ),
           ),
     )
@@ -81,15 +85,19 @@ export const runActionRoutes =
             'A run that sends only those, from the same build. What was charged already is not charged again. 409 while a ' +
             `run is under way, and where nothing failed.${testKeys}`,
           params: RunById,
+          querystring: ProjectQuery,
           response: { 201: OneRun },
         },
       },
-      async ({ principal, params }, reply) =>
+      async ({ principal, params, query }, reply) =>
         reply
           .code(201)
           .send(
-            await change(principal, params, 'export.retry', (client, wanted, run, requester) =>
-              requestRetry(client, wanted, run!, requester),
+            await change(
+              principal,
+              { ...params, ...query },
+              'export.retry',
+              (client, wanted, run, requester) => requestRetry(client, wanted, run!, requester),
             ),
           ),
     )
@@ -100,12 +108,13 @@ export const runActionRoutes =
         config: { access: writeAccess },
         schema: {
           ...{ tags, operationId: 'cancelExportRun', summary: 'Cancel a run of an export', params: RunById },
+          querystring: ProjectQuery,
           description: `Nothing more is sent: the records that are left fail, and can be retried.${testKeys}`,
           response: { 200: OneRun },
         },
       },
-      async ({ principal, params }) =>
-        change(principal, params, 'export.cancel', async (client, _wanted, run) => {
+      async ({ principal, params, query }) =>
+        change(principal, { ...params, ...query }, 'export.cancel', async (client, _wanted, run) => {
           await cancelRun(client, run!.run_id)
           return run!.run_id
         }),

@@ -48,11 +48,11 @@ export async function addIntegration(
 export async function updateIntegration(
   { postgres, recordScopeOf, outbound, sealer }: IntegrationsDeps,
   principal: Principal,
-  integrationId: string,
+  { integration_id, project_id: asked }: { integration_id: string; project_id?: string },
   body: Static<typeof IntegrationChange>,
 ): Promise<Integration> {
-  const scope = await recordScopeOf(principal, undefined)
-  const found = await readIntegration(postgres, scope, integrationId)
+  const scope = await recordScopeOf(principal, asked)
+  const found = await readIntegration(postgres, scope, integration_id)
   const { type, project_id, id } = found
   if (principal.mode === 'live') await projectFor(postgres, principal, project_id, 'write')
   if (body.settings) {

@@ -95,12 +95,13 @@ export const integrationsRoutes =
           description:
             'What is not named stays; `settings` and `secrets` are replaced whole. Where an address among the settings ' +
             `changes, the secrets are to be given again. Runs that are under way go on with what is changed.${testKeys}`,
+          querystring: ProjectQuery,
           body: IntegrationChange,
           response: { 200: One },
         },
       },
-      async ({ principal, params, body }) => ({
-        integration: await updateIntegration(deps, principal, params.integration_id, body),
+      async ({ principal, params, query, body }) => ({
+        integration: await updateIntegration(deps, principal, { ...params, ...query }, body),
       }),
     )
 

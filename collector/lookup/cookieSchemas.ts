@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Choice, exactly, Id, Nullable, Timestamp } from '../http/schemas.ts'
-import { placeQuery, ScopeHeaders } from '../query/scopeQuery.ts'
+import { placeQuery } from '../query/scopeQuery.ts'
 
 const Link = Type.Object(
   {
@@ -27,7 +27,6 @@ export const describeCookie = {
     'All links of a browser that events of yours came from, the first to count first: what your site’s server signed or was ' +
     'loaded for you, then the operator’s graph, then what pages said unsigned; of these the surest, then the last seen. ' +
     'Who opted out is not among them. Charged as one record on the meter lookup, a miss is free.',
-  headers: ScopeHeaders,
   querystring: exactly({ ...placeQuery, cookie_id: Id }),
   response: {
     200: Type.Object({

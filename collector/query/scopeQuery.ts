@@ -5,7 +5,7 @@ import { invalidParameter } from '../http/errors.ts'
 
 const ProjectId = Type.String({
   format: 'uuid',
-  description: 'All pixels of this project. The header X-Project-Id says the same; both must not differ.',
+  description: 'All pixels of this project.',
 })
 const PixelId = Type.String({ format: 'uuid', description: 'One pixel.' })
 
@@ -18,27 +18,16 @@ export const scopeQuery = {
   campaign_id: Type.Optional(Type.String({ minLength: 1, description: 'One DSP campaign.' })),
 }
 
-/** The headers of these routes. */
-export const ScopeHeaders = Type.Object({
-  'X-Project-Id': Type.Optional(Type.String({ format: 'uuid', description: 'The same as project_id.' })),
-})
-
 /** A request whose parameters have been checked against a schema of them. */
 export interface ScopedRequest<Query = Static<typeof ScopeQuery>> {
   readonly query: Query
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
 }
 const ScopeQuery = Type.Object(scopeQuery)
 
-/** What a request is about. Throws 400 where parameter and header name two projects. */
-export function readScope({ query, headers }: ScopedRequest): RequestedScope {
-  const headerProjectId = headers['x-project-id']?.toString().toLowerCase()
-  const projectId = query.project_id?.toLowerCase()
-  if (projectId && headerProjectId && projectId !== headerProjectId) {
-    throw invalidParameter('project_id', 'differs from the X-Project-Id header')
-  }
+/** What a request is about. */
+export function readScope({ query }: ScopedRequest): RequestedScope {
   return {
-    projectId: projectId ?? headerProjectId,
+    projectId: query.project_id?.toLowerCase(),
     pixelId: query.pixel_id?.toLowerCase(),
     campaignId: query.campaign_id,
   }

@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
 import { Day, Id, Nullable } from '../http/schemas.ts'
-import { ScopeHeaders } from '../query/scopeQuery.ts'
 import { daysDefault, daysMax, StatisticsQuery } from './plan.ts'
 
 const count = (description: string) => Type.Integer({ description })
@@ -34,7 +33,6 @@ export const describeStatistics = {
   description:
     `Of all projects, one project or one pixel, over ${daysDefault} days unless the request says otherwise, at most ` +
     `${daysMax}. Events are counted by who their visitors are now known to be. Groups without events are left out.`,
-  headers: ScopeHeaders,
   querystring: StatisticsQuery,
   response: {
     200: Type.Object(

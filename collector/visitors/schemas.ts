@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { eventRows, tierNames } from '../events/rowSchemas.ts'
 import { pageIn } from '../events/schemas.ts'
-import { ScopeHeaders } from '../query/scopeQuery.ts'
 import { VisitorsQuery, type VisitorTier, visitorTiers } from './plan.ts'
 
 /** The cheapest tier has the plain name, as with events. */
@@ -24,7 +23,6 @@ export const describeVisitors = (tier: VisitorTier) => {
       'and application/vnd.apache.parquet as a table with types; what the JSON answer says beside them ' +
       'stands in the headers X-Footfall-Records and X-Footfall-Has-Partial-Data then. With every answer come ' +
       'X-Footfall-Charged and X-Footfall-Request-Id. A filter is about events: of those that meet it the newest counts.',
-    headers: ScopeHeaders,
     querystring: VisitorsQuery,
     response: {
       200: pageIn(

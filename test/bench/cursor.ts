@@ -44,7 +44,7 @@ export function cursor({ repeats, sizes, log }: Bench): Promise<Row> {
       return whole
     }
 
-    const asked = { query: checkedQuery(EventsQuery, query), headers: {} }
+    const asked = { query: checkedQuery(EventsQuery, query) }
     const { plan } = readEventsRequest(asked, 'web_event', newestMs, JSON.parse)
     const scope = { organizationId: organization_id, projectId: project_id, pixelId: null, campaignId: null }
     const request = await record(store.url, store.database, (clickhouse) =>

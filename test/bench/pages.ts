@@ -49,7 +49,7 @@ export async function pageThroughApi(service: Service, tier: Tier, endMs: number
 
 /** The SQL of the same page at tier web_event, straight from ClickHouse. */
 export async function pageDirectly({ url, database }: Store, demo: Demo, endMs: number): Promise<Timed> {
-  const asked = { query: checkedQuery(EventsQuery, queryOf(demo, endMs)), headers: {} }
+  const asked = { query: checkedQuery(EventsQuery, queryOf(demo, endMs)) }
   const { plan } = readEventsRequest(asked, 'web_event', endMs, JSON.parse)
   const scope = {
     ...{ organizationId: demo.organization_id, projectId: demo.project_id },

@@ -78,7 +78,7 @@ async function pixelOn(clickhouse: ClickHouse, shard: number): Promise<string> {
 /** Milliseconds for a page of the 24 hours before `endMs`. */
 async function readPage(clickhouse: ClickHouse, place: Place, endMs: number): Promise<number> {
   const window = { start_ms: String(Math.floor(endMs - 24 * hourMs)), end_ms: String(Math.floor(endMs)) }
-  const asked = { query: checkedQuery(EventsQuery, { ...window, limit: String(pageRows) }), headers: {} }
+  const asked = { query: checkedQuery(EventsQuery, { ...window, limit: String(pageRows) }) }
   const { plan } = readEventsRequest(asked, 'web_event', endMs, JSON.parse)
   const scope = {
     ...{ organizationId: place.organization_id, projectId: place.project_id },

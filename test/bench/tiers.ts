@@ -171,7 +171,7 @@ export async function counts(
     group_by: 'event_type',
     ...(filter && { filter }),
   }
-  const { plan } = readCountsRequest({ query: checkedQuery(CountsQuery, query), headers: {} }, newestMs)
+  const { plan } = readCountsRequest({ query: checkedQuery(CountsQuery, query) }, newestMs)
   const scope = { organizationId: organization_id, projectId: project_id, pixelId: null, campaignId: null }
   const request = await record(url, database, (clickhouse) =>
     clickhouse.stream(countsQuery({ ...plan, scope }), 'JSONEachRow'),

@@ -56,7 +56,7 @@ async function measure(
     project_id,
     ...{ start_ms: String(newestMs - spanMs), end_ms: String(newestMs + 1), limit: String(most) },
   }
-  const { plan } = readVisitorsRequest({ query: checkedQuery(VisitorsQuery, query), headers: {} }, tier)
+  const { plan } = readVisitorsRequest({ query: checkedQuery(VisitorsQuery, query) }, tier)
   const scope = { organizationId: organization_id, projectId: project_id, pixelId: null, campaignId: null }
   const form = rowForm(plan, 'json', false)
   const request = await record(url, database, (clickhouse) =>

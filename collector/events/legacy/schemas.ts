@@ -4,7 +4,6 @@ import { FieldDescription } from '../../http/rowSchemas.ts'
 import { Choice, exactly } from '../../http/schemas.ts'
 import { FreeFilterText } from '../../query/filter.ts'
 import { everyTier } from '../../query/plan.ts'
-import { ScopeHeaders } from '../../query/scopeQuery.ts'
 import { SourceName } from '../../query/source.ts'
 import { eventRows } from '../rowSchemas.ts'
 import { EventCount, EventType } from '../schemas.ts'
@@ -55,7 +54,6 @@ export const describeLegacyEvents = (version: LegacyVersion) => ({
       : `It is at most ${version.windowMsMax / 3_600_000} hours long; its end is exclusive.`) +
     ' Charged on one meter, that of the highest tier among the fields of select, filter and distinct; without ' +
     'select those count, too, that have a value in a row. resolved is a field of events.',
-  headers: ScopeHeaders,
   querystring: version.includesEnd ? InclusiveEventsQuery : LegacyEventsQuery,
   response: answer('A page of events.', { rows: Type.Array(eventRows[everyTier]), meta: Meta }),
 })
@@ -68,7 +66,6 @@ export const describeScanEstimate = {
   description:
     'Takes the parameters of GET /api/v1/events, with a window of any length, and reads no events: this is what the ' +
     'index cannot rule out. A page that fills early needs less.',
-  headers: ScopeHeaders,
   querystring: exactly({ ...LegacyEventsQuery.properties, filter: Type.Optional(FreeFilterText) }),
   response: answer('The estimate.', {
     estimate: Type.Object({
@@ -90,7 +87,6 @@ export const describeV1Counts = {
   operationId: 'countEventsV1',
   summary: 'Count events (version 1), not billed',
   description: `${scopeText}${windowText}Its end is exclusive, and it may be of any length.`,
-  headers: ScopeHeaders,
   querystring: V1CountsQuery,
   response: answer(
     'Counts, in the order of time where they are by hour or day, then largest first, of at most 10,000 groups; has_more says whether there are more.',
@@ -104,7 +100,6 @@ export const describeV1Index = {
   operationId: 'getEventCountsIndex',
   summary: 'Get the index of event counts by hour or day, not billed',
   description: `${scopeText}${windowText}Intervals without events are left out.`,
-  headers: ScopeHeaders,
   querystring: V1IndexQuery,
   response: answer('The index, earliest first.', {
     interval: Interval,
@@ -128,7 +123,6 @@ export const describeV1Schema = {
   operationId: 'getEventsSchemaV1',
   summary: 'Get the fields of an event (version 1), not billed',
   description: 'The scope may be named, and need not be.',
-  headers: ScopeHeaders,
   querystring: exactly({
     ...{ project_id, pixel_id, campaign_id, organization_id },
     source: Type.Optional(SourceName),

@@ -17,8 +17,7 @@ beforeEach(() => {
 })
 
 const planOf = (query: Record<string, string> = {}, scope: EventsPlan['scope'] = two): EventsPlan => ({
-  ...readEventsRequest({ query: checkedQuery(EventsQuery, query), headers: {} }, 'web_event', now, JSON.parse)
-    .plan,
+  ...readEventsRequest({ query: checkedQuery(EventsQuery, query) }, 'web_event', now, JSON.parse).plan,
   scope,
 })
 const learn = (plan: EventsPlan, millis: number) => spanOf(reader, plan).learn({ millis, eventId: one })

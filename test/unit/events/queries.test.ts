@@ -17,12 +17,12 @@ const narrow = { organizationId, projectId, pixelId, campaignId: "O'Hara" }
 
 /** Of both sources, unless the query names one. */
 const eventsPlan = (query: Record<string, string>, scope: Scope = wide, tier: Tier = 'web_event') => ({
-  ...readEventsRequest({ query: checkedQuery(EventsQuery, query), headers: {} }, tier, now, JSON.parse).plan,
+  ...readEventsRequest({ query: checkedQuery(EventsQuery, query) }, tier, now, JSON.parse).plan,
   ...(query.source === undefined && { source: null }),
   scope,
 })
 const countsPlan = (query: Record<string, string>, scope: Scope = wide) => ({
-  ...readCountsRequest({ query: checkedQuery(CountsQuery, query), headers: {} }, now).plan,
+  ...readCountsRequest({ query: checkedQuery(CountsQuery, query) }, now).plan,
   source: null,
   scope,
 })
@@ -217,10 +217,9 @@ describe('projects', () => {
 
 describe('the source', () => {
   const sourceOf = (query: Record<string, string>) =>
-    readEventsRequest({ query: checkedQuery(EventsQuery, query), headers: {} }, 'web_event', now, JSON.parse)
-      .plan.source
+    readEventsRequest({ query: checkedQuery(EventsQuery, query) }, 'web_event', now, JSON.parse).plan.source
   const countedSource = (query: Record<string, string>) =>
-    readCountsRequest({ query: checkedQuery(CountsQuery, query), headers: {} }, now).plan.source
+    readCountsRequest({ query: checkedQuery(CountsQuery, query) }, now).plan.source
 
   test('is the pixel unless a campaign is spoken of', () => {
     expect(sourceOf({})).toBe('pixel')

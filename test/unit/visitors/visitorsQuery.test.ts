@@ -13,7 +13,7 @@ const required = { start_ms: '1', end_ms: '9', limit: '5', select: 'event_id' }
 function queryOf(query: Record<string, string>, more = {}) {
   const tier = 'resolution_full_profile'
   const { asked, plan } = readVisitorsRequest(
-    { query: checkedQuery(VisitorsQuery, { ...required, ...query }), headers: {} },
+    { query: checkedQuery(VisitorsQuery, { ...required, ...query }) },
     tier,
   )
   const scope = { organizationId, projectId, pixelId: asked.pixelId ?? null, campaignId: null }
