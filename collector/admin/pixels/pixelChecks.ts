@@ -4,8 +4,8 @@ import { ApiError, invalidParameter, notFound } from '../../http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
 /**
- * The pixel that a request acts on, and its project. Throws what projectFor throws for the project that it names; for
- * a pixel that is not the caller's to see, or not of that project, 404 "pixel not found", whether it exists or not.
+ * Returns the pixel that a request acts on, and its project. Throws what projectFor throws for the named project, 401
+ * when a project key names a pixel of another project of its organization, and 404 "pixel not found" otherwise.
  */
 export async function pixelFor(
   postgres: Postgres,
@@ -17,7 +17,7 @@ export async function pixelFor(
   const { rows } = await postgres.query<{ pixelId: string; projectId: string }>(
     `SELECT pixel_id AS "pixelId", project_id AS "projectId" FROM pixels JOIN projects USING (project_id)
      WHERE pixel_id = $1 AND organization_id = $2 AND ($3::uuid IS NULL OR project_id = $3)`,
-    [pixel_id, principal.organizationId, named ? named.projectId : principal.projectId],
+    [pixel_id, principal.organizationId, named ? named.projectId : null],
   )
   const pixel = rows[0]
   if (!pixel) throw notFound.pixel()

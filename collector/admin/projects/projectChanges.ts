@@ -52,14 +52,21 @@ export async function changeProject(
   })
 }
 
-export const ProjectDeletion = exactly({ project_id: Id, events: EventsChoice })
+export const ProjectDeletion = exactly({
+  project_id: Id,
+  events: Type.Optional(
+    Type.Union(EventsChoice.anyOf, {
+      description: '`keep` (default) keeps the stored events; `delete` removes them within minutes.',
+    }),
+  ),
+})
 
-/** With its pixels and keys, and its events where that is asked for. Throws 403 and 404. */
+/** Deletes a project with its pixels, its keys and, with `events: 'delete'`, its events. Throws 403 and 404. */
 export async function deleteProject(
   postgres: Postgres,
   principal: Principal,
-  { project_id, events }: Static<typeof ProjectDeletion>,
-): Promise<void> {
+  { project_id, events = 'keep' }: Static<typeof ProjectDeletion>,
+): Promise<'delete' | 'keep'> {
   const { projectId: id } = await projectFor(postgres, principal, project_id, 'read')
   requireOrganizationAdmin(principal)
   const { organizationId } = principal
@@ -69,4 +76,5 @@ export async function deleteProject(
     await audit(client, principal, 'project.delete', { kind: 'project', id }, { name, events })
     await client.query('DELETE FROM projects WHERE project_id = $1', [id])
   })
+  return events
 }

@@ -107,15 +107,16 @@ export const projectRoutes =
         schema: {
           tags,
           operationId: 'deleteProject',
-          summary: 'Delete a project with its pixels and keys',
-          description: 'For owners, admins and organization keys.',
+          summary: 'Delete a project',
+          description:
+            'For owners, admins and organization keys. Deletes the project with its pixels and keys. The stored events stay unless `events` is `delete`.',
           body: ProjectDeletion,
           response: { 200: DeletedWithEvents },
         },
       },
       async ({ principal, body }) => {
-        await deleteProject(postgres, principal, body)
-        return { deleted: true as const, events: body.events }
+        const events = await deleteProject(postgres, principal, body)
+        return { deleted: true as const, events }
       },
     )
   }

@@ -421,7 +421,7 @@ test('a project key has its own project when it names none, and no other', async
     }
   }
   const answer = await it.ask(callers.projectKey, `GET /api/v1/pixel/retrieve/${theirs}`)
-  expect([answer.status, answer.body.error]).toEqual([404, 'pixel not found'])
+  expect([answer.status, answer.body.error]).toEqual([401, 'Invalid API key'])
 })
 
 test('a list of pixels has to say of which project, unless the key does', async () => {
