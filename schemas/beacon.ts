@@ -44,6 +44,9 @@ export interface BeaconReceipt {
   vouched?: true
 }
 
+/** Why an event is rejected: it is invalid, its visitor has opted out, or the pixel drops bots. */
+export const rejectedEventCodes = ['invalid_event', 'visitor_opted_out', 'bot_dropped'] as const
+
 export interface RejectedEvent {
   /** Place in `events`, from 0. */
   index: number
@@ -51,6 +54,7 @@ export interface RejectedEvent {
   event_id: string | null
   /** JSON pointer into the event: "/event_data/percentage". */
   path: string
+  code: (typeof rejectedEventCodes)[number]
   message: string
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { snippet } from '../../pixel/stub.mjs'
+import { normalizedEmail } from '../platform/normalizedEmail.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { newApiCredentials, storeApiKey } from './keys/apiKeys.ts'
 import { storeMember } from './members/newMember.ts'
@@ -27,7 +28,7 @@ export async function setUp(
   { organization, email: given, project }: SetupRequest,
   { publicUrl, collectorUrl }: Addresses,
 ): Promise<string[]> {
-  const email = given.toLowerCase()
+  const email = normalizedEmail(given)
   const said: string[] = []
   const ensure = async (what: string, name: string, find: Find, make: (id: string) => Promise<unknown>) => {
     const { rows } = await client.query<{ id: string }>(find.sql, find.values)

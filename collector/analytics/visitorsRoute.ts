@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { ChargedMeta, chargedMeta } from '../billing/chargedMeta.ts'
 import { chargedRoute, hashesOf } from '../billing/chargedRoute.ts'
 import { invalidParameter } from '../http/errors.ts'
 import { CursorParameter, NextCursor } from '../http/pagination.ts'
@@ -57,7 +58,7 @@ const describe = {
           ),
         ),
         next_cursor: NextCursor,
-        meta: FiguresMeta,
+        meta: Type.Object({ ...FiguresMeta.properties, ...ChargedMeta.properties }),
       },
       { description: 'The visitors.' },
     ),
@@ -98,12 +99,12 @@ export const visitorsRoute =
               records: visitors.length,
               window,
               hashes: () => hashesOf(visitors.map(({ cookie_id }) => cookie_id)),
-              answer: () => ({
+              answer: (charged) => ({
                 visitors,
                 ...(last && {
                   next_cursor: cursors.write(organizationId, { after: last.cookie_id, window }),
                 }),
-                meta: metaOf(request, plan),
+                meta: { ...metaOf(request, plan), ...chargedMeta('events', visitors.length, charged) },
               }),
             }
           },

@@ -142,7 +142,9 @@ export async function deleteAudience(client: Queryable, audienceId: string): Pro
   )
   if (rows.length > 0) {
     const names = rows.map(({ name }) => `"${name}"`).join(', ')
-    throw conflict(`Another audience uses it: ${names}. Change or delete that first.`, { used_by: rows })
+    throw conflict('in_use', `Another audience uses it: ${names}. Change or delete that first.`, {
+      used_by: rows,
+    })
   }
   const { rows: campaigns } = await client.query<{ campaign_id: string; name: string }>(
     'SELECT campaign_id, name FROM campaigns WHERE audience_id = $1 ORDER BY created_at',
@@ -150,7 +152,9 @@ export async function deleteAudience(client: Queryable, audienceId: string): Pro
   )
   if (campaigns.length > 0) {
     const names = campaigns.map(({ name }) => `"${name}"`).join(', ')
-    throw conflict(`A campaign is shown to it: ${names}. Change that first.`, { used_by: campaigns })
+    throw conflict('in_use', `A campaign is shown to it: ${names}. Change that first.`, {
+      used_by: campaigns,
+    })
   }
   const { rows: exports } = await client.query<{ export_id: string; name: string }>(
     'SELECT export_id, name FROM exports WHERE audience_id = $1 ORDER BY export_id',
@@ -158,7 +162,9 @@ export async function deleteAudience(client: Queryable, audienceId: string): Pro
   )
   if (exports.length > 0) {
     const names = exports.map(({ name }) => `"${name}"`).join(', ')
-    throw conflict(`An export sends it: ${names}. Change or delete that first.`, { used_by: exports })
+    throw conflict('in_use', `An export sends it: ${names}. Change or delete that first.`, {
+      used_by: exports,
+    })
   }
   await client.query('DELETE FROM audiences WHERE audience_id = $1', [audienceId])
 }

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { access } from '../access/recordAccess.ts'
+import { chargedMeta } from '../billing/chargedMeta.ts'
 import { chargedRoute } from '../billing/chargedRoute.ts'
 import { notFound } from '../http/errors.ts'
 import { untilClosed } from '../http/streaming.ts'
@@ -49,9 +50,10 @@ export const changesRoute =
         const [of, other] = change === 'entered' ? [build, previous] : [previous!, build]
         const reader = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
         const previousId = previous?.buildId ?? null
+        // Who is in only one of two builds is told by both.
+        const meter = meterOf(build.isPredictive || previous?.isPredictive === true)
         return {
-          // Who is in only one of two builds is told by both.
-          ...{ meter: meterOf(build.isPredictive || previous?.isPredictive === true), projectId },
+          ...{ meter, projectId },
           build: { buildId: of.buildId, findMembers: findMembersOf(reader, of.buildId) },
           async read() {
             const limit = query.page_size ?? pageSize.default
@@ -71,12 +73,15 @@ export const changesRoute =
             return {
               records: members.length,
               hashes: () => members.map(({ key }) => String(key)),
-              answer() {
+              answer(charged) {
                 reply.type('application/json; charset=utf-8')
                 return pageOf(
                   { audience_id: audience.id, build_id: build.buildId, previous_build_id: previousId },
                   rows.map((row) => Buffer.concat([begun[change], row.subarray(1)])),
-                  next ? { next_cursor: cursors.write(build.buildId, next) } : {},
+                  {
+                    ...(next && { next_cursor: cursors.write(build.buildId, next) }),
+                    meta: chargedMeta(meter, members.length, charged),
+                  },
                 )
               },
             }

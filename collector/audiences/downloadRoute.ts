@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox'
 import type { Reader } from '../access/reader.ts'
 import { access } from '../access/recordAccess.ts'
 import { type Caller, callerOf } from '../billing/caller.ts'
+import { ChargedMeta, chargedMeta } from '../billing/chargedMeta.ts'
 import { exactly, Id, Nullable, Timestamp } from '../http/schemas.ts'
 import { untilClosed } from '../http/streaming.ts'
 import { projectOf } from './access.ts'
@@ -40,11 +41,15 @@ const Download = Type.Object(
         sha256: Type.String(),
       }),
     ),
-    expires_at: Nullable(Timestamp),
+    expires_at: Nullable(Timestamp, { description: 'When the files are deleted.' }),
+    urls_expire_at: Nullable(Timestamp, {
+      description: 'When the URLs of this answer expire; null until the files are ready.',
+    }),
     meter: Meter,
     charged: Type.Integer({
       description: 'Records that this call was charged: once for a build, in whatever format.',
     }),
+    meta: ChargedMeta,
   },
   { title: 'AudienceDownload' },
 )
@@ -75,7 +80,8 @@ export const downloadRoute =
         const format = query.format ?? 'csv'
         const answer = {
           ...{ audience_id: audience.id, build_id: audience.build_id, format, meter: audience.meter },
-          ...{ count: null, files: [], expires_at: null, charged: 0 },
+          ...{ count: null, files: [], expires_at: null, urls_expire_at: null, charged: 0 },
+          meta: chargedMeta(audience.meter, 0, 0),
         }
         if (audience.build_id === null) return { ...answer, status: await statusBefore(audience) }
         const file = await readFile(postgres, audience.build_id, format)
@@ -106,7 +112,9 @@ export const downloadRoute =
             })),
           ),
           expires_at: file.expires_at!.toISOString(),
+          urls_expire_at: new Date(untilMs).toISOString(),
           charged,
+          meta: chargedMeta(audience.meter, rows, charged),
         }
       },
     )

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { access } from '../access/recordAccess.ts'
+import { ChargedMeta, chargedMeta } from '../billing/chargedMeta.ts'
 import { chargedRoute, hashesOf } from '../billing/chargedRoute.ts'
 import { conflict } from '../http/errors.ts'
 import { exactly, Id, Nullable } from '../http/schemas.ts'
@@ -49,6 +50,7 @@ const Answer = Type.Object(
         ),
       }),
     ),
+    meta: ChargedMeta,
   },
   { title: 'AudienceExplanation' },
 )
@@ -97,12 +99,15 @@ export const explainRoute =
               parseDefinition(audience.definition),
               hem,
             ).catch((error: unknown) => {
-              throw error instanceof AudienceNotBuilt ? conflict(error.message) : error
+              throw error instanceof AudienceNotBuilt ? conflict('invalid_state', error.message) : error
             })
             return {
               records: found.isKnown ? 1 : 0,
               hashes: () => hashesOf([hem]),
-              answer: () => answerOf(audience, found),
+              answer: (charged) => ({
+                ...answerOf(audience, found),
+                meta: chargedMeta('lookup', found.isKnown ? 1 : 0, charged),
+              }),
             }
           },
         }
@@ -110,7 +115,7 @@ export const explainRoute =
     )
   }
 
-const answerOf = (audience: Audience, found: Explanation): Static<typeof Answer> => ({
+const answerOf = (audience: Audience, found: Explanation): Omit<Static<typeof Answer>, 'meta'> => ({
   audience_id: audience.id,
   build_id: audience.build_id,
   known: found.isKnown,

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { access } from '../access/recordAccess.ts'
+import { chargedMeta } from '../billing/chargedMeta.ts'
 import { chargedRoute } from '../billing/chargedRoute.ts'
 import { ApiError } from '../http/errors.ts'
 import { untilClosed } from '../http/streaming.ts'
@@ -53,11 +54,12 @@ export const recordsRoute =
             return {
               records: members.length,
               hashes: () => members.map(({ key }) => String(key)),
-              answer() {
+              answer(charged) {
                 const next =
                   upTo < count ? { next_cursor: cursors.write(audience.id, { buildId, after: upTo }) } : {}
                 reply.type('application/json; charset=utf-8')
-                return pageOf({ audience_id: audience.id, count }, rows, next)
+                const meta = chargedMeta(audience.meter, members.length, charged)
+                return pageOf({ audience_id: audience.id, count }, rows, { ...next, meta })
               },
             }
           },

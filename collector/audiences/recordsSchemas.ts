@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { ChargedMeta } from '../billing/chargedMeta.ts'
 import { CursorParameter, NextCursor } from '../http/pagination.ts'
 import { exactly, Id, Nullable } from '../http/schemas.ts'
 import { Person } from '../people/identity/personSchemas.ts'
@@ -34,6 +35,7 @@ const RecordPage = Type.Object(
     count: Type.Integer({ description: 'Records of the build.' }),
     results: Type.Array(Person),
     next_cursor: NextCursor,
+    meta: ChargedMeta,
   },
   { title: 'AudienceRecordPage' },
 )
@@ -67,6 +69,7 @@ const ChangesPage = Type.Object(
       description: 'Those who entered first, then those who left.',
     }),
     next_cursor: NextCursor,
+    meta: ChargedMeta,
   },
   { title: 'AudienceChangesPage' },
 )

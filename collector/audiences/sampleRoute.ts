@@ -51,7 +51,7 @@ export const sampleRoute =
           )
           return { sample, estimate, records_to_charge: estimate?.count ?? null, meter }
         } catch (error) {
-          throw error instanceof AudienceNotBuilt ? conflict(error.message) : error
+          throw error instanceof AudienceNotBuilt ? conflict('invalid_state', error.message) : error
         }
       },
     )

@@ -119,7 +119,7 @@ export const AudienceChange = exactly({
   version: SeenVersion,
 })
 
-export const Clone = exactly({ ...projectParameter, name: Type.Optional(Name) })
+export const Clone = exactly({ ...projectParameter, name: Type.Optional(Name) }, { default: {} })
 
 export const SampleOf = exactly({
   ...projectParameter,

@@ -33,9 +33,12 @@ export interface ValidDelivery extends Delivery {
   tsMillis: number
 }
 
-/** What is wrong with a delivery: a JSON pointer into it and words. */
+export const deliveryFaultCodes = ['invalid_event', 'campaign_not_found'] as const
+
+/** What is wrong with a delivery: a JSON pointer into it, a code and words. */
 export interface DeliveryFault {
   path: string
+  code: (typeof deliveryFaultCodes)[number]
   message: string
 }
 
@@ -52,16 +55,24 @@ export function checkDelivery(
 ): ValidDelivery | DeliveryFault {
   if (!validator.Check(given)) {
     const [error] = errorsOf(validator, given)
-    return { path: error?.instancePath ?? '', message: error?.message ?? 'is not as described' }
+    return invalidEvent(error?.instancePath ?? '', error?.message ?? 'is not as described')
   }
   const tsMillis = typeof given.ts === 'number' ? given.ts : Date.parse(given.ts)
-  if (!(tsMillis >= nowMs - ageMsMax)) return { path: '/ts', message: 'must be at most 366 days ago' }
-  if (tsMillis > nowMs + clockToleranceMs) return { path: '/ts', message: 'must not be in the future' }
+  if (!(tsMillis >= nowMs - ageMsMax)) return invalidEvent('/ts', 'must be at most 366 days ago')
+  if (tsMillis > nowMs + clockToleranceMs) return invalidEvent('/ts', 'must not be in the future')
   const projectId = projects.get(given.campaign_id.toLowerCase())
-  if (!projectId) return { path: '/campaign_id', message: 'campaign not found' }
+  if (!projectId) {
+    return { path: '/campaign_id', code: 'campaign_not_found', message: 'campaign not found' }
+  }
   // The DSP's clock may be a little ahead of ours; no event is.
   return { ...given, projectId, tsMillis: Math.min(tsMillis, nowMs) }
 }
+
+const invalidEvent = (path: string, message: string): DeliveryFault => ({
+  path,
+  code: 'invalid_event',
+  message,
+})
 
 /** The projects of those of the campaigns that the organization has, or one project of it. */
 export async function projectsOfCampaigns(

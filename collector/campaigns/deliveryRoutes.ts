@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox'
 import { isUuid } from '../../schemas/uuid.ts'
 import type { Principal } from '../access/principal.ts'
 import { requireLive } from '../access/recordAccess.ts'
+import { itemErrorMembers } from '../http/itemErrors.ts'
 import { exactly, Nullable } from '../http/schemas.ts'
 import { validatorCompiler } from '../http/validation.ts'
 import { toServiceUnavailable } from '../ingest/spool/toServiceUnavailable.ts'
@@ -12,6 +13,7 @@ import {
   checkDelivery,
   Delivery,
   deliveryEventsMax,
+  deliveryFaultCodes,
   projectsOfCampaigns,
   type ValidDelivery,
 } from './delivery.ts'
@@ -33,10 +35,8 @@ const Receipt = Type.Object(
     accepted: Type.Integer(),
     rejected: Type.Array(
       Type.Object({
-        index: Type.Integer({ description: 'The place in events.' }),
         event_id: Nullable(Type.String()),
-        path: Type.String({ description: 'JSON pointer to what is wrong.' }),
-        message: Type.String(),
+        ...itemErrorMembers(deliveryFaultCodes),
       }),
     ),
   },

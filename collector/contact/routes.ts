@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Reader } from '../access/reader.ts'
+import { chargedMeta } from '../billing/chargedMeta.ts'
 import { chargedRoute, hashesOf } from '../billing/chargedRoute.ts'
 import { readPeople } from '../people/identity/people.ts'
 import type { ReadDeps } from '../query/deps.ts'
@@ -38,14 +39,15 @@ export const contactRoutes =
               hashes: () => hashesOf(billed.map(({ person_key }) => person_key)),
               answer(charged) {
                 const results = known.map(({ hem_text }) => people.get(hem_text)!.toString()).join(',')
-                const meta = {
+                const counts = {
                   count: known.length,
                   with_business_email: billed.length,
                   charged,
+                  meta: chargedMeta('contact', billed.length, charged),
                   ...(last && { next_cursor: cursors.write(organizationId, last) }),
                 }
                 reply.type('application/json; charset=utf-8')
-                return Buffer.from(`{"results":[${results}],${JSON.stringify(meta).slice(1)}`)
+                return Buffer.from(`{"results":[${results}],${JSON.stringify(counts).slice(1)}`)
               },
             }
           },

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { ChargedMeta } from '../billing/chargedMeta.ts'
 import { NextCursor } from '../http/pagination.ts'
 import { Bytes, exactly } from '../http/schemas.ts'
 import { Person, SelectOfPerson } from '../people/identity/personSchemas.ts'
@@ -43,6 +44,7 @@ export const describeContact = {
         count: Type.Integer({ description: 'People in this page.' }),
         with_business_email: Type.Integer({ description: 'Of these, how many have a business e-mail.' }),
         charged: Type.Integer({ description: 'Records charged.' }),
+        meta: ChargedMeta,
         next_cursor: NextCursor,
       }),
     ),

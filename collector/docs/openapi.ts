@@ -33,7 +33,7 @@ export async function describeRoutes(app: FastifyInstance, publicUrl: string): P
 
 const description = `Web events captured by the Footfall pixel, and who they were.
 
-Every error is \`{ "error", "message", "request_id" }\`: \`error\` is for programs and does not change, \`message\`
+Every error is \`{ "error", "code", "message", "request_id" }\`: \`code\` is for programs, \`error\` does not change either, \`message\`
 is for people. Records are charged when the head of their answer is sent; what the service then breaks off is given
 back. 503 \`busy\` and 429 carry \`Retry-After\` in seconds; answers other than 2xx are never billed.
 HEAD is answered wherever GET is, without the body; of what is charged it only checks who asks, and costs nothing.

@@ -105,9 +105,13 @@ export async function deleteExport(client: Queryable, exportId: string): Promise
     [exportId],
   )
   if (rows[0]) {
-    throw conflict(`The run ${rows[0].run_id} is under way: cancel it, or wait until it has ended.`, {
-      run_id: rows[0].run_id,
-    })
+    throw conflict(
+      'in_use',
+      `The run ${rows[0].run_id} is under way: cancel it, or wait until it has ended.`,
+      {
+        run_id: rows[0].run_id,
+      },
+    )
   }
   await client.query('DELETE FROM exports WHERE export_id = $1', [exportId])
 }

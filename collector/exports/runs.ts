@@ -77,7 +77,10 @@ export async function listFailures(
   runId: string,
   { outcome = 'failed', ...page }: { outcome?: 'failed' | 'duplicated'; limit?: number; cursor?: string },
 ): Promise<Static<typeof FailurePage>> {
-  type Failure = Static<typeof FailurePage>['failures'][number]
+  type Failure = Pick<
+    Static<typeof FailurePage>['failures'][number],
+    'record' | 'outcome' | 'reason' | 'class'
+  >
   const { rows, next } = await readPage<Failure & { key: string }>(deps, page, {
     ...{ list: 'export_failures', owner: `${runId} ${outcome}` },
     // Who was not charged was not delivered to anybody, the caller included.
@@ -87,7 +90,19 @@ export async function listFailures(
     values: [runId, outcome],
     key: { key: 'bigint' },
   })
-  return { failures: rows.map(({ key: _, ...failure }) => failure), ...next }
+  return {
+    failures: rows.map(({ record, outcome, reason, class: failureClass }) => ({
+      record,
+      outcome,
+      reason,
+      class: failureClass,
+      index: null,
+      path: '' as const,
+      code: failureClass ?? outcome,
+      message: reason,
+    })),
+    ...next,
+  }
 }
 
 /** Who asks for a run, and is charged for it. */
@@ -130,8 +145,9 @@ export async function requestRetry(
   requester: Requester,
 ): Promise<string> {
   if (run.ended_at === null)
-    throw conflict('This run is under way: what fails can be retried when it has ended.')
-  if (run.records_failed === 0) throw conflict('No record of this run has failed: there is nothing to retry.')
+    throw conflict('invalid_state', 'This run is under way: what fails can be retried when it has ended.')
+  if (run.records_failed === 0)
+    throw conflict('invalid_state', 'No record of this run has failed: there is nothing to retry.')
   if (run.build_id === null || !(await keepBuild(client, run.build_id))) throw notReady(wanted)
   return insertRun(
     client,
@@ -157,7 +173,8 @@ async function insertRun(
       ...[wanted.mapping ? JSON.stringify(wanted.mapping) : null, expected, callerId, isProjectKey],
     ],
   )
-  if (!rows[0]) throw conflict('A run of this export is under way: one is sent after the other.')
+  if (!rows[0])
+    throw conflict('invalid_state', 'A run of this export is under way: one is sent after the other.')
   await wakeQueue(client, exportRuns)
   return rows[0].run_id
 }

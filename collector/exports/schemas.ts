@@ -130,6 +130,12 @@ const Failure = Type.Object(
     ),
     outcome: Choice(['failed', 'duplicated']),
     reason: Type.String(),
+    index: Type.Null({ description: 'Records of a run have no place in a request.' }),
+    path: Type.Literal('', { description: 'The whole record failed.' }),
+    code: Choice([...failureClasses, 'failed', 'duplicated'], {
+      description: '`class` where there is one, else `outcome`.',
+    }),
+    message: Type.String({ description: 'As `reason`.' }),
     class: Nullable(
       Choice(failureClasses, {
         description:

@@ -84,7 +84,7 @@ export async function requireFields(deps: OpenDeps, wanted: Wanted): Promise<voi
     if (fault !== null) throw invalidParameter('mapping', fault)
   } catch (error) {
     if (!(error instanceof DestinationError)) throw error
-    throw conflict(`Which fields the destination has cannot be asked: ${error.message}`)
+    throw conflict('invalid_state', `Which fields the destination has cannot be asked: ${error.message}`)
   }
 }
 

@@ -35,8 +35,8 @@ export async function answerError(
   }
   await request.charge?.refund()
   const known = error instanceof ApiError ? error : inOurWords(error, request)
-  request.errorCode = known.code
-  if (known.status >= 500 && !expected.includes(known.code)) request.log.error(error)
+  request.errorCode = known.error
+  if (known.status >= 500 && !expected.includes(known.error)) request.log.error(error)
   return (
     reply
       .code(known.status)
@@ -88,8 +88,9 @@ const clientErrors: Readonly<Record<string, ApiError>> = {
   HPE_HEADER_OVERFLOW: new ApiError(431, 'headers_too_large', 'Address and headers are larger than 16 KiB.'),
 }
 
-const bodyOf = ({ code, message, extra }: ApiError, requestId: string) => ({
-  error: code,
+const bodyOf = ({ error, code, message, extra }: ApiError, requestId: string) => ({
+  error,
+  code,
   message,
   request_id: requestId,
   ...extra.body,
@@ -97,7 +98,7 @@ const bodyOf = ({ code, message, extra }: ApiError, requestId: string) => ({
 
 /** What others threw, in the catalogue's words. */
 function inOurWords(error: FastifyError, request: FastifyRequest): ApiError {
-  if (error instanceof ParentDeleted) return conflict(error.message)
+  if (error instanceof ParentDeleted) return conflict('invalid_state', error.message)
   if (isUnavailable(error)) return busy('A database is not reachable now.', storeRetrySeconds)
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':

@@ -1,17 +1,21 @@
+import { type ConflictCode, type ErrorCode, type ErrorWord, errorCodes } from './errorCodes.ts'
+
 /**
- * The error catalogue: what callers may be told. `error` is for programs and never changes; the spec's own words
+ * The errors of the API: what callers may be told. `error` is for programs and never changes; the spec's own words
  * are used to the letter. `message` is for people. One handler (answerErrors.ts) turns these into
- * `{ error, message, request_id }` and hides everything else behind `internal_error`.
+ * `{ error, code, message, request_id }` and hides everything else behind `internal_error`.
  */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
-    /** Machine-readable: the body's `error`. */
-    readonly code: string,
+    /** The body's `error`, in the contract's words. */
+    readonly error: ErrorWord,
     /** Human-readable: the body's `message`. */
     message: string,
     /** Further body keys, and headers such as Retry-After. */
     readonly extra: { body?: Record<string, unknown>; headers?: Record<string, string> } = {},
+    /** Machine-readable: the body's `code`. */
+    readonly code: ErrorCode = errorCodes[error][0],
   ) {
     super(message)
     this.name = 'ApiError'
@@ -80,9 +84,9 @@ export const accessDenied = () =>
     'access denied: this key reads and writes only its own project’s audiences.',
   )
 
-/** 409: the state of things does not allow it; `body` may show that state. */
-export const conflict = (message: string, body: Record<string, unknown> = {}) =>
-  new ApiError(409, 'conflict', message, { body })
+/** 409: the state of an object does not allow the request, for the reason `code`; `body` may show that state. */
+export const conflict = (code: ConflictCode, message: string, body: Record<string, unknown> = {}) =>
+  new ApiError(409, 'conflict', message, { body }, code)
 
 /** 409: an organization always has an owner who can sign in. */
 export const lastOwner = () =>

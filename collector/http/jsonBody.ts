@@ -15,10 +15,15 @@ export function parseJsonBodies(app: FastifyInstance): void {
   app.removeContentTypeParser('application/json')
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) => {
     const excess = excessOf(text)
+    if (text === '' && hasDefault(request.routeOptions.schema?.body)) return done(null, null)
     if (excess) done(invalidParameter('body', excess))
     else parse(request, text, done)
   })
 }
+
+/** Whether a route works without a body. */
+const hasDefault = (schema: unknown): boolean =>
+  typeof schema === 'object' && schema !== null && 'default' in schema
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
 const [bracket, brace, bracketEnd, braceEnd] = [0x5b, 0x7b, 0x5d, 0x7d]

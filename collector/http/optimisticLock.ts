@@ -9,9 +9,13 @@ const ownKeys = new Set(['version', 'updated_at'])
  */
 export function requireVersion(kind: string, current: { version: number }, edited: number | undefined): void {
   if (edited === undefined || edited === current.version) return
-  throw conflict(`Somebody else has changed this meanwhile: it is at version ${current.version} now.`, {
-    [kind]: current,
-  })
+  throw conflict(
+    'version_conflict',
+    `Somebody else has changed this meanwhile: it is at version ${current.version} now.`,
+    {
+      [kind]: current,
+    },
+  )
 }
 
 /** What differs between an object before and after a change, for the audit log: `{ name: { from, to } }`. */

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import { type TSchema, Type } from 'typebox'
+import { allErrorCodes } from './errorCodes.ts'
 
 /**
  * The parts that queries, bodies and answers are declared with. A schema whose `title` is a name (`Project`) is shared:
@@ -18,8 +19,10 @@ export const Choice = <const V extends string>(
 ) => Type.Unsafe<V>(Type.Enum([...values], { type: 'string', ...options }))
 
 /** A body, query or set of path parameters that takes these and nothing else. */
-export const exactly = <P extends Record<string, TSchema>>(properties: P, options: { title?: string } = {}) =>
-  Type.Object(properties, { ...options, additionalProperties: false })
+export const exactly = <P extends Record<string, TSchema>>(
+  properties: P,
+  options: { title?: string; default?: object } = {},
+) => Type.Object(properties, { ...options, additionalProperties: false })
 
 /** An answer that leaves as bytes, which no serializer looks at. */
 export const Bytes = (schema: TSchema) => Type.Unsafe<Readable | Buffer>(schema)
@@ -45,7 +48,11 @@ export const Name = Type.String({
 /** What every answer other than 2xx says (answerErrors.ts); some say more. */
 export const ErrorBody = Type.Object(
   {
-    error: Type.String({ description: 'For programs; never changes.' }),
+    error: Type.String({ description: 'What went wrong, in words that never change.' }),
+    code: Choice(allErrorCodes, {
+      description:
+        'For programs: the cause, from a fixed catalogue. An `error` with several causes has one code each.',
+    }),
     message: Type.String({ description: 'For people.' }),
     request_id: Type.String({ format: 'uuid' }),
     parameter: Type.Optional(Type.String({ description: 'What is wrong, with 400.' })),

@@ -137,7 +137,9 @@ export async function deleteIntegration(client: Queryable, integrationId: string
   )
   if (rows.length > 0) {
     const names = rows.map(({ name }) => `"${name}"`).join(', ')
-    throw conflict(`An export sends to it: ${names}. Change or delete that first.`, { used_by: rows })
+    throw conflict('in_use', `An export sends to it: ${names}. Change or delete that first.`, {
+      used_by: rows,
+    })
   }
   await client.query('DELETE FROM integrations WHERE integration_id = $1', [integrationId])
 }

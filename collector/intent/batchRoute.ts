@@ -2,16 +2,18 @@ import { text } from 'node:stream/consumers'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Reader } from '../access/reader.ts'
+import { ChargedMeta, chargedMeta } from '../billing/chargedMeta.ts'
 import { hashesOf } from '../billing/chargedRoute.ts'
 import { ApiError } from '../http/errors.ts'
+import { ItemError, itemErrorOf } from '../http/itemErrors.ts'
 import { Bytes, exactly, Nullable } from '../http/schemas.ts'
 import { untilClosed } from '../http/streaming.ts'
+import { hemsOf, type Item, itemsMax, readItems } from '../lookup/batchItems.ts'
 import { erasedHems } from '../query/hiddenPeople.ts'
 import { dayMs } from '../query/window.ts'
 import { type InterestPlan, windowDaysDefault } from '../signals/plan.ts'
 import { requireTopics } from '../signals/topics.ts'
 import { access } from './access.ts'
-import { errorOf, hemsOf, type Item, itemsMax, readItems } from './batchItems.ts'
 import { batchQuery } from './batchQuery.ts'
 import type { IntentDeps } from './deps.ts'
 import { DryRun, DryRunResult, dryRunRoute } from './dryRun.ts'
@@ -33,12 +35,7 @@ const Answer = Type.Object({
           }),
         ),
         topics: Type.Optional(Type.Array(TopicInterest, { description: 'The strongest first.' })),
-        error: Type.Optional(
-          Type.Object(
-            { error: Type.String(), message: Type.String(), parameter: Type.Optional(Type.String()) },
-            { title: 'ItemError', description: 'What is wrong with the item.' },
-          ),
-        ),
+        error: Type.Optional(ItemError),
       },
       { title: 'IntentResult', description: 'An item with an error has nothing else.' },
     ),
@@ -46,6 +43,7 @@ const Answer = Type.Object({
   count: Type.Integer({ description: 'Items.' }),
   matched: Type.Integer({ description: 'Items that matched.' }),
   charged: Type.Integer({ description: 'Records charged.' }),
+  meta: ChargedMeta,
 })
 
 const describeBatch = {
@@ -58,7 +56,7 @@ const describeBatch = {
     items: Type.Array(
       Type.Unknown({
         description:
-          '{ "id": text of 1 to 255 characters, each once, "email" or "hem": text }. What is wrong with an item is ' +
+          '{ "id": text of at most 255 characters, empty or repeated as you like, "email" or "hem": text }. What is wrong with an item is ' +
           'told in its result and costs the others nothing.',
       }),
       { minItems: 1, maxItems: itemsMax },
@@ -80,7 +78,7 @@ export const batchRoute =
       dryRunRoute(billing, describeBatch, async (request, reply) => {
         const { principal, body } = request
         const { organizationId } = principal
-        const items = readItems(body.items)
+        const items = readItems(body.items, { requiresId: true })
         if (body.topics) {
           const { clickhouse } = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
           await requireTopics(clickhouse, 'topics', body.topics)
@@ -101,10 +99,15 @@ export const batchRoute =
             const matched = items.filter(({ asked }) => !(asked instanceof ApiError) && found.has(asked))
             return {
               records: matched.length,
-              hashes: () => hashesOf(matched.map(({ id }) => id!)),
+              hashes: () => hashesOf(matched.map(({ index }) => String(index))),
               answer(charged) {
                 reply.type('application/json; charset=utf-8')
-                const counts = { count: items.length, matched: matched.length, charged }
+                const counts = {
+                  count: items.length,
+                  matched: matched.length,
+                  charged,
+                  meta: chargedMeta('intent', matched.length, charged),
+                }
                 return Buffer.from(
                   `{"results":[${resultsOf(items, found).join(',')}],${JSON.stringify(counts).slice(1)}`,
                 )
@@ -135,8 +138,8 @@ async function readInterest(
 }
 
 const resultsOf = (items: readonly Item[], found: ReadonlyMap<string, readonly TopicTuple[]>): string[] =>
-  items.map(({ id, asked }) => {
-    if (asked instanceof ApiError) return JSON.stringify({ id, error: errorOf(asked) })
+  items.map(({ index, id, asked }) => {
+    if (asked instanceof ApiError) return JSON.stringify({ id, error: itemErrorOf(index, asked) })
     const topics = found.get(asked)
     return JSON.stringify({ id, matched: topics !== undefined, topics: topicsOf(topics ?? []) })
   })

@@ -4,6 +4,7 @@ import { ApiError } from '../http/errors.ts'
 import { readPage } from '../http/pagination.ts'
 import { clickhouseOf } from '../query/eventStores.ts'
 import type { ListsDeps } from './deps.ts'
+import { rejectedLine } from './import/reasons.ts'
 import { type ImportRow, importOf, readImport, selectImports } from './imports.ts'
 import { readList } from './lists.ts'
 import { readRejected } from './members.ts'
@@ -97,7 +98,7 @@ export const importRoutes =
         })
         const page = lines.slice(0, limit)
         return {
-          rejected: page,
+          rejected: page.map(rejectedLine),
           ...(lines.length > limit && { next_cursor: rejected.write(importId, page.at(-1)!.line) }),
         }
       },

@@ -122,7 +122,7 @@ export async function deleteList(client: Queryable, listId: string): Promise<voi
   )
   if (rows.length > 0) {
     const names = rows.map(({ name }) => `"${name}"`).join(', ')
-    throw conflict(`An audience uses it: ${names}. Change or delete that first.`, { used_by: rows })
+    throw conflict('in_use', `An audience uses it: ${names}. Change or delete that first.`, { used_by: rows })
   }
   const { rows: exports } = await client.query<{ export_id: string; name: string }>(
     'SELECT export_id, name FROM exports WHERE list_id = $1 ORDER BY export_id',
@@ -130,7 +130,9 @@ export async function deleteList(client: Queryable, listId: string): Promise<voi
   )
   if (exports.length > 0) {
     const names = exports.map(({ name }) => `"${name}"`).join(', ')
-    throw conflict(`An export sends it: ${names}. Change or delete that first.`, { used_by: exports })
+    throw conflict('in_use', `An export sends it: ${names}. Change or delete that first.`, {
+      used_by: exports,
+    })
   }
   await client.query('DELETE FROM lists WHERE list_id = $1', [listId])
   await wakeQueue(client, goneLists)

@@ -5,6 +5,7 @@ import { requireLive, bearerWriteAccess as writeAccess } from '../access/recordA
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import { clickhouseOf } from '../query/eventStores.ts'
 import type { ListsDeps } from './deps.ts'
+import { rejectedLine } from './import/reasons.ts'
 import { readNotCompleted } from './imports.ts'
 import { noteRemoved, readList } from './lists.ts'
 import { removeItems } from './removeItems.ts'
@@ -53,7 +54,11 @@ export const removeRoute =
             { kind: 'list', id },
             { removed: result.removed },
           )
-          return { ...result, rejected: [...result.rejected], list: await readList(client, scope, id) }
+          return {
+            ...result,
+            rejected: result.rejected.map(rejectedLine),
+            list: await readList(client, scope, id),
+          }
         })
       },
     )

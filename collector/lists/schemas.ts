@@ -1,4 +1,5 @@
 import { type TSchema, Type } from 'typebox'
+import { itemErrorMembers } from '../http/itemErrors.ts'
 import { CursorParameter, NextCursor, pageQuery } from '../http/pagination.ts'
 import { Choice, exactly, Id, Name, Nullable, SeenVersion, Timestamp, Version } from '../http/schemas.ts'
 import { type Reason, reasonNames, reasons } from './import/reasons.ts'
@@ -78,6 +79,7 @@ export const RejectedPage = Type.Object({
     Type.Object({
       line: Type.Integer({ description: 'Where it begins in the file, from 1; of `items` its place.' }),
       reason: ReasonName,
+      ...itemErrorMembers(reasonNames),
     }),
   ),
   next_cursor: NextCursor,
@@ -87,7 +89,11 @@ export const Removed = Type.Object({
   removed: Type.Integer({ description: 'Members that are none any longer.' }),
   not_found: Type.Integer({ description: 'Items that were no members, or are given twice.' }),
   rejected: Type.Array(
-    Type.Object({ line: Type.Integer({ description: 'The item’s place, from 1.' }), reason: ReasonName }),
+    Type.Object({
+      line: Type.Integer({ description: 'The item’s place, from 1.' }),
+      reason: ReasonName,
+      ...itemErrorMembers(reasonNames),
+    }),
     { description: 'Items that are none.' },
   ),
   list: List,

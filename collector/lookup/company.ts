@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Static } from 'typebox'
+import { chargedMeta } from '../billing/chargedMeta.ts'
 import { chargedRoute, hashesOf } from '../billing/chargedRoute.ts'
 import { invalidParameter } from '../http/errors.ts'
 import { type CompanyKey, companyQuery } from '../people/identity/companySql.ts'
@@ -35,7 +36,11 @@ export const companyLookupRoute =
             return {
               records: company ? 1 : 0,
               hashes: () => hashesOf([JSON.stringify(key)]),
-              answer: () => ({ matched: company !== undefined, company: company ?? null }),
+              answer: (charged) => ({
+                matched: company !== undefined,
+                company: company ?? null,
+                meta: chargedMeta('lookup', company ? 1 : 0, charged),
+              }),
             }
           },
         }

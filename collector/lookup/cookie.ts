@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { hem as hemField } from '../../schemas/fields.ts'
+import { chargedMeta } from '../billing/chargedMeta.ts'
 import { chargedRoute, hashesOf } from '../billing/chargedRoute.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { ReadDeps } from '../query/deps.ts'
@@ -38,9 +39,10 @@ export const cookieLookupRoute =
             return {
               records: counting ? 1 : 0,
               hashes: () => hashesOf(counting ? [cookieId] : []),
-              answer: () => ({
+              answer: (charged) => ({
                 ...{ cookie_id: cookieId, matched: counting !== undefined, hem: counting?.hem ?? null },
                 links: counting ? links : [],
+                meta: chargedMeta('lookup', counting ? 1 : 0, charged),
               }),
             }
           },

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { ChargedMeta } from '../billing/chargedMeta.ts'
 import { Choice, exactly, Id, Nullable, Timestamp } from '../http/schemas.ts'
 import { placeQuery } from '../query/scopeQuery.ts'
 
@@ -34,6 +35,7 @@ export const describeCookie = {
       matched: Type.Boolean(),
       hem: Nullable(Type.String()),
       links: Type.Array(Link, { description: 'None of a miss.' }),
+      meta: ChargedMeta,
     }),
   },
 } as const

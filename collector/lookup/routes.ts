@@ -2,12 +2,14 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import type { Field } from '../../schemas/fields.ts'
+import { chargedMeta } from '../billing/chargedMeta.ts'
 import { type ChargedRead, chargedRoute, hashesOf } from '../billing/chargedRoute.ts'
 import { ApiError } from '../http/errors.ts'
 import { streamOf } from '../http/streamOf.ts'
 import { readPeople, readPersonFields } from '../people/identity/people.ts'
 import type { ReadDeps } from '../query/deps.ts'
-import { hemsOf, readItems, resultsOf } from './batch.ts'
+import { resultsOf } from './batch.ts'
+import { hemsOf, readItems } from './batchItems.ts'
 import { hemOfNamedPerson } from './namedPerson.ts'
 import { describeBatch, describeGet, describePost, type SubjectQuery } from './schemas.ts'
 
@@ -53,11 +55,12 @@ export const lookupRoutes =
           return {
             records: people.size,
             hashes: () => hashesOf([...people.keys()]),
-            answer() {
+            answer(charged) {
               reply.type(json)
               const person = people.get(hem)
+              const meta = JSON.stringify(chargedMeta(usage.meter, people.size, charged))
               return Buffer.from(
-                person ? `{"matched":true,"person":${person}}` : '{"matched":false,"person":null}',
+                `{"matched":${person !== undefined},"person":${person ?? null},"meta":${meta}}`,
               )
             },
           }
@@ -84,7 +87,7 @@ export const lookupRoutes =
         bodyLimit: batchBytesMax,
       },
       chargedRoute(deps.billing, describeBatch, (request, reply) => {
-        const items = readItems(request.body.items)
+        const items = readItems(request.body.items, { requiresId: false })
         const fields = readPersonFields(request.body.select)
         return {
           ...usage,
@@ -97,8 +100,13 @@ export const lookupRoutes =
               rows: resultsOf(items, people),
               answer(charged, rows) {
                 reply.type(json)
-                const end = `],"count":${items.length},"matched":${matched.length},"charged":${charged}}`
-                return streamOf(enclosed('{"results":[', rows, end))
+                const counts = {
+                  count: items.length,
+                  matched: matched.length,
+                  charged,
+                  meta: chargedMeta(usage.meter, matched.length, charged),
+                }
+                return streamOf(enclosed('{"results":[', rows, `],${JSON.stringify(counts).slice(1)}`))
               },
             }
           },

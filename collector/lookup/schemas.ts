@@ -1,9 +1,11 @@
 import { Type } from 'typebox'
 import { companyFields } from '../../schemas/fields.ts'
+import { ChargedMeta } from '../billing/chargedMeta.ts'
+import { ItemError } from '../http/itemErrors.ts'
 import { wholeRow } from '../http/rowSchemas.ts'
 import { Bytes, exactly, Nullable } from '../http/schemas.ts'
 import { Person, SelectOfPerson } from '../people/identity/personSchemas.ts'
-import { itemsMax } from './batch.ts'
+import { itemsMax } from './batchItems.ts'
 
 const tags = ['Identity']
 
@@ -20,7 +22,7 @@ export const SubjectQuery = exactly({
 })
 
 const Found = Type.Object(
-  { matched: Type.Boolean(), person: Nullable(Person) },
+  { matched: Type.Boolean(), person: Nullable(Person), meta: ChargedMeta },
   { title: 'PersonLookup', description: 'The person, or null where nobody is known.' },
 )
 
@@ -50,7 +52,7 @@ export const describePost = {
 
 const Item = Type.Unknown({
   description:
-    '{ "id"?: text of at most 255 characters, "hem" or "email": text }. What is wrong with an item is told in its ' +
+    '{ "id"?: text of at most 255 characters, empty or repeated as you like, "hem" or "email": text }. What is wrong with an item is told in its ' +
     'result and costs the others nothing.',
 })
 
@@ -78,16 +80,7 @@ export const describeBatch = {
               id: Nullable(Type.String({ description: 'As the item has it.' })),
               matched: Type.Boolean(),
               person: Nullable(Person),
-              error: Type.Optional(
-                Type.Object(
-                  {
-                    error: Type.String(),
-                    message: Type.String(),
-                    parameter: Type.Optional(Type.String()),
-                  },
-                  { title: 'ItemError', description: 'What is wrong with the item.' },
-                ),
-              ),
+              error: Type.Optional(ItemError),
             },
             { title: 'LookupResult' },
           ),
@@ -95,6 +88,7 @@ export const describeBatch = {
         count: Type.Integer({ description: 'Items.' }),
         matched: Type.Integer({ description: 'Items with a person.' }),
         charged: Type.Integer({ description: 'Records charged.' }),
+        meta: ChargedMeta,
       }),
     ),
   },
@@ -120,6 +114,6 @@ export const describeCompany = {
     'the meter lookup, a miss is free.',
   querystring: CompanyQuery,
   response: {
-    200: Type.Object({ matched: Type.Boolean(), company: Nullable(Company) }),
+    200: Type.Object({ matched: Type.Boolean(), company: Nullable(Company), meta: ChargedMeta }),
   },
 }

@@ -80,7 +80,7 @@ export const deadLetterRoutes =
             'SELECT pg_try_advisory_xact_lock($1) AS is_ours',
             [replayLock],
           )
-          if (!rows[0]!.is_ours) throw conflict('Somebody replays them now.')
+          if (!rows[0]!.is_ours) throw conflict('invalid_state', 'Somebody replays them now.')
           const done = await replayDeadLetters(clickhouse, deadLetterDirectory, replayedMax)
           log.info(done, 'an operator has replayed dead letters')
           return done
@@ -93,5 +93,9 @@ function requireReadable(directory: string): void {
   const bytes = existsSync(directory)
     ? readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0)
     : 0
-  if (bytes > bytesMax) throw conflict('There are too many to be read here: use `npx footfall dead-letters`.')
+  if (bytes > bytesMax)
+    throw conflict(
+      'count_limit_reached',
+      'There are too many to be read here: use `npx footfall dead-letters`.',
+    )
 }

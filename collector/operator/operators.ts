@@ -1,5 +1,6 @@
 import { callerId, type Principal } from '../access/principal.ts'
 import { forbidden } from '../http/errors.ts'
+import { normalizedEmail } from '../platform/normalizedEmail.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 
 /** Throws 403 for everybody but the people who run the service. */
@@ -15,7 +16,7 @@ export async function requireOperator(client: Queryable, principal: Principal): 
 /** Makes a user an operator, or no longer one; false where nobody has this e-mail address. */
 export async function setOperator(client: Queryable, email: string, isOperator: boolean): Promise<boolean> {
   const { rowCount } = await client.query('UPDATE users SET is_operator = $2 WHERE email = $1', [
-    ...[email.toLowerCase(), isOperator],
+    ...[normalizedEmail(email), isOperator],
   ])
   return rowCount! > 0
 }

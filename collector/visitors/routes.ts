@@ -1,5 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
+import type { Static } from 'typebox'
+import { type ChargedMeta, chargedMeta } from '../billing/chargedMeta.ts'
 import { chargedRoute } from '../billing/chargedRoute.ts'
 import { meterOfTier } from '../billing/meters.ts'
 import { rowsAlone } from '../events/routes.ts'
@@ -45,7 +47,14 @@ export const visitorsRoutes =
               return {
                 ...{ records: visitors.records, rows: visitors.rows, window },
                 hashes: async () => readRecordHashes(reader, await visitors.keysQuery()),
-                answer: (_charged, rows) => answer(reply, { plan, visitors, rows, format }),
+                answer: (charged, rows) =>
+                  answer(reply, {
+                    plan,
+                    visitors,
+                    rows,
+                    format,
+                    meta: chargedMeta(meterOfTier[tier], visitors.records, charged),
+                  }),
               }
             },
           }
@@ -59,9 +68,10 @@ interface VisitorsAnswer {
   visitors: Omit<Visitors, 'rows' | 'keysQuery'>
   rows: AsyncIterable<Buffer>
   format: Format
+  meta: Static<typeof ChargedMeta>
 }
 
-function answer(reply: FastifyReply, { plan, visitors, rows, format }: VisitorsAnswer) {
+function answer(reply: FastifyReply, { plan, visitors, rows, format, meta }: VisitorsAnswer) {
   const { records, hasPartialData } = visitors
   reply.header('content-type', contentTypeOf(format)).header('vary', 'accept')
   if (format === 'json') return reply.send(streamOf(jsonBody()))
@@ -71,6 +81,6 @@ function answer(reply: FastifyReply, { plan, visitors, rows, format }: VisitorsA
   async function* jsonBody() {
     yield '{"visitors":['
     yield* rows
-    yield `],"count":${records},"has_partial_data":${hasPartialData}}`
+    yield `],"count":${records},"has_partial_data":${hasPartialData},"meta":${JSON.stringify(meta)}}`
   }
 }

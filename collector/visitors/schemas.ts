@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { ChargedMeta } from '../billing/chargedMeta.ts'
 import { eventRows, tierNames } from '../events/rowSchemas.ts'
 import { pageIn } from '../events/schemas.ts'
 import { VisitorsQuery, type VisitorTier, visitorTiers } from './plan.ts'
@@ -34,6 +35,7 @@ export const describeVisitors = (tier: VisitorTier) => {
             has_partial_data: Type.Boolean({
               description: 'True when part of the window could not be read: visitors may be missing.',
             }),
+            meta: ChargedMeta,
           },
           { additionalProperties: false },
         ),

@@ -112,5 +112,6 @@ export const deliveryRoutes =
 
 /** Throws 409: to one that is switched off nothing is sent. */
 function requireEnabled(webhook: Webhook): void {
-  if (!webhook.enabled) throw conflict('The webhook is switched off: set `enabled` to true first.')
+  if (!webhook.enabled)
+    throw conflict('invalid_state', 'The webhook is switched off: set `enabled` to true first.')
 }

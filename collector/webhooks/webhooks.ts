@@ -75,7 +75,8 @@ export async function createWebhook(
     'SELECT FROM webhooks WHERE organization_id = $1 AND project_id IS NOT DISTINCT FROM $2',
     [organizationId, projectId],
   )
-  if (rowCount! >= webhooksMax) throw conflict(`There are ${webhooksMax} webhooks: delete one first.`)
+  if (rowCount! >= webhooksMax)
+    throw conflict('count_limit_reached', `There are ${webhooksMax} webhooks: delete one first.`)
   const [webhookId, secret] = [uuidV7(), newWebhookSecret()]
   const { rows } = await client.query<Row>(
     `INSERT INTO webhooks (webhook_id, organization_id, project_id, url, event_types, description, is_enabled, sealed_secret)

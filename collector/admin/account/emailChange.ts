@@ -70,7 +70,10 @@ export async function changeEmail(client: Queryable, userId: string, email: stri
     [userId, email],
   )
   if (invited[0])
-    throw conflict(`This address is invited to ${invited[0].name} already: have the invitation withdrawn.`)
+    throw conflict(
+      'already_exists',
+      `This address is invited to ${invited[0].name} already: have the invitation withdrawn.`,
+    )
   const { rowCount } = await client.query(
     `UPDATE users SET email = $2, email_proven_at = coalesce(email_proven_at, now())
      WHERE user_id = $1 AND NOT EXISTS (SELECT FROM users WHERE email = $2)`,

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { ApiError } from '../../http/errors.ts'
 import { exactly } from '../../http/schemas.ts'
 import type { SendMail } from '../../platform/mail.ts'
+import { normalizedEmail } from '../../platform/normalizedEmail.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { access, Code, CurrentPassword, Email, triesRefusals } from '../schemas.ts'
@@ -44,7 +45,7 @@ export const emailChangeRoutes =
       },
       async (request, reply) => {
         const { current_password, code } = request.body
-        const email = request.body.email.toLowerCase()
+        const email = normalizedEmail(request.body.email)
         const user = await ownUserWithPassword(postgres, request, current_password, publicUrl)
         await requireSecondFactor(deps, user.userId, code, user.knownBrowser)
         if (!sendMail) throw sendsNoMail()

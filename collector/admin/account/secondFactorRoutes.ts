@@ -57,7 +57,8 @@ export const secondFactorRoutes =
         const { current_password } = request.body
         const { userId, email } = await ownUserWithPassword(postgres, request, current_password, publicUrl)
         const secret = await beginSecondFactor(deps, userId)
-        if (!secret) throw conflict('Two-factor authentication is on already: turn it off first.')
+        if (!secret)
+          throw conflict('invalid_state', 'Two-factor authentication is on already: turn it off first.')
         return { secret: base32(secret), uri: otpauthUri(secret, email) }
       },
     )
@@ -147,4 +148,4 @@ export const secondFactorRoutes =
 
 const isOffOrOn = '`conflict`: two-factor authentication is on already, or off.'
 
-const isOff = () => conflict('Two-factor authentication is off.')
+const isOff = () => conflict('invalid_state', 'Two-factor authentication is off.')

@@ -43,9 +43,13 @@ export async function settleKeys(
   })
   if (rows.length === 0) return
   if (choice === undefined) {
-    throw conflict('They have made API keys: say with api_keys whether to revoke or to hand_over these.', {
-      api_keys: rows.map(toKey),
-    })
+    throw conflict(
+      'in_use',
+      'They have made API keys: say with api_keys whether to revoke or to hand_over these.',
+      {
+        api_keys: rows.map(toKey),
+      },
+    )
   }
   const holder = choice === 'hand_over' ? await holderOf(client, principal) : null
   if (holder?.member_id === memberId) {

@@ -194,7 +194,7 @@ async function newUser(client: Queryable, email: string, passwordHash: string): 
     [email, passwordHash],
   )
   // Somebody with the same address has accepted another invitation this very moment.
-  if (!rows[0]) throw conflict('Try again.')
+  if (!rows[0]) throw conflict('invalid_state', 'Try again.')
   return rows[0].user_id
 }
 
@@ -206,6 +206,7 @@ const proveAddress = (client: Queryable, userId: string) =>
 
 const notMailed = () =>
   conflict(
+    'invalid_state',
     'This link was not mailed, so it does not prove the e-mail address. Ask the organization to renew the ' +
       'invitation: the service mails the new link.',
   )

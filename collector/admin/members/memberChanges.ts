@@ -8,6 +8,7 @@ import { conflict } from '../../http/errors.ts'
 import { changesOf, requireVersion } from '../../http/optimisticLock.ts'
 import { exactly, Id, Name, SeenVersion } from '../../http/schemas.ts'
 import { mailTo } from '../../outbox/mails.ts'
+import { normalizedEmail } from '../../platform/normalizedEmail.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { KeysChoice, settleKeys } from '../keys/keysOfMember.ts'
@@ -41,7 +42,7 @@ export async function inviteMember(
   requireOrganizationAdmin(principal)
   if (role === 'owner') requireOwner(principal)
   const id = randomUUID()
-  const email = body.email.toLowerCase()
+  const email = normalizedEmail(body.email)
   const { token, sha256, expiresAt } = newInvitation()
   return inTransaction(deps.postgres, async (client) => {
     await requireCurrentRole(client, principal)
@@ -52,7 +53,10 @@ export async function inviteMember(
       [id, principal.organizationId, email, name, role, sha256, expiresAt, deps.sendMail !== null],
     )
     if (added.rowCount === 0)
-      throw conflict('Somebody with this e-mail address is a member of this organization already.')
+      throw conflict(
+        'already_exists',
+        'Somebody with this e-mail address is a member of this organization already.',
+      )
     await addToProjects(client, principal.organizationId, id, projects)
     await audit(client, principal, 'member.create', { kind: 'member', id }, { email, role, projects })
     return sendInvitation(deps, client, principal, await readMember(client, principal, id), token)
@@ -86,7 +90,7 @@ export async function updateMember(
     requireVersion('member', before, body.version)
     if (body.role !== undefined && body.role !== 'owner') await requireAnotherOwner(client, before)
     if (body.renew_invitation && before.status === 'active') {
-      throw conflict('They have accepted their invitation already.', { member: before })
+      throw conflict('invalid_state', 'They have accepted their invitation already.', { member: before })
     }
     const invitation = body.renew_invitation ? newInvitation() : null
     await client.query(

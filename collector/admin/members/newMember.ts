@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Role } from '../../access/principal.ts'
+import { normalizedEmail } from '../../platform/normalizedEmail.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 
 /**
@@ -20,7 +21,7 @@ export async function storeMember(
     passwordHash: string
   },
 ): Promise<void> {
-  const email = member.email.toLowerCase()
+  const email = normalizedEmail(member.email)
   await client.query(
     'INSERT INTO users (email, password_hash) VALUES ($1, $2) ON CONFLICT (email) DO NOTHING',
     [...[email, member.passwordHash]],

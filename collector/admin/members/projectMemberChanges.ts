@@ -42,7 +42,9 @@ export async function addProjectMember(
     )
     const member = await readProjectMember(client, projectId, memberId)
     if (added.rowCount === 0) {
-      throw conflict('They are a member of this project already.', { project_member: member })
+      throw conflict('already_exists', 'They are a member of this project already.', {
+        project_member: member,
+      })
     }
     await audit(client, principal, 'project_member.create', objectOf(member), detailsOf(member))
     return member

@@ -98,7 +98,10 @@ export const identifySecretRoutes =
         return inTransaction(postgres, async (client) => {
           const valid = await lock(client, pixelId)
           if (valid.identify_secret_oldest < valid.identify_secret_newest) {
-            throw conflict('Two secrets are valid already: retire the old one before rotating again.')
+            throw conflict(
+              'invalid_state',
+              'Two secrets are valid already: retire the old one before rotating again.',
+            )
           }
           const rotated = await setOldest(client, pixelId, 'identify_secret_newest + 1')
           await audit(

@@ -4,6 +4,7 @@ import { sha256 } from '../../access/authenticate.ts'
 import type { Role } from '../../access/principal.ts'
 import { notFound } from '../../http/errors.ts'
 import { mailTo } from '../../outbox/mails.ts'
+import { normalizedEmail } from '../../platform/normalizedEmail.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { endAccess } from '../account/endAccess.ts'
 import { passwordResetNotice } from '../account/notices.ts'
@@ -28,7 +29,7 @@ export async function newPasswordResetLink(
      SELECT user_id, $2, now() + $3 * interval '1 minute' FROM users WHERE email = $1
      ON CONFLICT (user_id) DO UPDATE
        SET token_sha256 = excluded.token_sha256, expires_at = excluded.expires_at`,
-    [email.toLowerCase(), sha256(token), minutes],
+    [normalizedEmail(email), sha256(token), minutes],
   )
   return rowCount === 0 ? null : `${publicUrl}/reset-password/${token}`
 }

@@ -4,6 +4,7 @@ import { sha256 } from '../../access/authenticate.ts'
 import { networkOf } from '../../access/network.ts'
 import { exactly } from '../../http/schemas.ts'
 import type { SendMail } from '../../platform/mail.ts'
+import { normalizedEmail } from '../../platform/normalizedEmail.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import type { AccountsDeps } from '../deps.ts'
@@ -38,7 +39,7 @@ export const passwordResetRoutes =
         },
       },
       async (request, reply) => {
-        const email = request.body.email.toLowerCase()
+        const email = normalizedEmail(request.body.email)
         await requireToken(postgres, [
           { name: `password_reset_address:${networkOf(request.ip)}`, burst: 20, everySeconds: 60 },
           {

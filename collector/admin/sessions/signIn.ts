@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { unauthorized } from '../../http/errors.ts'
+import { normalizedEmail } from '../../platform/normalizedEmail.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { requireSecondFactor, type SecondFactorDeps } from '../account/secondFactor.ts'
 import { knownBrowserOf } from './knownBrowser.ts'
@@ -30,7 +31,7 @@ export async function userWithPassword(
   publicUrl: string,
 ): Promise<{ userId: string; memberId: string; email: string }> {
   const { postgres } = deps
-  const email = given.toLowerCase()
+  const email = normalizedEmail(given)
   const attempt = await attemptOf(postgres, request, email, publicUrl)
   await takeSignInTry(postgres, attempt)
   const { rows } = await postgres.query<{ user_id: string; password_hash: string; member_id: string | null }>(

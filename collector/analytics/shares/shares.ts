@@ -69,7 +69,8 @@ export async function createShare(
   await requireCurrentRole(client, principal)
   await client.query('SELECT FROM projects WHERE project_id = $1 FOR NO KEY UPDATE', [projectId])
   const { rowCount } = await client.query('SELECT FROM share_links WHERE project_id = $1', [projectId])
-  if (rowCount! >= sharesMax) throw conflict(`There are ${sharesMax} share links: revoke one first.`)
+  if (rowCount! >= sharesMax)
+    throw conflict('count_limit_reached', `There are ${sharesMax} share links: revoke one first.`)
   const secret = shareSecretPrefix + randomBytes(32).toString('base64url')
   const { rows } = await client.query<{ share_id: string }>(
     `INSERT INTO share_links (project_id, pixel_id, name, secret_sha256, expires_at, created_by)

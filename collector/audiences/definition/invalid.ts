@@ -1,13 +1,11 @@
 import { ApiError } from '../../http/errors.ts'
+import { step } from '../../http/itemErrors.ts'
 
 /** 400 "invalid_parameter" with the JSON pointer, in the body, of what is wrong. */
 export const invalidAt = (pointer: string, message: string): ApiError =>
   new ApiError(400, 'invalid_parameter', `${pointer}: ${message}`, {
     body: { parameter: pointer.slice(1).replaceAll('/', '.'), pointer },
   })
-
-/** One step of a JSON pointer (RFC 6901). */
-const step = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -122,7 +122,7 @@ export async function acceptBeacon(
   const unwanted = unwantedBecause(deps, pixel, device.isBot, [visitor.cookieId, ...hems])
   if (unwanted) {
     unwanted.dropped.inc(eventRows.length)
-    return { receipt: allRejected(visitor, events, unwanted.message), visitor }
+    return { receipt: allRejected(visitor, events, unwanted), visitor }
   }
 
   const { spools } = deps
@@ -142,23 +142,38 @@ export async function acceptBeacon(
 const languageMember = ({ headers }: BeaconRequest): string =>
   `"language":${JSON.stringify(preferredLanguage(headers['accept-language']))}`
 
+/** Why a whole beacon is rejected, and the counter of the events dropped for that reason. */
+interface Unwanted {
+  code: RejectedEvent['code']
+  message: string
+  dropped: Counter
+}
+
 /** Why nothing of a beacon is kept, not even what is wrong with it; undefined when it may be. */
 function unwantedBecause(
   { optOuts }: IngestDeps,
   { organizationId, settings }: Pixel,
   isBot: boolean,
   ids: string[],
-): { message: string; dropped: Counter } | undefined {
-  if (optOuts.has(organizationId, ...ids))
-    return { message: 'must not be of a visitor who has opted out', dropped: droppedOptOutEvents }
-  if (isBot && settings.drop_bots)
-    return { message: 'must not be of a bot: this pixel drops them', dropped: droppedBotEvents }
+): Unwanted | undefined {
+  if (optOuts.has(organizationId, ...ids)) {
+    const message = 'must not be of a visitor who has opted out'
+    return { code: 'visitor_opted_out', message, dropped: droppedOptOutEvents }
+  }
+  if (isBot && settings.drop_bots) {
+    const message = 'must not be of a bot: this pixel drops them'
+    return { code: 'bot_dropped', message, dropped: droppedBotEvents }
+  }
 }
 
-const allRejected = ({ cookieId }: Visitor, events: readonly unknown[], message: string): BeaconReceipt => ({
+const allRejected = (
+  { cookieId }: Visitor,
+  events: readonly unknown[],
+  { code, message }: Unwanted,
+): BeaconReceipt => ({
   cookie_id: cookieId,
   accepted: 0,
-  rejected: events.map((event, index) => rejectedEntry(index, event, { path: '', message })),
+  rejected: events.map((event, index) => rejectedEntry(index, event, { path: '', message }, code)),
 })
 
 /** The pixel of that id. Throws 404 "pixel not found", 403 "pixel inactive". */

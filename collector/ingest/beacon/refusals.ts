@@ -19,11 +19,11 @@ export function createRefusals({ pixels, spools }: Pick<IngestDeps, 'pixels' | '
   const budget = new RateLimiterMemory({ points: recordedPerMinute, duration: 60 })
 
   return async (request: FastifyRequest, error: unknown): Promise<void> => {
-    if (!(error instanceof ApiError) || !recorded.includes(error.code)) return
+    if (!(error instanceof ApiError) || !recorded.includes(error.error)) return
     const pixel = pixels.get(pixelIdIn(request) ?? '')
     if (!pixel) return
     try {
-      await budget.consume(`${pixel.pixelId} ${error.code}`)
+      await budget.consume(`${pixel.pixelId} ${error.error}`)
       await spools.rejected_events.append([refusalRow(pixel, error)])
     } catch {
       // Over the budget, or the spool is full: the answer has told it.
@@ -41,7 +41,7 @@ function pixelIdIn({ body, query }: FastifyRequest): string | undefined {
   return isUuid(named) ? named.toLowerCase() : undefined
 }
 
-const refusalRow = (pixel: Pixel, { code, message }: ApiError): string =>
+const refusalRow = (pixel: Pixel, { error, message }: ApiError): string =>
   JSON.stringify({
     received_at: new Date().toISOString(),
     organization_id: pixel.organizationId,
@@ -50,7 +50,7 @@ const refusalRow = (pixel: Pixel, { code, message }: ApiError): string =>
     cookie_id: noCookie,
     event_id: null,
     event_type: null,
-    refusal: code,
+    refusal: error,
     path: '',
     message: message.slice(0, 500).toWellFormed(),
     event: '',

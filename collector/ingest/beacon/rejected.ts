@@ -8,8 +8,14 @@ import { type Fault, isObject } from './validate.ts'
 const rejectedEventCharsMax = 4096
 
 /** What the receipt says of a rejected event. */
-export const rejectedEntry = (index: number, event: unknown, fault: Fault): RejectedEvent => ({
+export const rejectedEntry = (
+  index: number,
+  event: unknown,
+  fault: Fault,
+  code: RejectedEvent['code'] = 'invalid_event',
+): RejectedEvent => ({
   index,
+  code,
   event_id: givenText(event, 'event_id'),
   ...fault,
 })

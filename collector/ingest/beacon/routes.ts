@@ -44,7 +44,7 @@ export const ingestRoutes =
     for (const error of ['busy', 'internal_error']) refusedBeacons.inc({ error }, 0)
     const recordRefusal = createRefusals(deps)
     const noteRefusal = async (request: FastifyRequest, _reply: FastifyReply, error: Error) => {
-      refusedBeacons.inc({ error: error instanceof ApiError ? error.code : 'internal_error' })
+      refusedBeacons.inc({ error: error instanceof ApiError ? error.error : 'internal_error' })
       await recordRefusal(request, error)
     }
 

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
-import { beaconBytesMax } from '../../../schemas/beacon.ts'
+import { beaconBytesMax, rejectedEventCodes } from '../../../schemas/beacon.ts'
 import { type EventType, eventDataSchemas, eventTypes } from '../../../schemas/events/index.ts'
+import { itemErrorMembers } from '../../http/itemErrors.ts'
 import { Choice, Id, Nullable } from '../../http/schemas.ts'
 import { beaconEventsMax } from './beacon.ts'
 
@@ -68,9 +69,8 @@ const BeaconReceipt = Type.Object(
     }),
     rejected: Type.Array(
       Type.Object({
-        index: Type.Integer({ description: 'The place in events, from 0.' }),
         event_id: Nullable(Type.String()),
-        ...fault,
+        ...itemErrorMembers(rejectedEventCodes),
       }),
     ),
     hem_rejected: Type.Optional(

@@ -17,3 +17,13 @@ export const reasons = {
 
 export type Reason = keyof typeof reasons
 export const reasonNames = Object.keys(reasons) as Reason[]
+
+/** What an answer says of a rejected line. */
+export const rejectedLine = ({ line, reason }: { line: number; reason: Reason }) => ({
+  line,
+  reason,
+  index: line - 1,
+  path: '',
+  code: reason,
+  message: reasons[reason],
+})

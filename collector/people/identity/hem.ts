@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
+import { normalizedEmail } from '../../platform/normalizedEmail.ts'
 
 /** SHA-256, hex, of the trimmed, lower-cased address: what a hem is. */
 export const hemOf = (email: string): string =>
-  createHash('sha256').update(email.trim().toLowerCase()).digest('hex')
+  createHash('sha256').update(normalizedEmail(email)).digest('hex')
 
 /** Whether a text, in lower case, is a hem. */
 export const isHem = (text: string): boolean => /^[0-9a-f]{64}$/.test(text)

@@ -29,7 +29,8 @@ export function readSubject(given: GivenSubject): Subject {
 }
 
 /** Reads whom an operator names: an e-mail address, a hem or a cookie's id. Null for none of these. */
-export function readSubjectText(text: string): Subject | null {
+export function readSubjectText(given: string): Subject | null {
+  const text = given.trim()
   if (/^[0-9a-f]{64}$/i.test(text)) return { hem: text.toLowerCase() }
   if (/^[^\s@]+@[^\s@]+$/.test(text)) return { hem: hemOf(text) }
   return isUuid(text) && text !== nobody ? { cookieId: text.toLowerCase() } : null

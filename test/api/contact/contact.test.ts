@@ -74,6 +74,7 @@ test('only those with a business e-mail are charged; the others are returned for
   expect(free).toMatchObject({ count: 10, with_business_email: 0, charged: 0 })
   expect(await query({ filter: 'last_name:eq:Nobody' })).toEqual({
     ...{ results: [], count: 0, with_business_email: 0, charged: 0 },
+    meta: { meter: 'contact', records: 0, charged: 0 },
   })
   expect(await ledger()).toEqual({ ...before, contact: (before.contact ?? 0) + 20 })
 })

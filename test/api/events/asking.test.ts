@@ -30,7 +30,11 @@ afterAll(() => events.close())
 
 test('select=hem alone is answered by lookup, batch and contact query', async () => {
   const lookup = await events.app.inject({ url: `/api/v1/lookup?hem=${hem}&select=hem` })
-  expect(lookup.json()).toEqual({ matched: true, person: { hem } })
+  expect(lookup.json()).toEqual({
+    matched: true,
+    person: { hem },
+    meta: { meter: 'lookup', records: 1, charged: 1 },
+  })
   const post = (url: string, payload: object) => events.app.inject({ method: 'POST', url, payload })
   const batch = await post('/api/v1/lookup/batch', { items: [{ hem }], select: 'hem' })
   expect(batch.json()).toMatchObject({ matched: 1, results: [{ person: { hem } }] })

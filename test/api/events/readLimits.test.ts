@@ -215,7 +215,7 @@ test('a query that takes more memory than it may is 400 and names the window', a
     params: {},
   })
   await expect(asked).rejects.toMatchObject({
-    ...{ status: 400, code: 'query_too_heavy' },
+    ...{ status: 400, error: 'query_too_heavy' },
     message: expect.stringMatching(
       /^The window from 1970-01-01T00:00:00.000Z .* more memory than one request/,
     ),

@@ -148,7 +148,15 @@ export const webhookTests = (open: () => Exports) =>
       })
       const { failures } = await open().get('GET', `exports/${ids.exportId}/runs/${run.run_id}/failures`)
       expect(failures).toEqual([
-        { record: null, outcome: 'failed', class: 'never', reason: expect.stringContaining('opted out') },
+        {
+          ...{
+            record: null,
+            outcome: 'failed',
+            class: 'never',
+            reason: expect.stringContaining('opted out'),
+          },
+          ...{ index: null, path: '', code: 'never', message: failures[0].reason },
+        },
       ])
       await open().postgres.query(
         'INSERT INTO erasures (organization_id, hem, finished_at) VALUES ($1, $2, now())',

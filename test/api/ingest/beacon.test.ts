@@ -369,7 +369,7 @@ describe('a bad event costs only itself', () => {
     const receipt = await receiptOf(answer)
     expect(receipt).toMatchObject({
       accepted: 2,
-      rejected: [{ index: 1, path, message: expect.stringMatching(/^must /) }],
+      rejected: [{ index: 1, path, code: 'invalid_event', message: expect.stringMatching(/^must /) }],
     })
     await readEvent(service, before.event_id)
     await readEvent(service, after.event_id)

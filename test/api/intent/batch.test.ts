@@ -92,18 +92,18 @@ test('what is wrong with an item costs its neighbours nothing', async () => {
       [null, 'id'],
     ],
     ...[
-      ['no address', 'email'],
+      ['no address', 'hem'],
       ['bad', 'email'],
       ['number', 'email'],
     ],
     ...[
       [null, 'id'],
       [null, 'id'],
-      [null, 'id'],
+      ['', true],
       [null, 'id'],
     ],
     ...[
-      ['good', 'id'],
+      ['good', true],
       ['more', 'other'],
       ['both', 'email'],
     ],
@@ -114,9 +114,15 @@ test('what is wrong with an item costs its neighbours nothing', async () => {
   ])
   for (const one of results.filter(({ error }: { error?: unknown }) => error)) {
     expect(Object.keys(one)).toEqual(['id', 'error'])
-    expect(one.error).toMatchObject({ error: 'invalid_parameter', message: expect.any(String) })
+    expect(one.error).toMatchObject({
+      error: 'invalid_parameter',
+      index: results.indexOf(one),
+      path: expect.any(String),
+      code: 'invalid_parameter',
+      message: expect.any(String),
+    })
   }
-  expect(charged).toBe(3)
+  expect(charged).toBe(5)
 })
 
 test.each([

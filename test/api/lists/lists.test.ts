@@ -91,8 +91,15 @@ describe('POST /api/v1/lists', () => {
     expect((await ask(`${lists}/${id}/imports`)).body.imports).toHaveLength(1)
     expect((await ask(`${lists}/${id}/imports/${answer.body.import.id}/rejected`)).body).toEqual({
       rejected: [
-        { line: 3, reason: 'not_an_email' },
-        { line: 4, reason: 'no_value' },
+        {
+          line: 3,
+          reason: 'not_an_email',
+          index: 2,
+          path: '',
+          code: 'not_an_email',
+          message: expect.any(String),
+        },
+        { line: 4, reason: 'no_value', index: 3, path: '', code: 'no_value', message: expect.any(String) },
       ],
     })
   })
@@ -279,8 +286,15 @@ describe('a list', () => {
       body: {
         ...{ removed: 1, not_found: 2, list: { count: 2 } },
         rejected: [
-          { line: 4, reason: 'not_an_email' },
-          { line: 5, reason: 'no_value' },
+          {
+            line: 4,
+            reason: 'not_an_email',
+            index: 3,
+            path: '',
+            code: 'not_an_email',
+            message: expect.any(String),
+          },
+          { line: 5, reason: 'no_value', index: 4, path: '', code: 'no_value', message: expect.any(String) },
         ],
       },
     })

@@ -45,7 +45,11 @@ test.each<[Record<string, string>, Row]>([
   [{ email: `Ann@${String(small.company_domain).toUpperCase()}` }, small],
 ])('%j belongs to its company, which is charged as one record', async (query, company) => {
   const answer = await ask(query)
-  expect(answer.json()).toEqual({ matched: true, company: shown(company) })
+  expect(answer.json()).toEqual({
+    matched: true,
+    company: shown(company),
+    meta: { meter: 'lookup', records: 1, charged: 1 },
+  })
   expect(answer.headers['x-footfall-charged']).toBe('1')
 })
 
@@ -57,7 +61,11 @@ test.each([
 ])('%j is nobody’s, which is free', async (query) => {
   const answer = await ask(query as Record<string, string>)
   expect(answer.statusCode).toBe(200)
-  expect(answer.json()).toEqual({ matched: false, company: null })
+  expect(answer.json()).toEqual({
+    matched: false,
+    company: null,
+    meta: { meter: 'lookup', records: 0, charged: 0 },
+  })
   expect(answer.headers['x-footfall-charged']).toBe('0')
 })
 
@@ -82,7 +90,11 @@ test('a test key asks the sample, and is not charged', async () => {
   const mode = { 'x-test-mode': 'test' }
   const [company] = sampleCompanies().map((line) => JSON.parse(line) as Row)
   const answer = await ask({ domain: String(company!.company_domain) }, mode)
-  expect(answer.json()).toEqual({ matched: true, company: shown(company!) })
+  expect(answer.json()).toEqual({
+    matched: true,
+    company: shown(company!),
+    meta: { meter: 'lookup', records: 1, charged: 0 },
+  })
   expect(answer.headers['x-footfall-charged']).toBe('0')
   expect((await ask({ domain: String(large.company_domain) }, mode)).json().matched).toBe(false)
 })

@@ -54,7 +54,13 @@ describe('one person', () => {
       for (const answer of [await get(subject), await post(subject)]) {
         expect(answer.statusCode).toBe(200)
         expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
-        expect(answer.body).toBe(JSON.stringify({ matched: true, person: personOf(ada) }))
+        expect(answer.body).toBe(
+          JSON.stringify({
+            matched: true,
+            person: personOf(ada),
+            meta: { meter: 'lookup', records: 1, charged: 1 },
+          }),
+        )
       }
     }
   })
@@ -97,7 +103,11 @@ describe('one person', () => {
       await cost(async () => {
         const answer = await get({ email: nobody })
         expect(answer.statusCode).toBe(200)
-        expect(answer.json()).toEqual({ matched: false, person: null })
+        expect(answer.json()).toEqual({
+          matched: false,
+          person: null,
+          meta: { meter: 'lookup', records: 0, charged: 0 },
+        })
         expect(answer.headers['x-footfall-charged']).toBe('0')
       }),
     ).toBe(0)
@@ -139,26 +149,35 @@ describe('a batch', () => {
     const answer = await batch({ items })
     expect(answer.statusCode).toBe(200)
     const miss = { matched: false, person: null }
-    const wrong = (parameter: string) => ({
+    const wrong = (index: number, parameter: string) => ({
       ...miss,
-      error: { error: 'invalid_parameter', message: expect.any(String), parameter },
+      index,
+      error: {
+        error: 'invalid_parameter',
+        index,
+        path: parameter === 'items' ? '' : `/${parameter}`,
+        code: 'invalid_parameter',
+        message: expect.any(String),
+        parameter,
+      },
     })
     expect(answer.json()).toEqual({
       results: [
         { index: 0, id: 'a', matched: true, person: personOf(ada) },
         { index: 1, id: null, ...miss },
-        { index: 2, id: 'c', ...wrong('email') },
-        { index: 3, id: 'd', ...wrong('email') },
-        { index: 4, id: 'e', ...wrong('hem') },
-        { index: 5, id: null, ...wrong('items') },
-        { index: 6, id: null, ...wrong('id') },
-        { index: 7, id: 'h', ...wrong('cookie_id') },
+        { id: 'c', ...wrong(2, 'email') },
+        { id: 'd', ...wrong(3, 'email') },
+        { id: 'e', ...wrong(4, 'hem') },
+        { id: null, ...wrong(5, 'items') },
+        { id: null, ...wrong(6, 'id') },
+        { id: 'h', ...wrong(7, 'cookie_id') },
         { index: 8, id: 'a', matched: true, person: personOf(ben) },
-        { index: 9, id: null, ...wrong('items') },
+        { id: null, ...wrong(9, 'items') },
       ],
       count: 10,
       matched: 2,
       charged: 2,
+      meta: { meter: 'lookup', records: 2, charged: 2 },
     })
   })
 
@@ -201,7 +220,10 @@ describe('a batch', () => {
   test('of nothing, and of misses only, costs nothing', async () => {
     expect(await cost(() => batch({ items: [] }))).toBe(0)
     expect(await cost(() => batch({ items: [{ email: nobody }, { hem: 'x' }] }))).toBe(0)
-    expect((await batch({ items: [] })).json()).toEqual({ results: [], count: 0, matched: 0, charged: 0 })
+    expect((await batch({ items: [] })).json()).toEqual({
+      ...{ results: [], count: 0, matched: 0, charged: 0 },
+      meta: { meter: 'lookup', records: 0, charged: 0 },
+    })
   })
 
   test.each([
@@ -221,6 +243,7 @@ test('a test key looks people up in the sample, and is not charged', async () =>
       expect((await get({ hem: ada.hem as string }, headers)).json()).toEqual({
         matched: false,
         person: null,
+        meta: { meter: 'lookup', records: 0, charged: 0 },
       })
       expect((await batch({ items: [{ hem: ada.hem }] }, headers)).json()).toMatchObject({
         count: 1,

@@ -73,7 +73,12 @@ const newest = ids(stored.adaNewest, stored.ben, stored.cyd, stored.dotLater, st
 describe.each(visitorTiers)('%s', (tier) => {
   test('has one row for each identified person: that of the newest event, most recent first', async () => {
     const answer = await visitors({}, tier)
-    expect(answer).toEqual({ visitors: expect.any(Array), count: 5, has_partial_data: false })
+    expect(answer).toEqual({
+      visitors: expect.any(Array),
+      count: 5,
+      has_partial_data: false,
+      meta: { meter: tier, records: 5, charged: 5 },
+    })
     expect(idsOf(answer.visitors)).toEqual(newest)
     expect(answer.visitors.map(({ hem }) => hem)).toEqual(people.map(({ hem }) => hem))
   })
@@ -119,7 +124,12 @@ describe.each(visitorTiers)('%s', (tier) => {
   test('of nobody is an empty answer in every form, and costs nothing', async () => {
     const before = await ledger()
     const query = { ...required, start_ms: '1000', end_ms: '2000' }
-    expect((await get(query, tier)).json()).toEqual({ visitors: [], count: 0, has_partial_data: false })
+    expect((await get(query, tier)).json()).toEqual({
+      visitors: [],
+      count: 0,
+      has_partial_data: false,
+      meta: { meter: tier, records: 0, charged: 0 },
+    })
     expect((await get(query, tier, { accept: 'application/x-ndjson' })).body).toBe('')
     const csv = (await get(query, tier, { accept: 'text/csv' })).body
     expect(csv.trimEnd().split('\n')).toHaveLength(1)
@@ -254,7 +264,12 @@ test('a filter is about events: of those that meet it the newest counts', async 
 test('a test key reads the sample database and is not charged', async () => {
   const before = await ledger()
   const answer = await get(required, full, { 'x-test-mode': 'test' })
-  expect(answer.json()).toEqual({ visitors: [], count: 0, has_partial_data: false })
+  expect(answer.json()).toEqual({
+    visitors: [],
+    count: 0,
+    has_partial_data: false,
+    meta: { meter: full, records: 0, charged: 0 },
+  })
   expect(await ledger()).toEqual(before)
 })
 

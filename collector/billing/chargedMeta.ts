@@ -1,0 +1,21 @@
+import { type Static, Type } from 'typebox'
+import type { Meter } from './meters.ts'
+import { MeterName } from './schemas.ts'
+
+/** The `meta` of a charged answer that has no other. */
+export const ChargedMeta = Type.Object(
+  {
+    meter: MeterName,
+    records: Type.Integer({ description: 'Records of the answer that the meter counts.' }),
+    charged: Type.Integer({
+      description: 'Records charged: 0 for a test key and for what was charged before.',
+    }),
+  },
+  { title: 'ChargedMeta' },
+)
+
+export const chargedMeta = (meter: Meter, records: number, charged: number): Static<typeof ChargedMeta> => ({
+  meter,
+  records,
+  charged,
+})

@@ -1,0 +1,33 @@
+import { Type } from 'typebox'
+import { allErrorCodes } from './errorCodes.ts'
+import type { ApiError } from './errors.ts'
+import { Choice } from './schemas.ts'
+
+/** What every batch answer says of an item that it refuses; some say more. */
+export const itemErrorMembers = <const C extends string>(codes: readonly C[]) => ({
+  index: Type.Integer({ description: 'The place of the item in the request, from 0.' }),
+  path: Type.String({
+    description: 'JSON pointer into the item to what is wrong; empty for the whole item.',
+  }),
+  code: Choice(codes, { description: 'For programs: what is wrong.' }),
+  message: Type.String({ description: 'For people.' }),
+})
+
+/** The error of an item whose result stands among the others. */
+export const ItemError = Type.Object(
+  {
+    error: Type.String(),
+    ...itemErrorMembers(allErrorCodes),
+    parameter: Type.Optional(Type.String()),
+  },
+  { title: 'ItemError', description: 'What is wrong with the item.' },
+)
+
+export function itemErrorOf(index: number, { error, code, message, extra }: ApiError) {
+  const { parameter } = extra.body ?? {}
+  const path = typeof parameter === 'string' && parameter !== 'items' ? `/${step(parameter)}` : ''
+  return { error, index, path, code, message, ...extra.body }
+}
+
+/** One step of a JSON pointer (RFC 6901). */
+export const step = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
