@@ -65,9 +65,10 @@ describe.each(routes)('%s', (path) => {
   })
 })
 
-test('every error has error, message and request_id', async () => {
+test('every error has error, code, message and request_id', async () => {
   expect((await get('/api/v3/events/web_event', {})).body).toEqual({
     error: 'Invalid API key',
+    code: 'invalid_api_key',
     message: expect.any(String),
     request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
   })

@@ -112,7 +112,7 @@ describe('what the foreign site observed of a browser', () => {
       for (const filter of filters.filter((one) => isAt(one, tier))) {
         const path = `/api/v3/events/${tier}/visitors`
         const { body } = await tenants.ask(path, { ...query, kind, filter })
-        expect(body).toEqual({ visitors: [], count: 0, has_partial_data: false })
+        expect(body).toMatchObject({ visitors: [], count: 0, has_partial_data: false, meta: { charged: 0 } })
       }
     }
   })
@@ -150,7 +150,9 @@ describe('what the foreign site observed of a browser', () => {
   test('is not told by lookups and contact queries, which know profiles and no observations', async () => {
     for (const key of [tenants.keys.organization, tenants.keys.first, tenants.keys.foreign]) {
       expect((await tenants.ask('/api/v1/lookup', { hem: otherHem }, key)).body).toEqual({
-        ...{ matched: false, person: null },
+        matched: false,
+        person: null,
+        meta: { meter: 'lookup', records: 0, charged: 0 },
       })
       const contact = (filter: string) =>
         tenants.ask('/api/v1/contact/query', {}, key, { method: 'POST', json: { filter } })

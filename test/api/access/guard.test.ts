@@ -47,7 +47,7 @@ async function appWith(access: Access | undefined) {
   const app = Fastify()
   app.setErrorHandler((error, _request, reply) =>
     error instanceof ApiError
-      ? reply.code(error.status).send({ error: error.code, message: error.message })
+      ? reply.code(error.status).send({ error: error.error, message: error.message })
       : reply.code(500).send({ error: String(error) }),
   )
   guardRoutes(app, {

@@ -76,7 +76,7 @@ const routes: [string, Json, [string, Json][]][] = [
   ],
   ['POST /api/v1/project/create', { name: 'x' }, [...name, ['name', undefined]]],
   ['PUT /api/v1/project/update', { project_id: id }, [...name, ...version, ...project]],
-  ['DELETE /api/v1/project/delete', { project_id: id, events: 'keep' }, [...project, ...events]],
+  ['DELETE /api/v1/project/delete', { project_id: id, events: 'keep' }, [...project, ['events', 'maybe']]],
   [
     'POST /api/v1/project/user/create',
     { project_id: id, member_id: id, role: 'member' },

@@ -67,6 +67,7 @@ async function expectNothingAbove(
     expect(answer.statusCode).toBe(400)
     expect(answer.json()).toEqual({
       error: 'invalid_parameter',
+      code: 'invalid_parameter',
       parameter: expect.stringMatching(/^(select|distinct|filter)$/),
       message: expect.any(String),
       request_id: expect.any(String),

@@ -62,6 +62,7 @@ describe('400 names the parameter', () => {
     expect(answer.statusCode).toBe(400)
     expect(answer.json()).toEqual({
       error: 'invalid_parameter',
+      code: 'invalid_parameter',
       message: expect.stringContaining(message),
       parameter,
       request_id: expect.any(String),

@@ -72,6 +72,10 @@ export const webhookTests = (open: () => Exports) =>
       expect(first.failures[0]).toEqual({
         ...{ record: expect.stringMatching(/^[0-9a-f]{64}$/), outcome: 'failed', class: 'never' },
         reason: expect.stringContaining('answered 422'),
+        index: null,
+        path: '',
+        code: 'never',
+        message: expect.stringContaining('answered 422'),
       })
       const all = new Set<string>()
       for (let cursor = ''; ; ) {

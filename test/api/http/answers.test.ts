@@ -38,6 +38,7 @@ function exchange(request: string) {
 
 const errorBody = (error: string) => ({
   error,
+  code: expect.stringMatching(/^[a-z][a-z_]+$/),
   message: expect.stringMatching(/^[A-Z].+\.$/),
   request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
 })

@@ -117,7 +117,7 @@ async function ask(list: string, tenant: Tenant, cursor?: string) {
     status: answer.statusCode,
     body,
     rows,
-    next: (body.meta ?? body).next_cursor as string | undefined,
+    next: (body.meta?.next_cursor ?? body.next_cursor) as string | undefined,
   }
 }
 
