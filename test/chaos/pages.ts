@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { requestBuild } from '../../collector/audiences/builds.ts'
 import type { Postgres } from '../../collector/platform/postgres/pool.ts'
+import { inTransaction } from '../../collector/platform/postgres/transaction.ts'
 import { type Random, seededRandom } from '../../collector/platform/seededRandom.ts'
-import type { Exports } from '../harness/exports.ts'
 import { type Service, waitFor } from '../harness/service.ts'
 import { withMortal } from './mortal.ts'
 import type { ScenarioOptions } from './scenario.ts'
@@ -22,10 +23,10 @@ export interface PagesResult {
   /** Whole pages, and those that nobody waited for, or that a kill broke off. */
   pages: number
   brokenOff: number
-  /** Distinct records of builds that were delivered, and records in the ledger. */
+  /** Distinct records delivered, counted in each build, and records in the ledger. */
   delivered: number
   charged: number
-  /** Builds of which another number was charged than was delivered. */
+  /** Builds after which the ledger did not hold each person delivered so far exactly once. */
   wrongBuilds: number
 }
 
@@ -36,8 +37,8 @@ const silenceMsMax = 150_000
 
 /**
  * Pages through builds of an audience over several connections, leaving some pages in the middle, while the service is
- * killed, and builds the audience anew now and then; then reads each build to its end, and holds the ledger against the
- * distinct records that came.
+ * killed, and builds the audience anew now and then. Then reads each build to its end and compares the ledger with the
+ * people delivered: a person of an audience is charged once a day, however many builds deliver them.
  */
 export async function runPages(options: PagesOptions): Promise<PagesResult> {
   const { seed, stores, log, pages, connections, kills, builds, people } = options
@@ -47,9 +48,9 @@ export async function runPages(options: PagesOptions): Promise<PagesResult> {
     const audienceId = await api().audienceOf(
       Array.from({ length: people }, (_, n) => ({ address: `paged${n}@known.example` })),
     )
+    const everybody = new Set<string>()
     for (let build = 1, killed = 0; build <= builds; build++) {
-      if (build > 1) await buildAnew(api(), audienceId)
-      const before = await chargedOf(postgres)
+      if (build > 1) await buildAnew(postgres, audienceId)
       const reader = new Reader(service(), audienceId, random)
       const wanted = Math.ceil(pages / builds)
       const reading = Promise.all(Array.from({ length: connections }, () => reader.readUpTo(wanted)))
@@ -62,28 +63,27 @@ export async function runPages(options: PagesOptions): Promise<PagesResult> {
       }
       await reading
       await reader.readAll()
-      const delivered = reader.delivered.size
+      for (const hem of reader.delivered) everybody.add(hem)
       // What was given back of a page that broke off may come a moment later.
-      const isEqual = async () => (await chargedOf(postgres)) - before === delivered
+      const isEqual = async () => (await chargedOf(postgres)) === everybody.size
       await waitFor('the ledger', isEqual, 30_000).catch(() => result.wrongBuilds++)
-      result.delivered += delivered
-      result.charged += (await chargedOf(postgres)) - before
+      result.delivered += reader.delivered.size
       result.pages += reader.whole
       result.brokenOff += reader.brokenOff
     }
+    result.charged = await chargedOf(postgres)
     return result
   })
 }
 
-async function buildAnew({ get, postgres }: Exports, audienceId: string): Promise<void> {
-  const { audience } = await get('GET', `audiences/${audienceId}`)
-  await get('PATCH', `audiences/${audienceId}`, { intent_window_days: audience.intent_window_days + 1 })
+async function buildAnew(postgres: Postgres, audienceId: string): Promise<void> {
+  const buildId = await inTransaction(postgres, (client) => requestBuild(client, audienceId))
   await waitFor(
     'the build',
     async () => {
       const { rows } = await postgres.query(
-        'SELECT FROM audiences WHERE audience_id = $1 AND current_build_id <> $2',
-        [audienceId, audience.build_id],
+        'SELECT FROM audiences WHERE audience_id = $1 AND current_build_id = $2',
+        [audienceId, buildId],
       )
       return rows.length > 0
     },
