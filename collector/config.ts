@@ -31,6 +31,8 @@ export interface Config {
   role: 'all' | 'ingest' | 'api'
   /** FOOTFALL_DEMO, default on with local stores: demo organization, shop, demo.json. */
   demo: boolean
+  /** FOOTFALL_DEMO_VISITS, default true: sample visitors keep visiting the demo while the service runs. */
+  demoVisits: boolean
   /** FOOTFALL_SAMPLE_DAYS, default 30: how many days before today test keys find sample data of; 0: none at all. */
   sampleDays: number
   /** FOOTFALL_TRUSTED_PROXIES, default none: addresses or CIDR ranges whose X-Forwarded-For is believed. */
@@ -122,6 +124,7 @@ export function readConfig(env: Environment): Config {
       : null,
     role: oneOf(env, 'FOOTFALL_ROLE', roles, 'all'),
     demo: flag(env, 'FOOTFALL_DEMO', clickhouse === null && databaseUrl === null),
+    demoVisits: flag(env, 'FOOTFALL_DEMO_VISITS', true),
     sampleDays: integer(env, 'FOOTFALL_SAMPLE_DAYS', 30, 0, 30),
     trustedProxies: list(env, 'FOOTFALL_TRUSTED_PROXIES'),
     ipDatabase: env.FOOTFALL_IP_DATABASE ? resolve(env.FOOTFALL_IP_DATABASE) : null,

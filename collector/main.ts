@@ -6,6 +6,7 @@ import { readConfig } from './config.ts'
 import { ensureDemo } from './demo/demo.ts'
 import { useSample } from './demo/sampleUse.ts'
 import { demoAudienceId, ensureSampleVisitors } from './demo/sampleVisitors.ts'
+import { keepSampleVisitsComing } from './demo/sampleVisits.ts'
 import { welcome } from './demo/welcome.ts'
 import { measureJobs } from './health/measureJobs.ts'
 import { measureShards } from './health/measureShards.ts'
@@ -155,7 +156,9 @@ async function main(): Promise<void> {
     : null
   const cleaning = background && keepUploadsClean({ postgres, uploads, log })
 
+  let stopSampleVisits = async () => {}
   const close = async () => {
+    await stopSampleVisits()
     await watching?.stop()
     await cleaning?.stop()
     await watermark?.stop()
@@ -178,6 +181,7 @@ async function main(): Promise<void> {
     await useSample(live, demo, config.localUrl).catch((error: Error) =>
       log.warn({ error: error.message }, 'the demo could not be used'),
     )
+    if (config.demoVisits) stopSampleVisits = keepSampleVisitsComing(live, demo, log)
   }
   const audienceId = hasVisitors ? demoAudienceId(demo) : null
   console.log(demo ? welcome(demo, config.dataDir, audienceId) : `Footfall listens on ${config.publicUrl}`)

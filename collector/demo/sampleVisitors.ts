@@ -10,26 +10,16 @@ import type { ClickHouse } from '../platform/clickhouse/client.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import { dayMs } from '../query/window.ts'
-import {
-  insertDays,
-  insertSample,
-  sampleCompanies,
-  sampleLinks,
-  sampleProfiles,
-  sampleRows,
-} from '../sandbox/sample.ts'
+import { insertSample, sampleCompanies, sampleLinks, sampleProfiles } from '../sandbox/sample.ts'
 import { ensureSampleLists } from '../sandbox/sampleLists.ts'
 import { sampleRules, sampleSignals, signalDays } from '../sandbox/sampleSignals.ts'
 import { readRules, replaceRules } from '../signals/rules.ts'
 import type { Demo } from './demo.ts'
 import { storeSampleDestinations } from './sampleDestinations.ts'
+import { addSampleVisits, samplePixelId } from './sampleVisits.ts'
 
 /** Other people than those whom test keys see. */
 const graph: Graph = { seed: 20_260_102, companies: 40 }
-/** Days before today that have visits; `whole` is the last that has them until its end. */
-const days = { first: 29, whole: 2, last: 1 }
-/** None in the last day, which is what reads return that name no window, nor in the longest window of version 1. */
-const ownMs = dayMs + 2 * 3_600_000
 
 const demoTemplates = [
   'frequent_visitors',
@@ -50,23 +40,13 @@ export interface SeedDeps {
   sealer: Sealer
 }
 
-/** The pixel that the sample visitors came by. */
-export const samplePixelId = ({ project_id }: Demo): string => uuidOf(`${project_id} sample visitors`)
-
-/** The rows of the last whole day that they came. */
-export const lastSampleRows = (demo: Demo, now: Date): string[] =>
-  sampleRows(new Date((Math.floor(now.getTime() / dayMs) - days.whole) * dayMs), {
-    ...{ organizationId: demo.organization_id, projectId: demo.project_id },
-    pixelId: samplePixelId(demo),
-  })
-
 /** The audience that the welcome shows. */
 export const demoAudienceId = ({ project_id }: Demo): string => uuidOf(`${project_id} ${demoTemplates[0]}`)
 
 /**
- * Gives the demo's project a second pixel with a month of visits, by people of whom profiles tell, what they and
- * companies are interested in, a list of customers, two goals, three audiences made from templates, and exports and a
- * webhook that have a past: once, when the demo is new. Done again where it was broken off.
+ * Gives a new demo its sample data: a second pixel with a month of visits, profiles and interests of its visitors, a
+ * list of customers, two goals, three audiences made from templates, and exports and a webhook with a history. A call
+ * that was interrupted is completed by the next one.
  */
 export async function ensureSampleVisitors(
   { postgres, clickhouse, uploads, sealer }: SeedDeps,
@@ -77,7 +57,8 @@ export async function ensureSampleVisitors(
   const [pixelId, listId] = [samplePixelId(demo), uuidOf(`${projectId} customers`)]
   const pixel = await postgres.query('SELECT FROM pixels WHERE pixel_id = $1', [pixelId])
   if (pixel.rowCount !== 0) return
-  await fillVisits(clickhouse, { organizationId, projectId, pixelId }, now)
+  await storeIdentity(clickhouse, { organizationId, projectId, pixelId }, now)
+  await addSampleVisits(clickhouse, demo, now)
   await ensureSampleLists(postgres, uploads, { listId, projectId, graph })
   await inTransaction(postgres, async (client) => {
     await client.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
@@ -103,7 +84,8 @@ export async function ensureSampleVisitors(
   )
 }
 
-async function fillVisits(
+/** Stores who the sample visitors are and what interests them, unless visits are stored already. */
+async function storeIdentity(
   clickhouse: ClickHouse,
   owner: { organizationId: string; projectId: string; pixelId: string },
   now: Date,
@@ -125,17 +107,5 @@ async function fillVisits(
     'intent_signals',
     signals.flatMap((day) => sampleSignals(day, graph)),
     `demo-signals-${projectId}`,
-  )
-  const midnights = Array.from(
-    { length: days.first - days.last + 1 },
-    (_, index) => new Date((today - days.first + index) * dayMs),
-  )
-  const end = now.getTime() - ownMs
-  const isOver = (row: string) => (JSON.parse(row) as { ts_millis: number }).ts_millis < end
-  await insertDays(
-    clickhouse,
-    midnights,
-    (midnight) => sampleRows(midnight, owner).filter(isOver),
-    `demo-${projectId}`,
   )
 }

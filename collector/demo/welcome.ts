@@ -12,6 +12,7 @@ export function welcome(demo: Demo, dataDir: string, audienceId: string | null):
     test_api_key,
     test_api_secret,
     project_id,
+    pixel_id,
   } = demo
   const ask = (key: string, secret: string, path: string) =>
     `  curl -H 'X-Api-Key: ${key}' \\
@@ -29,7 +30,7 @@ Footfall is up.
 
 Click something in the shop, and read it back within two seconds:
 
-${ask(api_key, api_secret, 'v3/events/web_event?select=timestamp,event_type,page_path,event_data&limit=5')}
+${ask(api_key, api_secret, `v3/events/web_event?pixel_id=${pixel_id}&select=timestamp,event_type,page_path,event_data&limit=5`)}
 
 Sample data, with a test key:
 

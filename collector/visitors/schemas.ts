@@ -19,7 +19,8 @@ export const describeVisitors = (tier: VisitorTier) => {
     summary: `List identified visitors (${tier})`,
     description:
       'Each with the fields of its newest event in the window, most recent first. There is no paging: for earlier ' +
-      'visitors take an earlier window. Each visitor is charged once a request, on the meter of the tier. ' +
+      'visitors take an earlier window. Each visitor returned is charged once per request, on the meter of the tier, with or ' +
+      'without a profile. To return and pay for visitors with a profile only, add filter=has_profile:eq:true. ' +
       'Accept: application/x-ndjson and text/csv give the same rows as lines, application/vnd.apache.arrow.stream ' +
       'and application/vnd.apache.parquet as a table with types; what the JSON answer says beside them ' +
       'stands in the headers X-Footfall-Records and X-Footfall-Has-Partial-Data then. With every answer come ' +

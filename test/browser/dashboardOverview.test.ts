@@ -90,6 +90,20 @@ describe('the overview', () => {
     await eventually(sum).toBe(await numberOf('Events'))
   })
 
+  test('Escape closes the live popover and keeps the filters', async () => {
+    await page.goto(overview('?filter=page_path:eq:/about'))
+    const live = page.locator('details.live')
+    await live.locator('> summary').click()
+    expect(await live.getAttribute('open')).not.toBeNull()
+    await page.keyboard.press('Escape')
+    await eventually(() => live.getAttribute('open')).toBeNull()
+    expect(new URL(page.url()).searchParams.getAll('filter')).toEqual(['page_path:eq:/about'])
+    await page.keyboard.press('Escape')
+    await eventually(() => new URL(page.url()).searchParams.getAll('filter')).toEqual([])
+    await page.goto(overview())
+    await page.locator('.tile').first().waitFor()
+  })
+
   test('a click on a row filters everything; the address says so, and the way back leads back', async () => {
     const before = await numberOf('Visitors')
     const row = panel('Pages').getByRole('row', { name: /\/about/ })

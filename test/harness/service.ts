@@ -65,6 +65,8 @@ export async function startService(
       FOOTFALL_WORKERS: '1',
       // A month of it takes as long as the rest of the start.
       FOOTFALL_SAMPLE_DAYS: options.hasSample ? '30' : '0',
+      // Figures must not change while a test compares them.
+      FOOTFALL_DEMO_VISITS: 'false',
       // A PostgreSQL that is not its own asks for one.
       FOOTFALL_SECRET_KEY: secretKey,
       ...options.env,

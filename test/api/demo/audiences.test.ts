@@ -112,8 +112,8 @@ test('what was asked, rejected and came again on the first start is told as it w
   expect(rejected.every(({ message }: { message: string }) => message !== '')).toBe(true)
 })
 
-test('what happens in the shop is read without them, and another start adds nothing', async () => {
-  expect(await readRows(service, {})).toEqual([])
+test('a read of the shop’s pixel returns no sample visits, and another start changes no audience', async () => {
+  expect(await readRows(service, { pixel_id: service.demo.pixel_id })).toEqual([])
   const before = await built()
   const { dataDir } = service
   await service.end('SIGTERM')

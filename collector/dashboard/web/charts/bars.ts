@@ -1,5 +1,6 @@
 import UPlot from 'uplot'
-import { axisStyle, fromZero, redrawn } from './redrawn.ts'
+import { fromZero } from './ranges.ts'
+import { axisStyle, redrawn } from './redrawn.ts'
 
 /** One of the quantities that are stacked. */
 export interface Series {

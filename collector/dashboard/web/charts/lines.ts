@@ -1,5 +1,6 @@
 import UPlot from 'uplot'
-import { axisStyle, fromZero, redrawn } from './redrawn.ts'
+import { aroundOnePoint, fromZero } from './ranges.ts'
+import { axisStyle, redrawn } from './redrawn.ts'
 
 const heightPx = 260
 
@@ -7,6 +8,8 @@ const heightPx = 260
 interface Lines {
   /** When each point begins, epoch milliseconds. */
   starts: number[]
+  /** How long a point lasts, milliseconds: the width of a chart that has only one. */
+  stepMs: number
   name: string
   values: number[]
   /** Point for point; absent where nothing is compared. */
@@ -22,7 +25,10 @@ export function drawLines(place: HTMLElement, lines: Lines): () => void {
   return redrawn(place, heightPx, () => draw(place, lines))
 }
 
-function draw(place: HTMLElement, { starts, name, values, before, nameOfStart, format }: Lines): UPlot {
+function draw(
+  place: HTMLElement,
+  { starts, stepMs, name, values, before, nameOfStart, format }: Lines,
+): UPlot {
   const style = getComputedStyle(place)
   const axis = axisStyle(place)
   const color = style.getPropertyValue('--series-1').trim()
@@ -33,7 +39,7 @@ function draw(place: HTMLElement, { starts, name, values, before, nameOfStart, f
       width: place.clientWidth,
       height: heightPx,
       tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
-      scales: { y: { range: fromZero } },
+      scales: { x: { range: aroundOnePoint(stepMs / 2_000) }, y: { range: fromZero } },
       cursor: { drag: { x: false, y: false } },
       axes: [
         { ...axis, grid: { show: false } },

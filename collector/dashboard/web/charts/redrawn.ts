@@ -30,6 +30,3 @@ export function axisStyle(place: HTMLElement) {
     ticks: { show: false },
   }
 }
-
-/** Counts begin at nothing. */
-export const fromZero: UPlot.Range.Function = (_, __, most) => [0, Math.max(1, most * 1.05)]

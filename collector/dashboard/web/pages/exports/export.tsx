@@ -14,6 +14,7 @@ import { useRepeat } from '../../useRepeat.ts'
 import { destinationNames } from '../integrations/destinationFields.ts'
 import { records } from '../usage/amounts.ts'
 import { Failures } from './failures.tsx'
+import { RunDialog } from './runDialog.tsx'
 
 const pollMs = 1_000
 
@@ -35,6 +36,7 @@ function Loaded({ export: one }: { export: Export }) {
     ({ runs }) => runs,
   )
   const [isDeleting, setDeleting] = useState(false)
+  const [isStarting, setStarting] = useState(false)
   const isUnderWay = runs.value?.some(({ ended_at }) => ended_at === null)
   useRepeat(runs.reload, pollMs, isUnderWay ?? false)
   const chosen = runs.value?.find(({ run_id }) => run_id === urlValue('run')) ?? runs.value?.[0]
@@ -55,12 +57,8 @@ function Loaded({ export: one }: { export: Export }) {
       }
       actions={
         <>
-          <button
-            type="button"
-            class="primary"
-            onClick={() => then(api.createExportRun({ export_id }), 'The run begins')}
-          >
-            Run now
+          <button type="button" class="primary" onClick={() => setStarting(true)}>
+            Run now…
           </button>
           <button type="button" onClick={() => setDeleting(true)}>
             Delete
@@ -89,6 +87,13 @@ function Loaded({ export: one }: { export: Export }) {
           />
         )}
       </div>
+      {isStarting && (
+        <RunDialog
+          export={one}
+          start={() => then(api.createExportRun({ export_id }), 'Run started')}
+          close={() => setStarting(false)}
+        />
+      )}
       {isDeleting && (
         <ConfirmDialog
           title={`Delete “${one.name}”?`}
@@ -145,11 +150,12 @@ const runColumns = [
     label: 'Progress',
     value: ({ records_total, records_expected }: ExportRun) =>
       records_expected ? Math.round((records_total / records_expected) * 100) : null,
-    show: ({ records_total, records_expected }: ExportRun) =>
+    show: ({ records_total, records_expected, status }: ExportRun) =>
       records_expected === null ? (
         '–'
       ) : (
         <progress
+          class={status === 'failed' ? 'bad' : ''}
           value={records_total}
           max={Math.max(1, records_expected)}
           aria-label={`${records_total} of ${records_expected} records`}

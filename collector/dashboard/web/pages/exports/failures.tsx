@@ -92,7 +92,7 @@ function Found({
         { name: 'reason', label: 'Reason', value: ({ reason }: Failure) => reason },
         {
           name: 'class',
-          label: 'What would help',
+          label: 'What to do',
           value: (failure: Failure) => helps[failure.class ?? 'none'] ?? null,
         },
       ]}
@@ -102,8 +102,8 @@ function Found({
 }
 
 const helps: Record<string, string> = {
-  retry: 'sending it again',
-  mend: 'mending what the reason names, then a retry',
-  never: 'nothing',
+  retry: 'Retry the run.',
+  mend: 'Fix the cause that the reason names, then retry.',
+  never: 'Correct or remove this record. A retry cannot succeed.',
   none: '–',
 }

@@ -6,6 +6,14 @@ import { type Metric, metrics } from './tiles.tsx'
 
 type Series = Answer<'getAnalyticsTimeseries'>
 
+const dayMs = 86_400_000
+const stepMs: Record<Series['interval'], number> = {
+  hour: dayMs / 24,
+  day: dayMs,
+  week: 7 * dayMs,
+  month: 30 * dayMs,
+}
+
 /** A figure over time, the period before dashed; the same as a table, for those who cannot see it, and as CSV. */
 export function FigureChart({ series, metric }: { series: Series; metric: Metric }) {
   const { interval, timeseries, previous } = series
@@ -19,6 +27,7 @@ export function FigureChart({ series, metric }: { series: Series; metric: Metric
       if (isGone || !place.current) return
       remove = drawLines(place.current, {
         starts: timeseries.map(({ start_ms }) => start_ms),
+        stepMs: stepMs[interval],
         name,
         values: timeseries.map((point) => point[metric]),
         before: previous?.map((point) => point[metric]),

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Answer } from '../../../../../client/index.ts'
 import { api } from '../../api.ts'
 import { wholeNumber } from '../../format.ts'
@@ -13,10 +13,12 @@ const sharedPollMs = 10_000
 /** Who is there now, asked again and again while somebody looks; the last half hour, when it is opened. */
 export function Live({ projectId }: { projectId: string }) {
   const live = useLive(projectId)
+  const place = useRef<HTMLDetailsElement>(null)
+  useEffect(() => closeOnEscape(place), [])
   if (!live) return null
   const most = Math.max(1, ...live.minutes.map(({ visitors }) => visitors))
   return (
-    <details class="live">
+    <details class="live" ref={place}>
       <summary>
         <span class={live.visitors_now > 0 ? 'light on' : 'light'} aria-hidden="true" />
         <span class="number">{wholeNumber(live.visitors_now)}</span> on the site now
@@ -49,6 +51,21 @@ export function Live({ projectId }: { projectId: string }) {
       </div>
     </details>
   )
+}
+
+/**
+ * Escape closes the popover while it is open, and does nothing else then: the page's own shortcut would remove all
+ * filters. Returns the function that ends this.
+ */
+function closeOnEscape(place: { readonly current: HTMLDetailsElement | null }): () => void {
+  const listen = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape' || !place.current?.open) return
+    event.stopPropagation()
+    place.current.open = false
+    place.current.querySelector('summary')?.focus()
+  }
+  addEventListener('keydown', listen, { capture: true })
+  return () => removeEventListener('keydown', listen, { capture: true })
 }
 
 type LiveFigures = Answer<'getAnalyticsLive'>

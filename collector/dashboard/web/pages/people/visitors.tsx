@@ -32,6 +32,10 @@ const further: Record<Kind, readonly string[]> = {
   accounts: ['cookie_id', 'company_revenue_range', 'company_country', 'company_linkedin_url'],
 }
 
+/** A person without a profile would be charged as a full profile and shown as a row of dashes. */
+const filterOf = (kind: Kind, filter: string | undefined): string | undefined =>
+  kind === 'buyers' ? [filter, 'has_profile:eq:true'].filter(Boolean).join(',') : filter
+
 /** The latest people or companies of a view, once the reader has said to pay for them. */
 export function Visitors({ query, kind }: { query: ViewQuery; kind: Kind }) {
   const prices = usePrices()
@@ -46,7 +50,10 @@ export function Visitors({ query, kind }: { query: ViewQuery; kind: Kind }) {
     try {
       const { visitors } = await api.listVisitorsWithFullProfile({
         ...query,
-        ...{ kind, limit: Number(limit), select: select.join(',') },
+        kind,
+        filter: filterOf(kind, query.filter),
+        limit: Number(limit),
+        select: select.join(','),
       })
       setRows(visitors as Row[])
     } catch (error) {
@@ -80,8 +87,8 @@ export function Visitors({ query, kind }: { query: ViewQuery; kind: Kind }) {
         <div class="empty">
           <h2>Nobody known</h2>
           <p>
-            No visitor of this period is known. Identify visitors who sign in or send a form, or load an
-            identity graph; what becomes known counts for events before, too.
+            No visitor of this period has a profile. Identify visitors who sign in or submit a form, or load
+            an identity graph. Earlier events of a visitor count as soon as the visitor is identified.
           </p>
         </div>
       )}
