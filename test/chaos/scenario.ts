@@ -34,6 +34,8 @@ export const environmentOf = ({
 }: Stores): Record<string, string> => ({
   ...withoutLimits,
   FOOTFALL_DEMO: 'true',
+  // Figures must not change while a test compares them.
+  FOOTFALL_DEMO_VISITS: 'false',
   ...(clickhouseUrl && { CLICKHOUSE_URL: clickhouseUrl, CLICKHOUSE_DATABASE: clickhouseDatabase }),
   ...shards,
   ...(databaseUrl && { DATABASE_URL: databaseUrl }),

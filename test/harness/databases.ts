@@ -99,6 +99,8 @@ export const ownDatabases = async (): Promise<Record<string, string>> => ({
   CLICKHOUSE_URL: inject('clickhouseUrl'),
   CLICKHOUSE_DATABASE: await newServiceDatabases(),
   FOOTFALL_DEMO: 'true',
+  // Figures must not change while a test compares them.
+  FOOTFALL_DEMO_VISITS: 'false',
 })
 
 /** The same, for a service that outlives the file. */
