@@ -6,7 +6,7 @@ import { requireKeyProject } from '../access/recordScope.ts'
 import { sampleIdentity } from '../access/sampleView.ts'
 import { lockAudiencesOf } from '../audiences/audiences.ts'
 import { changesOf } from '../http/optimisticLock.ts'
-import { inTransaction } from '../platform/postgres/transaction.ts'
+import { inTransaction, type Queryable } from '../platform/postgres/transaction.ts'
 import type { ExportsDeps } from './deps.ts'
 import { changeExport, createExport, type Export, readExport } from './exports.ts'
 import { sampleExportOf } from './sample.ts'
@@ -16,7 +16,7 @@ import { readWanted } from './wanted.ts'
 
 /**
  * Makes an export; with a test key nothing is kept. Throws 400 for what its destination does not take, 403 and 404 for
- * its project and its parts, and 409 where a CRM cannot be asked for its fields.
+ * its project and its parts, and 409 where a CRM refuses to list its fields.
  */
 export async function addExport(
   deps: ExportsDeps,
@@ -37,8 +37,7 @@ export async function addExport(
   await requireFields(deps, wanted)
   return inTransaction(postgres, async (client) => {
     await lockAudiencesOf(client, projectId)
-    // Who deletes it meanwhile waits, and sees the export.
-    await client.query('SELECT FROM lists WHERE list_id = $1 FOR KEY SHARE', [list_id])
+    await lockParts(client, parts)
     requirePossible(await readWanted(client, organizationId, projectId, parts))
     const id = await createExport(client, { ...body, project_id: projectId })
     await audit(client, principal, 'export.create', { kind: 'export', id }, { name: body.name })
@@ -69,10 +68,20 @@ export async function updateExport(
   return inTransaction(postgres, async (client) => {
     const before = await readExport(client, scope, id, true)
     const changed = { ...before, integration_type: undefined, ...body }
+    await lockParts(client, changed)
     requirePossible(await readWanted(client, organizationId, project_id, changed))
     await changeExport(client, before, body)
     const after = await readExport(client, scope, id)
     await audit(client, principal, 'export.update', { kind: 'export', id }, changesOf(before, after))
     return after
   })
+}
+
+/** Deletes of the list and changes of the integration wait, and then see the export. */
+async function lockParts(
+  client: Queryable,
+  { list_id, integration_id }: Pick<Export, 'list_id' | 'integration_id'>,
+): Promise<void> {
+  await client.query('SELECT FROM lists WHERE list_id = $1 FOR KEY SHARE', [list_id])
+  await client.query('SELECT FROM integrations WHERE integration_id = $1 FOR KEY SHARE', [integration_id])
 }

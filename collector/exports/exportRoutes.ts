@@ -13,7 +13,9 @@ import { ById, ExportChange, ListQuery, NewExport, One, Page, ProjectQuery, tags
 const path = '/api/v1/exports'
 const onePath = `${path}/:export_id`
 const checked =
-  'The format has to be one that the destination takes, and a mapping has to name fields that it has: a CRM is asked. '
+  'The destination must accept the format, and the integration must have the settings that the format needs. A mapping ' +
+  'must name fields that the destination has. A CRM is asked for its fields; while it is unreachable the export is ' +
+  'saved, and each run checks the mapping. '
 const testKeys = 'With a test key nothing is kept and nothing is ever sent: the answer is what it would be.'
 
 /** Exports as records: create, list, read, change, delete. */

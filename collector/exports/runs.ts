@@ -36,7 +36,8 @@ export const counters = ['records_total', 'records_exported', 'records_failed', 
 
 const columns = `run_id, export_id, status,
   CASE WHEN ${isTold} THEN records_expected::float8 END AS records_expected, ${counters},
-  records_charged::float8 AS records_charged, build_id, retry_of, stop_reason, resumes_at, requested_at, started_at,
+  records_charged::float8 AS records_charged, build_id, retry_of,
+  coalesce(stop_reason, CASE WHEN status = 'parked' THEN park_reason END) AS error, resumes_at, requested_at, started_at,
   ended_at`
 
 /** One run of an export. Throws 404 "run not found". */
@@ -199,17 +200,15 @@ const notReady = ({ audience_id }: Export) =>
       : `The audience is not built, or the build’s members are gone: GET /api/v1/audiences/${audience_id}/status says how far it is.`,
   )
 
-interface Row extends Omit<Run, 'error' | 'resumes_at' | 'requested_at' | 'started_at' | 'ended_at'> {
-  stop_reason: string | null
+interface Row extends Omit<Run, 'resumes_at' | 'requested_at' | 'started_at' | 'ended_at'> {
   resumes_at: Date | null
   requested_at: Date
   started_at: Date | null
   ended_at: Date | null
 }
 
-const runOf = ({ stop_reason, resumes_at, requested_at, started_at, ended_at, ...row }: Row): Run => ({
+const runOf = ({ resumes_at, requested_at, started_at, ended_at, ...row }: Row): Run => ({
   ...row,
-  error: stop_reason,
   resumes_at: row.status === 'parked' ? (resumes_at?.toISOString() ?? null) : null,
   requested_at: requested_at.toISOString(),
   started_at: started_at?.toISOString() ?? null,

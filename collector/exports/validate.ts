@@ -8,6 +8,7 @@ import {
   type OutputFormat,
 } from '../integrations/destinations/destination.ts'
 import { destinationTypes } from '../integrations/destinations/index.ts'
+import { findMissingSetting } from '../integrations/given.ts'
 import type { SealedIntegration } from '../integrations/integrations.ts'
 import { openDestination } from '../integrations/openDestination.ts'
 import { personFields } from '../people/identity/people.ts'
@@ -26,7 +27,10 @@ export interface Wanted {
 
 const dspFormats: readonly OutputFormat[] = ['ip_address', 'company_domain']
 
-/** Throws 400 for a format that the destination does not take, or a mapping of fields that we do not have. */
+/**
+ * Throws 400 for a format that the destination does not take or whose settings the integration lacks, and for a mapping
+ * of fields that we do not have.
+ */
 export function requirePossible(wanted: Wanted): void {
   const { integration, integrationType, outputFormat, mapping, entity } = wanted
   const { type } = integration
@@ -41,6 +45,13 @@ export function requirePossible(wanted: Wanted): void {
         ? 'crm is for CRM destinations only. '
         : ''
     throw invalidParameter('output_format', `${reserved}${type} takes ${destination.formats.join(', ')}`)
+  }
+  const missingSetting = findMissingSetting(type, integration.settings, outputFormat)
+  if (missingSetting !== undefined) {
+    throw invalidParameter(
+      'output_format',
+      `${outputFormat} needs the integration's setting ${missingSetting}: add it to the integration's settings, or choose another output_format`,
+    )
   }
   if (entity === 'companies' && (outputFormat === 'hem' || outputFormat === 'crm')) {
     throw invalidParameter('output_format', `${outputFormat} is of people, and this audience is of companies`)
@@ -77,14 +88,21 @@ export async function findUnknownFields(
   return `${integration.type} has no ${unknown.length === 1 ? 'field' : 'fields'} ${named} that can be written`
 }
 
-/** Throws 400 as above, asking the destination; 409 when it does not let us in. */
+/**
+ * Throws 400 for a mapping to fields that the destination lacks, and 409 when the customer must correct the integration
+ * first. While the destination is unreachable the mapping passes: each run checks it again before it sends.
+ */
 export async function requireFields(deps: OpenDeps, wanted: Wanted): Promise<void> {
   try {
     const fault = await findUnknownFields(deps, wanted.integration, wanted)
     if (fault !== null) throw invalidParameter('mapping', fault)
   } catch (error) {
     if (!(error instanceof DestinationError)) throw error
-    throw conflict('invalid_state', `Which fields the destination has cannot be asked: ${error.message}`)
+    if (error.failureClass === 'retry') return
+    throw conflict(
+      'invalid_state',
+      `The destination refuses to list its fields: ${error.message} Correct the integration, then save the export again.`,
+    )
   }
 }
 

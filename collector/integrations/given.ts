@@ -3,7 +3,7 @@ import { invalidParameter } from '../http/errors.ts'
 import { errorsOf } from '../http/validation.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { OutboundError } from '../outbound/outboundError.ts'
-import { type IntegrationType, integrationTypes } from './destinations/destination.ts'
+import { type IntegrationType, integrationTypes, type OutputFormat } from './destinations/destination.ts'
 import { destinationTypes } from './destinations/index.ts'
 
 const validators = Object.fromEntries(
@@ -26,6 +26,14 @@ export function requireValid(type: IntegrationType, part: 'settings' | 'secrets'
   const path = [part, ...instancePath.split('/').filter(Boolean), ...(named ? [named] : [])].join('.')
   throw invalidParameter(path, `${message} (an integration of the type ${type})`)
 }
+
+/** A setting that an output format needs and the settings lack; undefined when they have all. */
+export const findMissingSetting = (
+  type: IntegrationType,
+  settings: Record<string, unknown>,
+  outputFormat: OutputFormat,
+): string | undefined =>
+  destinationTypes[type].requiredSettings?.(outputFormat).find((name) => settings[name] === undefined)
 
 /** The settings that are addresses: secrets are sent there. */
 const addresses = ['url', 'endpoint', 'api_base', 'data_base', 'instance_url'] as const

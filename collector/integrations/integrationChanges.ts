@@ -13,6 +13,7 @@ import {
   createIntegration,
   type Integration,
   readIntegration,
+  requireSettingsInUse,
   withoutSecrets,
 } from './integrations.ts'
 import { sampleIntegrationOf } from './sample.ts'
@@ -44,7 +45,10 @@ export async function addIntegration(
   })
 }
 
-/** Changes what is named. Throws as addIntegration does, and 409 where somebody else has changed it meanwhile. */
+/**
+ * Changes the given parts. Throws as addIntegration does, and 409 where somebody else has changed it meanwhile or an
+ * export needs a setting that would be dropped.
+ */
 export async function updateIntegration(
   { postgres, recordScopeOf, outbound, sealer }: IntegrationsDeps,
   principal: Principal,
@@ -61,13 +65,17 @@ export async function updateIntegration(
     await requireReachable(outbound, body.settings)
   }
   if (body.secrets) requireValid(type, 'secrets', body.secrets)
+  if (body.settings) await requireSettingsInUse(postgres, found, body.settings)
   if (principal.mode === 'test') {
     const { name = found.name, settings = found.settings } = body
     return sampleIntegrationOf(type, { name, settings })
   }
   return inTransaction(postgres, async (client) => {
     const before = await readIntegration(client, scope, id, true)
-    if (body.settings) requireSecretsForNewAddress(before.settings, body.settings, body.secrets)
+    if (body.settings) {
+      requireSecretsForNewAddress(before.settings, body.settings, body.secrets)
+      await requireSettingsInUse(client, before, body.settings)
+    }
     await changeIntegration(client, sealer, before, body)
     const integration = withoutSecrets(await readIntegration(client, scope, id))
     const details = {

@@ -8,8 +8,9 @@ import type { Sealer } from '../outbound/sealer.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
 import type { IntegrationsDeps } from './deps.ts'
-import type { IntegrationType } from './destinations/destination.ts'
+import type { IntegrationType, OutputFormat } from './destinations/destination.ts'
 import { destinationTypes } from './destinations/index.ts'
+import { findMissingSetting } from './given.ts'
 import type { Integration as IntegrationSchema } from './schemas.ts'
 
 export type Integration = Static<typeof IntegrationSchema>
@@ -126,6 +127,29 @@ export async function changeIntegration(
     `UPDATE integrations SET name = $2, settings = $3, sealed_secrets = $4, version = version + 1, updated_at = now()
      WHERE integration_id = $1`,
     [id, name, JSON.stringify(settings), sealed],
+  )
+}
+
+/** Throws 409 "conflict", naming them, when `settings` drop a setting that the output format of an export needs. */
+export async function requireSettingsInUse(
+  client: Queryable,
+  { id, type, settings: before }: Integration,
+  settings: Record<string, unknown>,
+): Promise<void> {
+  const { rows } = await client.query<{ export_id: string; name: string; output_format: OutputFormat }>(
+    'SELECT export_id, name, output_format FROM exports WHERE integration_id = $1 ORDER BY export_id',
+    [id],
+  )
+  const dropped = rows.flatMap(({ output_format, ...used_by }) => {
+    const setting = findMissingSetting(type, settings, output_format)
+    return setting === undefined || before[setting] === undefined ? [] : [{ setting, used_by }]
+  })
+  if (dropped.length === 0) return
+  const needed = dropped.map(({ setting, used_by: { name } }) => `"${name}" needs ${setting}`).join(', ')
+  throw conflict(
+    'in_use',
+    `An export needs a setting that is missing: ${needed}. Keep the setting, or change or delete the export first.`,
+    { used_by: dropped.map(({ used_by }) => used_by) },
   )
 }
 

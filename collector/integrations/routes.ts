@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { audit } from '../access/audit.ts'
 import { projectFor } from '../access/permissions.ts'
+import type { Principal } from '../access/principal.ts'
 import { access, writeAccess } from '../access/recordAccess.ts'
 import { requireFiltersAllowed } from '../access/recordScope.ts'
 import { rejectUnstorableText } from '../http/rejectUnstorableText.ts'
@@ -26,6 +27,9 @@ import {
 const path = '/api/v1/integrations'
 const onePath = `${path}/:integration_id`
 const testKeys = ' With a test key nothing is kept and nothing sent: the answer is what it would be.'
+
+/** RFC 9745: since when a check by GET is deprecated, in seconds. */
+const getDeprecated = `@${Date.UTC(2026, 10, 24) / 1000}`
 
 /** /api/v1/integrations: destinations that exports send to, with their secrets. */
 export const integrationsRoutes =
@@ -77,7 +81,7 @@ export const integrationsRoutes =
           ...{ tags, operationId: 'createIntegration', summary: 'Create an integration' },
           description:
             'project_id may be left out with a key of one project. Takes an admin of the project. Whether it works is ' +
-            `told by \`GET …/{integration_id}/check\`.${testKeys}`,
+            `told by \`POST …/{integration_id}/check\`.${testKeys}`,
           body: NewIntegration,
           response: { 201: One },
         },
@@ -94,7 +98,7 @@ export const integrationsRoutes =
           ...{ tags, operationId: 'updateIntegration', summary: 'Update an integration', params: ById },
           description:
             'What is not named stays; `settings` and `secrets` are replaced whole. Where an address among the settings ' +
-            `changes, the secrets are to be given again. Runs that are under way go on with what is changed.${testKeys}`,
+            `changes, the secrets are to be given again. A setting that an export needs cannot be removed. Runs that are under way go on with what is changed.${testKeys}`,
           querystring: ProjectQuery,
           body: IntegrationChange,
           response: { 200: One },
@@ -130,26 +134,53 @@ export const integrationsRoutes =
       },
     )
 
+    const check = {
+      config: { access: writeAccess },
+      schema: {
+        ...{ tags, params: ById, querystring: ProjectQuery, response: { 200: Checked } },
+        description:
+          'Asks the destination whether it accepts the secrets and which fields it has. A webhook receives a message of ' +
+          'the type `export.check`. `message` has the reason when the integration does not work, also while the ' +
+          'destination is unreachable. Requires the project admin role. With a test key nothing is sent.',
+      },
+    }
+    const runCheck = async (
+      principal: Principal,
+      { integration_id, project_id }: { integration_id: string; project_id?: string },
+    ): Promise<Static<typeof Checked>> => {
+      const scope = await recordScopeOf(principal, project_id)
+      const integration = await readIntegration(postgres, scope, integration_id)
+      if (principal.mode === 'test') return { check: sampleCheck(integration, deps.now()) }
+      await projectFor(postgres, principal, integration.project_id, 'write')
+      return { check: await checkIntegration(deps, integration) }
+    }
+
+    app.post(
+      `${onePath}/check`,
+      {
+        ...check,
+        schema: { ...check.schema, operationId: 'checkIntegration', summary: 'Check an integration' },
+      },
+      ({ principal, params, query }) => runCheck(principal, { ...params, ...query }),
+    )
+
     app.get(
       `${onePath}/check`,
       {
-        config: { access: writeAccess },
+        ...check,
         schema: {
-          ...{ tags, operationId: 'checkIntegration', summary: 'Check whether an integration works' },
-          description:
-            'Asks the destination whether it lets us in, and which fields it has; a webhook is posted a message of the ' +
-            'type `export.check`. Takes an admin of the project, like everything that sends. With a test key nothing is asked.',
-          params: ById,
-          querystring: ProjectQuery,
-          response: { 200: Checked },
+          ...check.schema,
+          ...{
+            operationId: 'checkIntegrationByGet',
+            summary: 'Check an integration by GET',
+            deprecated: true,
+          },
+          description: `Use \`POST …/{integration_id}/check\`: a check sends a request. ${check.schema.description}`,
         },
       },
-      async ({ principal, params, query }) => {
-        const scope = await recordScopeOf(principal, query.project_id)
-        const integration = await readIntegration(postgres, scope, params.integration_id)
-        if (principal.mode === 'test') return { check: sampleCheck(integration, deps.now()) }
-        await projectFor(postgres, principal, integration.project_id, 'write')
-        return { check: await checkIntegration(deps, integration) }
+      async ({ principal, params, query }, reply) => {
+        reply.header('deprecation', getDeprecated)
+        return runCheck(principal, { ...params, ...query })
       },
     )
   }

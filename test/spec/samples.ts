@@ -76,6 +76,7 @@ export const samples: Record<string, Sample> = {
   'GET /api/v1/integrations': byProject,
   'GET /api/v1/integrations/:integration_id': byIntegration,
   'GET /api/v1/integrations/:integration_id/check': byIntegration,
+  'POST /api/v1/integrations/:integration_id/check': byIntegration,
   'POST /api/v1/integrations': {
     body: ({ projects }) => ({
       ...{ project_id: projects[0], type: 's3', name: 'Another', settings: { bucket: 'another-bucket' } },

@@ -134,17 +134,17 @@ export async function noteSent(client: Queryable, { runId, doneKey }: Task, isSe
   })
 }
 
-/** Has a run wait: it goes on with the same chunk. `isFailure` counts as a try that failed. */
+/** Has a run wait for that reason: it goes on with the same chunk. `isFailure` counts as a try that failed. */
 export async function parkRun(
   client: Queryable,
   { runId, doneKey }: Task,
-  { seconds, isFailure }: { seconds: number; isFailure: boolean },
+  { seconds, isFailure, reason }: { seconds: number; isFailure: boolean; reason: string },
 ): Promise<void> {
   await client.query(
     `UPDATE export_runs SET status = 'parked', resumes_at = now() + make_interval(secs => $3),
-       attempts = attempts + $4, updated_at = now()
+       attempts = attempts + $4, park_reason = $5, updated_at = now()
      WHERE run_id = $1 AND done_key = $2 AND status IN ${unfinished} AND stop_reason IS NULL`,
-    [runId, doneKey, seconds, isFailure ? 1 : 0],
+    [runId, doneKey, seconds, isFailure ? 1 : 0, reason],
   )
 }
 

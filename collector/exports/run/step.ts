@@ -104,22 +104,23 @@ async function dealWith({ postgres, log }: SendDeps, task: Task, error: unknown)
     await stopRun(postgres, task, reason, failureClass)
     return { inSeconds: 0 }
   }
-  const park = async (seconds: number, isFailure: boolean): Promise<Next> => {
-    await parkRun(postgres, task, { seconds, isFailure })
+  const park = async (seconds: number, isFailure: boolean, reason: string): Promise<Next> => {
+    await parkRun(postgres, task, { seconds, isFailure, reason })
     return { inSeconds: seconds }
   }
   if (error instanceof Refused) return stop(error.message, 'mend')
   if (error instanceof DestinationError && error.failureClass !== 'retry') {
     return stop(error.message, error.failureClass)
   }
-  if (error instanceof DestinationError && error.afterSeconds !== null) return park(error.afterSeconds, false)
+  if (error instanceof DestinationError && error.afterSeconds !== null)
+    return park(error.afterSeconds, false, error.message)
   // Ours, and passing: the queue tries the step again.
   if (isUnavailable(error) || (error instanceof ApiError && error.status === 503)) throw error
   const isTheirs = error instanceof DestinationError
   if (!isTheirs && !(error instanceof RowsDiffer))
     log.warn({ run_id: task.runId, error: (error as Error).message }, 'a run of an export failed')
   const reason = isTheirs ? error.message : 'The run failed here; the operator of this service finds why.'
-  if (task.stop || task.attempts + 1 < attemptsMax) return park(backoffSeconds(task.attempts), true)
+  if (task.stop || task.attempts + 1 < attemptsMax) return park(backoffSeconds(task.attempts), true, reason)
   return stop(`${reason} It was tried ${attemptsMax} times.`, 'retry')
 }
 

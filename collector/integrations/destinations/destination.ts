@@ -143,6 +143,8 @@ export interface DestinationType<Settings extends TObject = TObject, Secrets ext
   chunkRecords(outputFormat: OutputFormat): number
   /** Where a mapping is left out: field of the destination → field of ours. */
   defaultMapping?(settings: Static<Settings>): Readonly<Record<string, string>>
+  /** Settings, optional by their schema, that an output format needs. */
+  requiredSettings?(outputFormat: OutputFormat): readonly string[]
   /** Fields of the destination that every record needs. */
   requiredFields?(settings: Static<Settings>): readonly string[]
   /** By which field the destination tells records apart: of two with the same, one is sent. */

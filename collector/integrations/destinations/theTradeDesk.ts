@@ -57,6 +57,7 @@ export const theTradeDesk: DestinationType<typeof settings, typeof secrets> = {
   ...{ settings, secrets },
   formats: ['hem', 'ip_address', 'company_domain'],
   chunkRecords: (outputFormat) => (outputFormat === 'hem' ? 5_000 : 500),
+  requiredSettings: (outputFormat) => [outputFormat === 'hem' ? 'crm_data_id' : 'segment_name'],
   rate: { perSecond: 5, burst: 10 },
   removes: false,
   open: (context) => ({

@@ -28,7 +28,7 @@ export const metaTests = (open: () => Exports) =>
     afterAll(() => meta?.close())
 
     test('hems go to the custom audience; who opts out is removed from it', async () => {
-      expect(await open().get('GET', `integrations/${integration_id}/check`)).toMatchObject({
+      expect(await open().get('POST', `integrations/${integration_id}/check`)).toMatchObject({
         check: { works: true },
       })
       meta.mishaps = [{ answer: { status: 500 } }, { dies: 'after' }]
@@ -116,6 +116,47 @@ export const tradeDeskTests = (open: () => Exports) =>
         expect.stringContaining('NotTargetable'),
       ])
       expect(desk.addresses.get('visitors: known-net.example')).toEqual(new Set(['203.0.113.0/24']))
+    })
+
+    test('a format whose setting the integration lacks is refused at creation and at edit', async () => {
+      const { advertiser_id, crm_data_id, api_token } = tradeDesk
+      const settings = { advertiser_id, api_base: desk.url, data_base: desk.url }
+      const addressesOnly = { ...settings, segment_name: 'visitors' }
+      const hemsOnly = await open().newIntegration(
+        'the_trade_desk',
+        { ...settings, crm_data_id },
+        { api_token },
+      )
+      const audience_id = await open().audienceOf(people('s', 1))
+      const create = (output_format: string, to: string) =>
+        open().ask('POST', 'exports', {
+          ...{ project_id: open().service.demo.project_id, name: 'E', audience_id, output_format },
+          integration_id: to,
+        })
+      const refused = (setting: string) => ({
+        status: 400,
+        body: { parameter: 'output_format', message: expect.stringContaining(setting) },
+      })
+      for (const format of ['ip_address', 'company_domain'])
+        expect(await create(format, hemsOnly)).toMatchObject(refused('segment_name'))
+      const made = await create('hem', hemsOnly)
+      expect(made.status).toBe(201)
+      const path = `exports/${made.body.export.id}`
+      expect(await open().ask('PATCH', path, { output_format: 'ip_address' })).toMatchObject(
+        refused('segment_name'),
+      )
+      const change = (body: object) => open().ask('PATCH', `integrations/${hemsOnly}`, body)
+      expect(await change({ settings: addressesOnly })).toMatchObject({
+        status: 409,
+        body: {
+          ...{ error: 'conflict', code: 'in_use', message: expect.stringContaining('crm_data_id') },
+          used_by: [{ export_id: made.body.export.id, name: 'E' }],
+        },
+      })
+      expect((await change({ settings: { ...addressesOnly, crm_data_id } })).status).toBe(200)
+      expect((await open().ask('PATCH', path, { output_format: 'ip_address' })).status).toBe(200)
+      expect((await change({ settings: addressesOnly })).status).toBe(200)
+      expect(await create('hem', hemsOnly)).toMatchObject(refused('crm_data_id'))
     })
 
     test('ip_address: the addresses that people’s events came from', async () => {

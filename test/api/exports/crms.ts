@@ -36,7 +36,7 @@ export const hubspotTests = (open: () => Exports) =>
     afterAll(() => hubspot?.close())
 
     test('a check says in plain words whether it works, with its fields; secrets are never answered', async () => {
-      const { check } = await open().get('GET', `integrations/${integration_id}/check`)
+      const { check } = await open().get('POST', `integrations/${integration_id}/check`)
       expect(check).toMatchObject({ works: true, message: expect.stringContaining('HubSpot lets us in') })
       expect(check.fields.map(({ name }: { name: string }) => name)).not.toContain('createdate')
       const wrong = await open().newIntegration(
@@ -44,7 +44,7 @@ export const hubspotTests = (open: () => Exports) =>
         { api_base: hubspot.url },
         { access_token: 'pat-wrong-one' },
       )
-      const { check: refused } = await open().get('GET', `integrations/${wrong}/check`)
+      const { check: refused } = await open().get('POST', `integrations/${wrong}/check`)
       expect(refused).toMatchObject({ works: false, fields: null, message: expect.stringMatching(/token/) })
       const all = JSON.stringify(await open().get('GET', 'integrations'))
       expect(all).not.toMatch(/pat-wrong|pat-test/)
@@ -63,7 +63,7 @@ export const hubspotTests = (open: () => Exports) =>
       const fields = { answer: { status: 200, body: { results } } }
       // The check asks for them, and then they are read.
       hubspot.mishaps = [fields, fields]
-      const { check } = await open().get('GET', `integrations/${integration_id}/check`)
+      const { check } = await open().get('POST', `integrations/${integration_id}/check`)
       expect(check.fields).toHaveLength(3_000)
     })
 
@@ -96,6 +96,7 @@ export const hubspotTests = (open: () => Exports) =>
       const ids = await runOf([person('quota@known.example')])
       const parked = await open().ended(ids, ({ status }) => status === 'parked')
       expect(Date.parse(parked.resumes_at) - Date.now()).toBeGreaterThan(3_000_000)
+      expect(parked.error).toContain('used up')
       hubspot.misbehave = () => null
       await open().postgres.query('UPDATE export_runs SET resumes_at = now() WHERE run_id = $1', [ids.runId])
       await open().postgres.query("SELECT pg_notify('footfall_jobs', 'exports.runs')")
@@ -124,6 +125,54 @@ export const hubspotTests = (open: () => Exports) =>
       const ended = await open().ended({ ...ids, runId: run.run_id })
       expect(ended).toMatchObject({ status: 'failed', records_failed: 1, records_charged: 0 })
       expect(ended.error).toContain('"gone"')
+    })
+
+    test('an export is saved while HubSpot is unreachable; check and run report why at once', async () => {
+      const gone = await startHubSpot()
+      await gone.close()
+      const unreachable = await open().newIntegration(
+        'hubspot',
+        { api_base: gone.url },
+        { access_token: hubspotToken },
+      )
+      const reason = expect.stringContaining('No connection to 127.0.0.1')
+      const audience_id = await open().audienceOf([person('later@known.example')])
+      const body = {
+        ...{ project_id: open().service.demo.project_id, name: 'E', audience_id },
+        ...{ integration_id: unreachable, output_format: 'crm' },
+      }
+      const made = await open().ask('POST', 'exports', body)
+      expect(made).toMatchObject({ status: 201 })
+      const exportId = made.body.export.id
+      const mapping = { email: 'email', firstname: 'first_name' }
+      expect(await open().ask('PATCH', `exports/${exportId}`, { mapping })).toMatchObject({ status: 200 })
+      const { check } = await open().get('POST', `integrations/${unreachable}/check`)
+      expect(check).toMatchObject({ works: false, message: reason })
+      const { run } = await open().get('POST', `exports/${exportId}/runs`)
+      const ids = { exportId, runId: run.run_id }
+      const parked = await open().ended(ids, ({ status }) => status === 'parked')
+      expect(parked).toMatchObject({ error: reason, ended_at: null })
+      await open().get('PATCH', `integrations/${unreachable}`, {
+        ...{ settings: { api_base: hubspot.url }, secrets: { access_token: hubspotToken } },
+      })
+      expect(await open().ended(ids)).toMatchObject({ status: 'completed', error: null, records_exported: 1 })
+    })
+
+    test('an export is refused while HubSpot does not accept the token', async () => {
+      const wrong = await open().newIntegration(
+        'hubspot',
+        { api_base: hubspot.url },
+        { access_token: 'pat-wrong-two' },
+      )
+      const audience_id = await open().audienceOf([person('token@known.example')])
+      const refused = await open().ask('POST', 'exports', {
+        ...{ project_id: open().service.demo.project_id, name: 'E', audience_id },
+        ...{ integration_id: wrong, output_format: 'crm' },
+      })
+      expect(refused).toMatchObject({
+        status: 409,
+        body: { error: 'conflict', code: 'invalid_state', message: expect.stringMatching(/token/) },
+      })
     })
 
     test('who opts out is archived, where the export made the contact', async () => {

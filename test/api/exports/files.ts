@@ -73,7 +73,7 @@ export const fileTests = (open: () => Exports) =>
     }
 
     test('files with a manifest: CSV, newline-delimited JSON and Parquet have the same rows', async () => {
-      expect(await open().get('GET', `integrations/${integration_id}/check`)).toMatchObject({
+      expect(await open().get('POST', `integrations/${integration_id}/check`)).toMatchObject({
         check: { works: true },
       })
       const csv = (await filesOf('csv', { mail_hash: 'hem', Given: 'first_name' })).toString()
@@ -105,7 +105,7 @@ export const fileTests = (open: () => Exports) =>
 
     test('a bucket that is not there is told by the check, and stops a run', async () => {
       const gone = await open().newIntegration('s3', { endpoint, bucket: 'gone' }, credentials)
-      const { check } = await open().get('GET', `integrations/${gone}/check`)
+      const { check } = await open().get('POST', `integrations/${gone}/check`)
       expect(check.works).toBe(false)
       const ids = await open().run({ audience_id, integration_id: gone, output_format: 'csv' })
       expect(await open().ended(ids)).toMatchObject({ status: 'failed', records_failed: 60 })

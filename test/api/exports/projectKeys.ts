@@ -65,7 +65,7 @@ export const projectKeyTests = (open: () => Exports) =>
           { status: 200, body: { exports: [{ id: own.export }] } },
         ])
       }
-      expect((await ask('GET', `integrations/${own.integration}/check`)).body.check.works).toBe(true)
+      expect((await ask('POST', `integrations/${own.integration}/check`)).body.check.works).toBe(true)
       expect((await ask('GET', `exports/${own.export}/runs`)).body.runs).toEqual([])
     })
 
@@ -79,10 +79,11 @@ export const projectKeyTests = (open: () => Exports) =>
       const before = receiver.asked.length
       const path = `integrations/${own.integration}`
       expect((await open().ask('GET', path, undefined, reader)).status).toBe(200)
-      expect(await open().ask('GET', `${path}/check`, undefined, reader)).toMatchObject({
-        status: 403,
-        body: { message: 'A key that may only read changes nothing.' },
-      })
+      for (const method of ['GET', 'POST'])
+        expect(await open().ask(method, `${path}/check`, undefined, reader)).toMatchObject({
+          status: 403,
+          body: { message: 'A key that may only read changes nothing.' },
+        })
       expect(receiver.asked).toHaveLength(before)
     })
 
@@ -104,6 +105,8 @@ export const projectKeyTests = (open: () => Exports) =>
         ...['exports', `exports/${own.export}`, `exports/${own.export}/runs`],
       ])
         expect(await ask('GET', `${path}?project_id=${project_id}`)).toMatchObject(mismatch)
+      const check = `integrations/${own.integration}/check?project_id=${project_id}`
+      expect(await ask('POST', check)).toMatchObject(mismatch)
     })
 
     test('the filters campaign_id and audience_id are 403; a key of the organization has them', async () => {
@@ -137,6 +140,7 @@ export const projectKeyTests = (open: () => Exports) =>
         ...[
           ['GET', integration],
           ['GET', `${integration}/check`],
+          ['POST', `${integration}/check`],
           ['DELETE', integration],
         ],
         ...[
