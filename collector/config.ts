@@ -31,7 +31,7 @@ export interface Config {
   role: 'all' | 'ingest' | 'api'
   /** FOOTFALL_DEMO, default on with local stores: demo organization, shop, demo.json. */
   demo: boolean
-  /** FOOTFALL_DEMO_VISITS, default true: sample visitors keep visiting the demo while the service runs. */
+  /** FOOTFALL_DEMO_VISITS, default true: sample visitors keep visiting the demo; false: their visits end a day before it. */
   demoVisits: boolean
   /** FOOTFALL_SAMPLE_DAYS, default 30: how many days before today test keys find sample data of; 0: none at all. */
   sampleDays: number

@@ -99,9 +99,10 @@ async function main(): Promise<void> {
   // Beside the start of the workers, who need not wait for it.
   const seeding =
     hasVisitors &&
-    ensureSampleVisitors({ postgres, clickhouse: live, uploads, sealer: openSealer(config) }, demo).catch(
-      (error: Error) => log.warn({ error: error.message }, 'the demo could not be given visitors'),
-    )
+    ensureSampleVisitors(
+      { postgres, clickhouse: live, uploads, sealer: openSealer(config), demoVisits: config.demoVisits },
+      demo,
+    ).catch((error: Error) => log.warn({ error: error.message }, 'the demo could not be given visitors'))
   const cursorKey = answersReads ? await serviceSecret(postgres, 'cursor_key') : Buffer.alloc(0)
   const background = answersReads
     ? await openQueues(config, stores, { uploads, hasSample, cursorKey, log })

@@ -4,7 +4,7 @@ import type { ClickHouse } from '../platform/clickhouse/client.ts'
 import { dayMs } from '../query/window.ts'
 import type { Demo } from './demo.ts'
 import { demoAudienceId } from './sampleVisitors.ts'
-import { samplePixelId, yesterdaysRows } from './sampleVisits.ts'
+import { samplePixelId, storedRows } from './sampleVisits.ts'
 
 const answerMs = 10_000
 
@@ -46,10 +46,7 @@ export async function useSample(
 
 /** Sends faulty events, and one that is stored already, sent again as pages do when an answer was lost. */
 async function sendRejected(demo: Demo, baseUrl: string, now: Date): Promise<void> {
-  const stored = JSON.parse(yesterdaysRows(demo, now).at(-1)!) as Record<
-    'event_id' | 'event_type',
-    string
-  > & {
+  const stored = JSON.parse(storedRows(demo, now).at(-1)!) as Record<'event_id' | 'event_type', string> & {
     event_data: object
     cookie_id: string
   }

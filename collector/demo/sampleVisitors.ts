@@ -21,6 +21,9 @@ import { addSampleVisits, samplePixelId } from './sampleVisits.ts'
 /** Other people than those whom test keys see. */
 const graph: Graph = { seed: 20_260_102, companies: 40 }
 
+/** How long before the start visits end when none are to come: outside the windows that reads have by default. */
+const silenceMs = dayMs + 2 * 3_600_000
+
 const demoTemplates = [
   'frequent_visitors',
   'product_visitors_without_order',
@@ -38,6 +41,8 @@ export interface SeedDeps {
   clickhouse: ClickHouse
   uploads: Uploads
   sealer: Sealer
+  /** Whether the visits reach the present; otherwise they end a day before it. */
+  demoVisits: boolean
 }
 
 /** The audience that the welcome shows. */
@@ -49,7 +54,7 @@ export const demoAudienceId = ({ project_id }: Demo): string => uuidOf(`${projec
  * that was interrupted is completed by the next one.
  */
 export async function ensureSampleVisitors(
-  { postgres, clickhouse, uploads, sealer }: SeedDeps,
+  { postgres, clickhouse, uploads, sealer, demoVisits }: SeedDeps,
   demo: Demo,
   now = new Date(),
 ): Promise<void> {
@@ -58,7 +63,7 @@ export async function ensureSampleVisitors(
   const pixel = await postgres.query('SELECT FROM pixels WHERE pixel_id = $1', [pixelId])
   if (pixel.rowCount !== 0) return
   await storeIdentity(clickhouse, { organizationId, projectId, pixelId }, now)
-  await addSampleVisits(clickhouse, demo, now)
+  await addSampleVisits(clickhouse, demo, demoVisits ? now : new Date(now.getTime() - silenceMs))
   await ensureSampleLists(postgres, uploads, { listId, projectId, graph })
   await inTransaction(postgres, async (client) => {
     await client.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [

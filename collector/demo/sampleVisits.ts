@@ -18,9 +18,9 @@ const ownerOf = (demo: Demo) => ({
   pixelId: samplePixelId(demo),
 })
 
-/** The rows of yesterday, all of which are stored. */
-export const yesterdaysRows = (demo: Demo, now: Date): string[] =>
-  sampleRows(new Date((Math.floor(now.getTime() / dayMs) - 1) * dayMs), ownerOf(demo))
+/** The rows of the day before yesterday, all of which are stored. */
+export const storedRows = (demo: Demo, now: Date): string[] =>
+  sampleRows(new Date((Math.floor(now.getTime() / dayMs) - 2) * dayMs), ownerOf(demo))
 
 /**
  * Stores the sample visits that happened since the last stored one, up to `now`, at most 30 days of them. Only one
