@@ -1,17 +1,20 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** A copy on this machine's disk of what PostgreSQL has, for a start while it is away. */
+/** A small copy on this machine's disk of a value in PostgreSQL, for a start while PostgreSQL is away. */
 export interface KeptCopy<T> {
-  /** What was written last; undefined when nothing was, or it cannot be read. */
+  /** The value written last; undefined when there is none, or it cannot be read. */
   read(): T | undefined
-  /** Replaces it, as a whole or not at all. What the disk refuses is told to nobody: the next one may do. */
+  /** Replaces the value atomically. Ignores a disk that refuses it: the next write may succeed. */
   write(value: T): void
 }
 
-/** Opens the copy of that name in the data directory: JSON that only its owner may read. */
+/** Where the copies of a data directory are. */
+export const keptDirectory = (dataDir: string): string => join(dataDir, 'kept')
+
+/** Opens the copy of that name in the data directory: JSON that only its owner may read. Lists are in keptList.ts. */
 export function openKeptCopy<T>(dataDir: string, name: string): KeptCopy<T> {
-  const path = join(dataDir, 'kept', `${name}.json`)
+  const path = join(keptDirectory(dataDir), `${name}.json`)
   return {
     read() {
       try {
@@ -27,38 +30,8 @@ export function openKeptCopy<T>(dataDir: string, name: string): KeptCopy<T> {
         writeFileSync(draft, JSON.stringify(value), { mode: 0o600 })
         renameSync(draft, path)
       } catch {
-        // The disk is full: what was written before stays.
+        // The disk is full: the previous value stays.
       }
     },
   }
 }
-
-/**
- * Writes a copy whenever its original has changed: many changes within a second are one, and after a large one has
- * taken long, within more. `changed` is to be called after each change; `stop` writes what is not written yet.
- */
-export function keepUpToDate(write: () => void): { changed(): void; stop(): void } {
-  let timer: NodeJS.Timeout | null = null
-  let waitMs = 0
-  const writeNow = () => {
-    timer = null
-    const startedAt = performance.now()
-    write()
-    waitMs = Math.max(writeMs, (performance.now() - startedAt) * restShare)
-  }
-  return {
-    changed() {
-      timer ??= setTimeout(writeNow, waitMs)
-      timer.unref()
-    },
-    stop() {
-      if (!timer) return
-      clearTimeout(timer)
-      writeNow()
-    },
-  }
-}
-
-const writeMs = 1_000
-/** So many times as long as a copy took to write, nothing is written. */
-const restShare = 20

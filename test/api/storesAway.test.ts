@@ -71,8 +71,8 @@ test('a collector starts and replaces workers while PostgreSQL is away, with the
     const kept = join(dataDir, 'kept')
     await waitFor('copies', () => {
       const copies = readdirSync(kept)
-      return ['pixels', 'opt_outs', 'daily_salt', 'collector'].every((name) =>
-        copies.includes(`${name}.json`),
+      return ['pixels.log', 'opt_outs.log', 'daily_salt.json', 'collector.json'].every((name) =>
+        copies.includes(name),
       )
     })
     for (const name of readdirSync(kept)) expect(statSync(join(kept, name)).mode & 0o777).toBe(0o600)

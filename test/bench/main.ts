@@ -17,6 +17,7 @@ import { lookup } from './lookup.ts'
 import { charges, metering } from './metering.ts'
 import { neighbours } from './neighbours.ts'
 import { organization } from './organization.ts'
+import { pixelChanges } from './pixelChanges.ts'
 import { pixelSize } from './pixelSize.ts'
 import { read } from './read.ts'
 import { readable } from './readable.ts'
@@ -33,6 +34,7 @@ import { webhooks } from './webhooks.ts'
 const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   ack,
   'ack-pinned': ackPinned,
+  'pixel-changes': pixelChanges,
   batch,
   latency,
   ship,

@@ -16,7 +16,7 @@ test('a connection that goes silent is noticed: what was announced meanwhile is 
     async load() {
       loads++
     },
-    changed: (payload) => void heard.push(payload),
+    changed: (payloads) => void heard.push(...payloads),
   })
   const announce = (payload: string) => postgres.query('SELECT pg_notify($1, $2)', ['test_silence', payload])
   try {

@@ -1,6 +1,5 @@
-import { openKeptCopy } from '../../platform/keptCopy.ts'
-import { listenNotify } from '../../platform/postgres/listenNotify.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
+import { openMemoryTable, pageRows } from './memoryTable.ts'
 
 /** Who wants to be left alone, in memory, so that a beacon asks no database. */
 export interface OptOuts {
@@ -16,46 +15,45 @@ interface OptOut {
   cookie_id: string | null
 }
 
-/**
- * Loads the list and follows the changes that PostgreSQL announces on channel `opt_outs`. While PostgreSQL is away at
- * the start, it is the copy in `dataDir`, which this process writes if it `keeps` it.
- */
+/** Opens the list, as openMemoryTable says. */
 export async function openOptOuts(
   postgres: Postgres,
   url: string,
-  { dataDir, keeps }: { dataDir: string; keeps: boolean },
+  copy: { dataDir: string; keeps: boolean },
 ): Promise<OptOuts> {
-  const copy = openKeptCopy<string[]>(dataDir, 'opt_outs')
-  let keys = new Set<string>()
-  const following = await listenNotify({
-    url,
-    channel: 'opt_outs',
-    kept: {
-      restore() {
-        const known = copy.read()
-        keys = new Set(known)
-        return known !== undefined
+  const table = await openMemoryTable<string>(
+    {
+      ...{ url, name: 'opt_outs' },
+      keyOf: (key) => key,
+      async readPage(after) {
+        const { rows } = await postgres.query<OptOut & { opt_out_id: string }>(
+          `SELECT opt_out_id, organization_id, hem, cookie_id FROM opt_outs
+           WHERE opt_out_id > $1 AND removed_at IS NULL ORDER BY opt_out_id LIMIT $2`,
+          [after, pageRows],
+        )
+        return { items: rows.map(keyOf), next: rows[pageRows - 1]?.opt_out_id ?? null }
       },
-      save: keeps ? () => copy.write([...keys]) : null,
+      async readChanges(payloads) {
+        const isActive = new Map<string, boolean>()
+        for (const payload of payloads) {
+          const { is_active, ...optOut } = JSON.parse(payload) as OptOut & { is_active: boolean }
+          isActive.set(keyOf(optOut), is_active)
+        }
+        const keys = [...isActive.keys()]
+        return {
+          items: keys.filter((key) => isActive.get(key)),
+          removed: keys.filter((key) => !isActive.get(key)),
+        }
+      },
     },
-    async load() {
-      const { rows } = await postgres.query<OptOut>(
-        'SELECT organization_id, hem, cookie_id FROM opt_outs WHERE removed_at IS NULL',
-      )
-      keys = new Set(rows.map(keyOf))
-    },
-    changed(payload) {
-      const { is_active, ...optOut } = JSON.parse(payload) as OptOut & { is_active: boolean }
-      if (is_active) keys.add(keyOf(optOut))
-      else keys.delete(keyOf(optOut))
-    },
-  })
+    copy,
+  )
   return {
     has(organizationId, ...subjects) {
-      if (keys.size === 0) return false
-      return subjects.some((subject) => keys.has(`${organizationId} ${subject}`) || keys.has(` ${subject}`))
+      if (table.size === 0) return false
+      return subjects.some((subject) => table.has(`${organizationId} ${subject}`) || table.has(` ${subject}`))
     },
-    close: () => following.close(),
+    close: () => table.close(),
   }
 }
 

@@ -10,9 +10,8 @@ import {
   type SecretVersions,
 } from '../../access/identifySecrets.ts'
 import { sampleIdentity } from '../../access/sampleView.ts'
-import { openKeptCopy } from '../../platform/keptCopy.ts'
-import { listenNotify } from '../../platform/postgres/listenNotify.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
+import { openMemoryTable, pageRows } from './memoryTable.ts'
 
 export interface Pixel {
   readonly pixelId: string
@@ -48,44 +47,33 @@ interface PixelRow extends SecretVersions {
   settings: Partial<PixelSettings & CollectorSettings>
 }
 
-/**
- * Loads every pixel and follows the changes that PostgreSQL announces on channel `pixels`. While PostgreSQL is away at
- * the start, they are those of the copy in `dataDir`, which this process writes if it `keeps` it.
- */
+/** Opens the registry, as openMemoryTable says. */
 export async function openPixelRegistry(
   postgres: Postgres,
   url: string,
-  { dataDir, keeps }: { dataDir: string; keeps: boolean },
+  copy: { dataDir: string; keeps: boolean },
 ): Promise<PixelRegistry> {
-  const copy = openKeptCopy<Pixel[]>(dataDir, 'pixels')
-  let pixels = new Map<string, Pixel>()
-  const following = await listenNotify({
-    url,
-    channel: 'pixels',
-    kept: {
-      restore() {
-        const known = copy.read()
-        pixels = new Map(known?.map((pixel) => [pixel.pixelId, pixel]))
-        return known !== undefined
-      },
-      save: keeps ? () => copy.write([...pixels.values()]) : null,
-    },
-    async load() {
-      const secretsOf = await openIdentifySecrets(postgres)
-      const { rows } = await postgres.query<PixelRow>(selectPixels)
-      pixels = new Map(rows.map((row) => [row.pixel_id, toPixel(row, secretsOf)]))
-    },
-    async changed(pixelId) {
-      const secretsOf = await openIdentifySecrets(postgres)
-      const { rows } = await postgres.query<PixelRow>(`${selectPixels} AND pixel_id = $1`, [pixelId])
-      if (rows[0]) pixels.set(pixelId, toPixel(rows[0], secretsOf))
-      else pixels.delete(pixelId)
-    },
-  })
-  return {
-    get: (pixelId) => pixels.get(pixelId),
-    close: () => following.close(),
+  const read = async (condition: string, values: unknown[]) => {
+    const secretsOf = await openIdentifySecrets(postgres)
+    const { rows } = await postgres.query<PixelRow>(`${selectPixels} AND ${condition}`, values)
+    return rows.map((row) => toPixel(row, secretsOf))
   }
+  return openMemoryTable<Pixel>(
+    {
+      ...{ url, name: 'pixels' },
+      keyOf: ({ pixelId }) => pixelId,
+      async readPage(after) {
+        const items = await read('pixel_id > $1 ORDER BY pixel_id LIMIT $2', [after, pageRows])
+        return { items, next: items[pageRows - 1]?.pixelId ?? null }
+      },
+      async readChanges(ids) {
+        const items = await read('pixel_id = ANY($1)', [ids])
+        const found = new Set(items.map(({ pixelId }) => pixelId))
+        return { items, removed: ids.filter((id) => !found.has(id)) }
+      },
+    },
+    copy,
+  )
 }
 
 const toPixel = (row: PixelRow, secretsOf: IdentifySecrets): Pixel => ({

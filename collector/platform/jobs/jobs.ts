@@ -106,9 +106,11 @@ export async function startJobs({ postgres, postgresUrl, queues, log }: JobsOpti
     load: async () => {
       for (const { name } of queues) await wake(name)
     },
-    changed: wake,
-    // There is nothing to keep: where PostgreSQL goes away right now, all queues are woken when it is back.
-    kept: { restore: () => true, save: null },
+    async changed(names) {
+      for (const name of new Set(names)) await wake(name)
+    },
+    // If PostgreSQL goes away right now, all queues are woken when it is back.
+    restore: () => true,
   })
 
   return {

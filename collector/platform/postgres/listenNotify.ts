@@ -1,7 +1,6 @@
 import pg from 'pg'
 import { isUnavailable } from '../isUnavailable.ts'
 import { repeat } from '../jobs/repeat.ts'
-import { keepUpToDate } from '../keptCopy.ts'
 
 const reconnectMs = 500
 /** A connection that a firewall forgot stays open and says nothing: it is asked this often whether it is there. */
@@ -10,6 +9,8 @@ const heartbeatMs = 15_000
 const answerMsMax = 5_000
 /** Everything is read anew after so many heartbeats: what was missed for whatever reason is missed no longer. */
 const heartbeatsPerLoad = 20
+/** How many announcements `changed` takes at once. */
+const changesMax = 250
 
 export interface ListenOptions {
   /** Where PostgreSQL is. */
@@ -17,19 +18,15 @@ export interface ListenOptions {
   channel: string
   /** Reads everything: at the start, and whenever announcements may have been missed. */
   load(): Promise<void>
-  /** An announcement came. When it rejects, everything is read anew. */
-  changed(payload: string): Promise<void> | void
-  /** Where what was read is kept, for a start while PostgreSQL is away. */
-  kept?: KeptState
+  /**
+   * Announcements came, at most 250 at a time, in their order; never during `load`. If it rejects, everything is read
+   * again.
+   */
+  changed(payloads: readonly string[]): Promise<void> | void
+  /** At a start while PostgreSQL is away, uses what was kept of an earlier one; false if nothing was. */
+  restore?(): boolean
   /** How often the connection is asked whether it is still there, in milliseconds. */
   everyMs?: number
-}
-
-export interface KeptState {
-  /** Takes what was kept for what PostgreSQL has; false when nothing was. */
-  restore(): boolean
-  /** Keeps what was read; null where another process of this machine does. */
-  save: (() => void) | null
 }
 
 /**
@@ -38,11 +35,12 @@ export interface KeptState {
  * at the start and none was kept.
  */
 export async function listenNotify(options: ListenOptions): Promise<{ close(): Promise<void> }> {
-  const { url, channel, load, changed, kept, everyMs = heartbeatMs } = options
+  const { url, channel, load, changed, restore, everyMs = heartbeatMs } = options
   let listener: pg.Client
   let closed = false
   let heartbeats = 0
-  const keeping = kept?.save ? keepUpToDate(kept.save) : null
+  /** Reads everything, on the connection that is open. */
+  let reload: () => Promise<void>
 
   /** Ends it at our side, for at the other nobody may be left to say goodbye. */
   const cut = () => listener.connection.stream.destroy()
@@ -50,29 +48,42 @@ export async function listenNotify(options: ListenOptions): Promise<{ close(): P
   const listen = async () => {
     let isEnded = false
     let hasBegun = false
-    listener = new pg.Client({
+    const client = new pg.Client({
       ...{ connectionString: url, application_name: `footfall ${channel}`, keepAlive: true },
       ...{ connectionTimeoutMillis: answerMsMax, query_timeout: answerMsMax },
     })
-    listener.on('error', () => {})
-    listener.on('end', () => {
+    listener = client
+    const announced: string[] = []
+    const inTurn = createTurns()
+    reload = () => inTurn(load)
+    const takeAnnounced = async () => {
+      try {
+        while (announced.length > 0 && !isEnded) await changed(announced.splice(0, changesMax))
+      } catch {
+        // The connection broke between the announcement and the query: reconnecting reads everything.
+        await client.end()
+      }
+    }
+    client.on('error', () => {})
+    client.on('end', () => {
       isEnded = true
       // Whoever waits for a try that fails begins the next one: two would be two connections ever after.
       if (hasBegun) void again()
     })
-    listener.on('notification', ({ payload }) => void take(payload!))
+    client.on('notification', ({ payload }) => {
+      if (announced.push(payload!) === 1) void inTurn(takeAnnounced)
+    })
     try {
-      await listener.connect()
-      await listener.query(`LISTEN ${channel}`)
+      await client.connect()
+      await client.query(`LISTEN ${channel}`)
       // Read after LISTEN, so that no change falls in between.
-      await load()
+      await reload()
       if (isEnded) throw new Error('Connection terminated while it was begun')
       hasBegun = true
     } catch (error) {
       cut()
       throw error
     }
-    keeping?.changed()
   }
 
   const again = async () => {
@@ -87,33 +98,32 @@ export async function listenNotify(options: ListenOptions): Promise<{ close(): P
     }
   }
 
-  const take = async (payload: string) => {
-    try {
-      await changed(payload)
-      keeping?.changed()
-    } catch {
-      // The connection broke between the announcement and the question: reconnecting reads everything.
-      await listener.end()
-    }
-  }
-
   const beat = async () => {
     await listener.query('SELECT 1')
-    if (++heartbeats % heartbeatsPerLoad === 0) await load()
+    if (++heartbeats % heartbeatsPerLoad === 0) await reload()
   }
   try {
     await listen()
   } catch (error) {
-    if (!isUnavailable(error) || !kept?.restore()) throw error
+    if (!isUnavailable(error) || !restore?.()) throw error
     void again()
   }
   const heartbeat = repeat(everyMs, beat, cut)
   return {
     async close() {
       closed = true
-      keeping?.stop()
       await listener.end()
       await heartbeat.stop()
     },
+  }
+}
+
+/** Runs steps one after another. One that never ends holds up only the steps of its own connection. */
+function createTurns(): (step: () => Promise<void>) => Promise<void> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (step) => {
+    const turn = last.then(step)
+    last = turn.catch(() => {})
+    return turn
   }
 }

@@ -1,0 +1,92 @@
+import { isDeepStrictEqual } from 'node:util'
+import { openKeptList } from '../../platform/keptList.ts'
+import { listenNotify } from '../../platform/postgres/listenNotify.ts'
+
+/** A table of PostgreSQL in this process's memory, so that a beacon queries no database. */
+export interface MemoryTable<T> {
+  get(key: string): T | undefined
+  has(key: string): boolean
+  readonly size: number
+  close(): Promise<void>
+}
+
+export interface TableSource<T> {
+  url: string
+  /** The channel that PostgreSQL announces changes on, and the name of the copy on disk. */
+  name: string
+  keyOf(item: T): string
+  /** The rows after `after`, in the order of their ids; `next` is null after the last ones. */
+  readPage(after: string): Promise<{ items: T[]; next: string | null }>
+  /** What announcements say: the items as they are now, and the keys of those that are no longer there. */
+  readChanges(payloads: readonly string[]): Promise<{ items: T[]; removed: string[] }>
+}
+
+/** How many rows a page of `readPage` has: parsing them must not delay acknowledgements. */
+export const pageRows = 250
+/** Before the id of every row. */
+const firstId = '00000000-0000-0000-0000-000000000000'
+
+/**
+ * Reads the table page by page and follows its changes. If PostgreSQL is away at the start, the table is that of the
+ * copy in `dataDir`, which this process writes if it `keeps` it.
+ */
+export async function openMemoryTable<T>(
+  source: TableSource<T>,
+  { dataDir, keeps }: { dataDir: string; keeps: boolean },
+): Promise<MemoryTable<T>> {
+  const items = new Map<string, T>()
+  const { keyOf } = source
+  const list = openKeptList<T>(dataDir, source.name, {
+    keyOf,
+    get: (key) => items.get(key),
+    all: () => items.values(),
+    size: () => items.size,
+  })
+  const put = (item: T) => {
+    const key = keyOf(item)
+    if (isDeepStrictEqual(items.get(key), item)) return
+    items.set(key, item)
+    if (keeps) list.changed(key)
+  }
+  const remove = (key: string) => {
+    if (items.delete(key) && keeps) list.changed(key)
+  }
+  const following = await listenNotify({
+    url: source.url,
+    channel: source.name,
+    restore() {
+      const kept = list.read()
+      for (const item of kept ?? []) items.set(keyOf(item), item)
+      return kept !== undefined
+    },
+    async load() {
+      const unseen = new Set(items.keys())
+      for (let after: string | null = firstId; after !== null; ) {
+        const page = await source.readPage(after)
+        for (const item of page.items) {
+          unseen.delete(keyOf(item))
+          put(item)
+        }
+        after = page.next
+      }
+      for (const key of unseen) remove(key)
+      if (keeps) list.begin()
+    },
+    async changed(payloads) {
+      const { items: changed, removed } = await source.readChanges(payloads)
+      for (const item of changed) put(item)
+      for (const key of removed) remove(key)
+    },
+  })
+  return {
+    get: (key) => items.get(key),
+    has: (key) => items.has(key),
+    get size() {
+      return items.size
+    },
+    async close() {
+      await following.close()
+      await list.close()
+    },
+  }
+}
