@@ -5,10 +5,10 @@ import { requireVersion } from '../http/optimisticLock.ts'
 import { readPage } from '../http/pagination.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
+import { isOfChosenPeopleSql } from '../query/freeAnswers.ts'
 import type { AudienceScope } from './access.ts'
 import { meterOf, requestBuild } from './builds.ts'
 import { meaningOf } from './definition/canonical.ts'
-import { countIsSoldSql } from './definition/countIsSold.ts'
 import type { Definition, Parsed } from './definition/definition.ts'
 import { invalidAt } from './definition/invalid.ts'
 import { leavesOf } from './definition/leaves.ts'
@@ -35,8 +35,8 @@ const isPredictive = `coalesce(served.is_predictive, jsonb_path_exists(audiences
       JOIN audience_builds AS used_build ON used_build.build_id = used.current_build_id
     WHERE audience_uses.audience_id = audiences.audience_id AND used_build.is_predictive))`
 
-/** What a build counts, where that may be told. */
-const unlessSold = (value: string) => `CASE WHEN NOT ${countIsSoldSql('served.definition')} THEN ${value} END`
+/** A figure of the build, where it may be free. */
+const unlessSold = (value: string) => `CASE WHEN NOT ${isOfChosenPeopleSql('served')} THEN ${value} END`
 
 const columns = `audiences.audience_id, audiences.project_id, audiences.name, audiences.entity,
   audiences.definition, audiences.intent_window_days, audiences.refresh, newest.status,

@@ -3,9 +3,9 @@ import { type Static, Type } from 'typebox'
 import { access } from '../access/recordAccess.ts'
 import { NextCursor, pageQuery, readPage } from '../http/pagination.ts'
 import { exactly, Id, Nullable, Timestamp } from '../http/schemas.ts'
+import { isOfChosenPeopleSql } from '../query/freeAnswers.ts'
 import { scopeOf } from './access.ts'
 import { readAudience } from './audiences.ts'
-import { countIsSoldSql } from './definition/countIsSold.ts'
 import type { AudiencesDeps } from './deps.ts'
 import { ById, projectParameter, Status, tags } from './schemas.ts'
 
@@ -55,7 +55,7 @@ export const buildRoutes =
           list: 'audience_builds',
           owner: id,
           sql: `SELECT build_id, audience_builds.number, status, progress,
-                  CASE WHEN NOT ${countIsSoldSql('audience_builds.definition')} THEN count::float8 END AS count,
+                  CASE WHEN NOT ${isOfChosenPeopleSql('audience_builds')} THEN count::float8 END AS count,
                   build_id = current_build_id IS TRUE AS is_served, error, requested_at, completed_at
                 FROM audience_builds JOIN audiences USING (audience_id) WHERE audience_id = $1`,
           values: [id],

@@ -3,8 +3,8 @@ import { emit } from '../outbox/outbox.ts'
 import { wakeQueue } from '../platform/jobs/queue.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
+import { isOfChosenPeopleSql } from '../query/freeAnswers.ts'
 import type { BucketCounts } from './build/bucketCounts.ts'
-import { countIsSoldSql } from './definition/countIsSold.ts'
 
 /** The meter of records whose membership intent decides, or does not. */
 export const meterOf = (isPredictive: boolean): Extract<Meter, `audience${string}`> =>
@@ -148,7 +148,7 @@ export async function completeBuild(
        AND build.number > coalesce(
          (SELECT number FROM audience_builds WHERE build_id = audiences.current_build_id), 0)
      RETURNING organization_id, audiences.project_id, audiences.audience_id, audiences.name, audiences.list_id,
-       CASE WHEN NOT ${countIsSoldSql('build.definition')} THEN build.count::float8 END AS count`,
+       CASE WHEN NOT ${isOfChosenPeopleSql('build')} THEN build.count::float8 END AS count`,
     [buildId],
   )
   for (const { organization_id: organizationId, project_id: projectId, list_id, ...audience } of rows) {

@@ -29,15 +29,17 @@ export const sampleRoute =
             querystring: ProjectQuery,
           },
           description:
-            'At most 25 members, masked, and an estimate of how many there are. Free, so whoever meets leaves that fewer ' +
-            'than four others meet is counted and not shown.',
+            'An estimate of how many members a build would have, and at most 25 of them, drawn at random from at least ' +
+            '1,000: only coarse fields such as job_seniority and company_industry have values. Free, so a definition ' +
+            'that may be of people whom you chose (a leaf `event`, `list` or `audience`, a name, or `intent` once your ' +
+            'organization has intent rules) has neither: charged reads return them. Requires the project admin role.',
           response: { 200: SampleAnswer },
         },
       },
       async (request, reply) => {
         const { principal, body } = request
         const { organizationId, mode } = principal
-        const projectId = await projectOf(postgres, request, 'read')
+        const projectId = await projectOf(postgres, request, 'identity')
         const parsed = parseDefinition(body.definition)
         await checkReferences(postgres, { projectId, audienceId: null }, parsed)
         const reader = openReader(principal, { effort: 'scan', signal: untilClosed(reply) })

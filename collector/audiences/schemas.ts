@@ -58,7 +58,7 @@ const BucketCounts = Type.Object(
   {
     description:
       'Members by the greatest score, within the window, of the topics of intent leaves: low below 50, medium below 75, ' +
-      'high. None where no leaf asks for intent; null where the `count` of a build is not told.',
+      'high. None where no leaf asks for intent; null where `count` is null after a build.',
   },
 )
 
@@ -76,8 +76,9 @@ export const Audience = Type.Object(
     count: Nullable(
       Type.Integer({
         description:
-          'Members of the build that is served; null before the first, and of a definition that has a leaf `audience`, ' +
-          'or a leaf `list` beside `profile` or `intent`: there the number is sold, and charged reads tell it.',
+          'Members of the build that is served. Null before the first build, and for a definition that may be of people ' +
+          'whom you chose: one with a leaf `event`, `list` or `audience`, with a name, or with `intent` once your ' +
+          'organization has intent rules. Charged reads return the number.',
       }),
     ),
     meter: Meter,
@@ -130,14 +131,14 @@ export const SampleOf = exactly({
 export const SampleAnswer = Type.Object({
   sample: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
     description:
-      'Some of the members; e-mails, names, phones and LinkedIn URLs are masked. None of a definition with a leaf `list` or `audience`.',
+      'Some members, drawn at random from at least 1,000. Coarse fields have values; others are `***` where there is one.',
   }),
   estimate: Nullable(
     Type.Object(
       { count: Type.Integer(), low: Type.Integer(), high: Type.Integer() },
       {
         description:
-          'How many members a build would have, and the 95 % interval; null where the `count` of such an audience is not told.',
+          'How many members a build would have, and the 95 % interval; null where the `count` of such an audience would be.',
       },
     ),
   ),

@@ -1,13 +1,13 @@
 import type { Static } from 'typebox'
 import { isUuid } from '../../schemas/uuid.ts'
 import { keepBuild } from '../audiences/builds.ts'
-import { countIsSoldSql } from '../audiences/definition/countIsSold.ts'
 import { requestListBuild } from '../audiences/listAudience.ts'
 import { ApiError, conflict, notFound } from '../http/errors.ts'
 import { readPage } from '../http/pagination.ts'
 import { wakeQueue } from '../platform/jobs/queue.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
+import { isOfChosenPeopleSql } from '../query/freeAnswers.ts'
 import type { ExportsDeps } from './deps.ts'
 import type { Export } from './exports.ts'
 import type { FailurePage, Run as RunSchema } from './schemas.ts'
@@ -26,7 +26,7 @@ export const unfinished = `('pending', 'running', 'parked')`
  */
 const isTold = `(records_exported > 0 OR records_charged > 0 OR NOT EXISTS (
   SELECT FROM audience_builds AS sent
-  WHERE sent.build_id = export_runs.build_id AND ${countIsSoldSql('sent.definition')}))`
+  WHERE sent.build_id = export_runs.build_id AND ${isOfChosenPeopleSql('sent')}))`
 const told = (column: string) => `CASE WHEN ${isTold} THEN ${column}::float8 ELSE 0 END AS ${column}`
 
 /** The four counters of a run. */

@@ -50,8 +50,8 @@ const describeBatch = {
   ...{ tags, operationId: 'lookUpIntent', summary: 'Look up the intent of up to 10,000 people' },
   description:
     'Results stand in the order of the items. Each item that matched is charged on the meter intent; misses and items ' +
-    'with an error are free. An address matches by any other that its person holds, too, so a dry run may count more ' +
-    'than single addresses would.',
+    'with an error are free. An address matches by any other that its person holds, too. A dry run reads nothing: it answers ' +
+    'how many items could match at most.',
   body: exactly({
     items: Type.Array(
       Type.Unknown({
@@ -85,6 +85,11 @@ export const batchRoute =
         }
         return {
           ...{ meter: 'intent', projectId: null },
+          // The caller names these people. What test keys read is made up.
+          atMost:
+            principal.mode === 'test'
+              ? null
+              : items.filter(({ asked }) => !(asked instanceof ApiError)).length,
           async read({ signal }) {
             const reader = openReader(principal, { effort: 'page', signal })
             const plan: InterestPlan = {

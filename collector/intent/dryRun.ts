@@ -16,13 +16,20 @@ export const DryRunResult = Type.Object(
   {
     dry_run: Type.Literal(true),
     meter: Type.String(),
-    records_to_charge: Type.Integer({ description: 'Exactly as many as the same request would be charged.' }),
+    records_to_charge: Type.Integer({
+      description: 'How many records the same request would be charged; at most so many if `exact` is false.',
+    }),
+    exact: Type.Boolean({
+      description:
+        'False where the exact number would reveal something of people whom you chose: by address, by an audience of ' +
+        'events or lists, by naming companies, or by events of yours that count as intent.',
+    }),
   },
   { title: 'DryRunResult' },
 )
 
-export const dryRunAnswer = (meter: Meter, records_to_charge: number): Buffer => {
-  const result: Static<typeof DryRunResult> = { dry_run: true, meter, records_to_charge }
+export const dryRunAnswer = (meter: Meter, records_to_charge: number, exact = true): Buffer => {
+  const result: Static<typeof DryRunResult> = { dry_run: true, meter, records_to_charge, exact }
   return Buffer.from(JSON.stringify(result))
 }
 
@@ -31,25 +38,32 @@ interface DryRunSchema {
   body: TSchema
 }
 
+/** A read that may have a dry run. */
+export interface DryRunRead extends ChargedRead {
+  /** Most records that a run is charged, known without reading; null where the exact number may be free. */
+  readonly atMost: number | null
+}
+
 type RequestOf<S extends DryRunSchema> = FastifyRequest<{ Body: Static<S['body']> }>
 
 /**
  * The handler of a charged route whose body may have `dry_run`: then it reads the same records by the same queries,
- * charges none, and answers how many they are.
+ * charges none, and answers how many they are. Where that number is sold it reads nothing and answers an upper bound.
  */
 export function dryRunRoute<S extends DryRunSchema>(
   billing: Billing,
   schema: S,
-  ask: (request: RequestOf<S>, reply: FastifyReply) => ChargedRead | Promise<ChargedRead>,
+  ask: (request: RequestOf<S>, reply: FastifyReply) => DryRunRead | Promise<DryRunRead>,
 ) {
   const charged = chargedRoute(billing, schema, (request, reply) => ask(request as RequestOf<S>, reply))
   return async (request: RequestOf<S>, reply: FastifyReply): Promise<never> => {
     if ((request.body as { dry_run?: boolean }).dry_run !== true) {
       return charged(request as Parameters<typeof charged>[0], reply)
     }
-    const { meter, read } = await ask(request, reply)
-    const { records } = await read({ signal: untilClosed(reply) })
+    const { meter, read, atMost } = await ask(request, reply)
     reply.type('application/json; charset=utf-8')
+    if (atMost !== null) return dryRunAnswer(meter, atMost, false) as never
+    const { records } = await read({ signal: untilClosed(reply) })
     return dryRunAnswer(meter, records) as never
   }
 }

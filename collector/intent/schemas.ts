@@ -2,7 +2,7 @@ import { type TSchema, Type } from 'typebox'
 import { companyFields } from '../../schemas/fields.ts'
 import { NextCursor } from '../http/pagination.ts'
 import { selectableRow } from '../http/rowSchemas.ts'
-import { Choice, Day, exactly } from '../http/schemas.ts'
+import { Choice, Day, exactly, Nullable } from '../http/schemas.ts'
 import { Person, SelectOfPerson } from '../people/identity/personSchemas.ts'
 import { ProfileFilter } from '../query/profileFilter.ts'
 import { windowDaysDefault, windowDaysMax } from '../signals/plan.ts'
@@ -147,7 +147,11 @@ export const previewOf = {
 function previewSchema(record: TSchema) {
   return Type.Object({
     results: Type.Array(record, { maxItems: 25 }),
-    count: Type.Integer({ description: 'How many there are in all.' }),
+    count: Nullable(
+      Type.Integer({
+        description: 'How many there are in all; null for people or companies that you chose.',
+      }),
+    ),
     meta: Type.Object(meta),
   })
 }

@@ -11,7 +11,10 @@ export interface StatsPlan extends SignalSpan {
   readonly erased: readonly string[]
 }
 
-/** How many signals of how many people and companies each day has, the earliest first; of people who are hidden none. */
+/**
+ * How many signals of how many people and companies each day has, the earliest first; of people who are hidden none. Of
+ * the organization's own events only signals count: who its visitors are is not free (query/freeAnswers.ts).
+ */
 export function statsQuery(plan: StatsPlan): Query {
   const { bind, params } = bindings()
   const columns = plan.isPerTopic ? ['date', 'topic'] : ['date']
@@ -22,10 +25,13 @@ FROM (
 SELECT ${personOf('hem_number')} AS member, hem_number, company_domain, topic, date, times
 FROM (
 ${loadedSignals(plan, bind)}
+)
+WHERE NOT ${isHidden('hem_number', hidden)}
 UNION ALL
+SELECT toUInt256(0) AS member, toUInt256(0) AS hem_number, company_domain, topic, date, times
+FROM (
 ${ownSignals(plan, bind)}
 )
-WHERE (hem_number != 0 OR company_domain != '') AND NOT ${isHidden('hem_number', hidden)}
 )
 GROUP BY ${columns.join(', ')}
 ORDER BY ${columns.join(', ')}`

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { companyFields } from '../../schemas/fields.ts'
+import { projectFor } from '../access/permissions.ts'
+import type { Principal } from '../access/principal.ts'
 import { readAudience } from '../audiences/audiences.ts'
 import { canonicalJson } from '../audiences/definition/canonical.ts'
 import type { Entity } from '../audiences/definition/definition.ts'
@@ -12,6 +14,7 @@ import { personFields } from '../people/identity/people.ts'
 import type { ClickHouse } from '../platform/clickhouse/client.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import type { Filter } from '../query/filter.ts'
+import { isNaming } from '../query/freeAnswers.ts'
 import { erasedHems } from '../query/hiddenPeople.ts'
 import { readProfileFilters } from '../query/profileFilter.ts'
 import { dayMs } from '../query/window.ts'
@@ -28,6 +31,8 @@ export interface TopicPlan extends InterestPlan {
   readonly filters: readonly Filter[]
   /** Only members of this build of an audience; null: anybody. */
   readonly buildId: string | null
+  /** Whether the caller may have chosen who is looked for (query/freeAnswers.ts). */
+  readonly isOfChosen: boolean
   readonly limit: number
   /** The last record of the page before; null on the first. */
   readonly after: { readonly score: number; readonly member: string } | null
@@ -65,15 +70,16 @@ interface TopicDeps {
 
 /**
  * Reads what a topic route is asked. Throws 400 for topics that are none, filters that would tell of somebody chosen, an
- * audience of another entity and a cursor of another request; 404 for an audience that is not the organization's, and
- * 409 for one that is not built, or was built anew since the cursor.
+ * audience of another entity and a cursor of another request; 403 for an audience of a project whose people the caller
+ * may not see; 404 for an audience that is not the organization's, or not of the key's project; and 409 for one that is not built, or was built anew since the cursor.
  */
 export async function readTopicPlan(
   { postgres, clickhouse, cursors, nowMs }: TopicDeps,
-  organizationId: string,
+  principal: Principal,
   entity: Entity,
   body: TopicBody,
 ): Promise<TopicPlan> {
+  const { organizationId } = principal
   const {
     match = 'any',
     min_score = 0,
@@ -83,17 +89,20 @@ export async function readTopicPlan(
   const topics = body.topics ?? [body.topic!]
   await requireTopics(clickhouse, body.topics ? 'topics' : 'topic', topics)
   const filters = body.filter === undefined ? [] : readFilters(body.filter, entity)
-  const buildId =
+  const audience =
     body.audience_id === undefined
       ? null
-      : await readAudienceBuild(postgres, organizationId, body.audience_id, entity)
+      : await readAudienceBuild(postgres, principal, body.audience_id, entity)
+  const buildId = audience?.buildId ?? null
+  const isOfChosen =
+    audience?.isOfChosen === true || filters.some(({ field }) => field && isNaming(entity, field.name))
   const place = body.cursor === undefined ? null : cursors.read(organizationId, body.cursor)
   if (place && place.q !== questionOf(entity, body)) {
     throw invalidParameter('cursor', 'belongs to another request: only limit and select may change')
   }
   if (place && place.build !== buildId) throw cursorStale()
   return {
-    ...{ organizationId, entity, topics, match, filters, buildId, limit },
+    ...{ organizationId, entity, topics, match, filters, buildId, isOfChosen, limit },
     minScore: min_score,
     windowDays: intent_window_days,
     today: place?.day ?? Math.floor(nowMs / dayMs),
@@ -143,13 +152,19 @@ function readFilters(given: NonNullable<TopicBody['filter']>, entity: Entity): r
 
 async function readAudienceBuild(
   postgres: Postgres,
-  organizationId: string,
+  principal: Principal,
   audienceId: string,
   entity: Entity,
-): Promise<string> {
-  const audience = await readAudience(postgres, { organizationId, projectId: null }, audienceId.toLowerCase())
+): Promise<{ buildId: string; isOfChosen: boolean }> {
+  const { organizationId, projectId } = principal
+  const audience = await readAudience(postgres, { organizationId, projectId }, audienceId.toLowerCase())
+  await projectFor(postgres, principal, audience.project_id, 'identity')
   if (audience.entity !== entity) {
     throw invalidParameter('audience_id', `is an audience of ${audience.entity}, not of ${entity}`)
   }
-  return (await readServedBuild(postgres, audience)).buildId
+  // Once there is a build, its count is left out for this reason alone.
+  return {
+    buildId: (await readServedBuild(postgres, audience)).buildId,
+    isOfChosen: audience.count === null,
+  }
 }

@@ -6,7 +6,9 @@ import { maskRow } from '../audiences/sample/mask.ts'
 import { hashesOf } from '../billing/chargedRoute.ts'
 import { Bytes } from '../http/schemas.ts'
 import { untilClosed } from '../http/streaming.ts'
+import { alikeMin } from '../query/freeAnswers.ts'
 import { dateOf } from '../query/window.ts'
+import { readRules } from '../signals/rules.ts'
 import { access, previewAccess } from './access.ts'
 import type { IntentDeps } from './deps.ts'
 import { DryRunResult, dryRunAnswer, dryRunRoute } from './dryRun.ts'
@@ -48,8 +50,12 @@ export const topicRoutes =
     const open = async (principal: Principal, entity: Entity, body: TopicBody, signal: AbortSignal) => {
       const reader = openReader(principal, { effort: 'page', signal })
       const stores = { postgres, clickhouse: reader.clickhouse, cursors, nowMs: now() }
-      return { reader, plan: await readTopicPlan(stores, principal.organizationId, entity, body) }
+      return { reader, plan: await readTopicPlan(stores, principal, entity, body) }
     }
+
+    /** Whether the organization ever had events of its own count as interest, which it can forge. */
+    const hasRules = async ({ organizationId }: Principal) =>
+      (await readRules(postgres, organizationId)).version > 0
 
     for (const entity of entities) {
       for (const [path, body, previewBody] of [
@@ -79,8 +85,10 @@ export const topicRoutes =
             const { organizationId } = principal
             // Checked before anybody is asked whether it may be charged.
             const { plan } = await open(principal, entity, body, untilClosed(reply))
+            const isFigureFree =
+              principal.mode === 'test' || (!plan.isOfChosen && !(await hasRules(principal)))
             return {
-              ...{ meter, projectId: null },
+              ...{ meter, projectId: null, atMost: isFigureFree ? null : plan.limit },
               async read({ signal }) {
                 const reader = openReader(principal, { effort: 'page', signal })
                 const found = await reader.rows<TopicRow>(topicQuery(plan))
@@ -112,8 +120,9 @@ export const topicRoutes =
             schema: {
               ...{ tags, operationId: `preview${name}`, summary: `Preview ${entity} interested in ${asked}` },
               description:
-                `At most ${previewMax} records, masked, and how many there are in all. Never charged, so of fewer than ` +
-                `${alikeMin} that a filter or an audience leaves no record is shown.`,
+                `At most ${previewMax} records, masked, and how many there are in all. Never charged, so interest in your ` +
+                `own events does not count, and a filter or an audience that leaves fewer than ${alikeMin} shows no ` +
+                'record. An audience of events or lists, and a filter that names companies, show no record and no count.',
               body: previewBody,
               response: { 200: Bytes(Type.Union([previewOf[entity], DryRunResult])) },
             },
@@ -132,9 +141,14 @@ export const topicRoutes =
             )
             reply.type(json)
             if (body.dry_run) return dryRunAnswer(meter, 0)
-            const found = await reader.rows<TopicRow>(topicQuery(plan, true))
-            const count = found[0]?.total ?? 0
-            const rows = mayShow(principal, plan, count) ? found.slice(0, plan.limit) : []
+            const isLive = principal.mode === 'live'
+            const isWithheld = isLive && plan.isOfChosen
+            const found = isWithheld
+              ? []
+              : await reader.rows<TopicRow>(topicQuery({ ...plan, loadedOnly: isLive }, true))
+            const count = isWithheld ? null : (found[0]?.total ?? 0)
+            const isNarrow = plan.filters.length > 0 || plan.buildId !== null
+            const rows = isLive && isNarrow && Number(count) < alikeMin ? [] : found.slice(0, plan.limit)
             const subjects = await readSubjects(reader, principal.organizationId, entity, rows, fields)
             const masked = subjects.map((subject) => JSON.stringify(maskRow(JSON.parse(subject))))
             return answerOf(entity, rows, masked, { count, meta: metaOf(plan) })
@@ -143,14 +157,6 @@ export const topicRoutes =
       }
     }
   }
-
-/**
- * Live, a preview that was narrowed down shows nobody of fewer than five: a filter that tells one person or company
- * apart learns nothing of them for free. What test keys see is made up.
- */
-const alikeMin = 5
-const mayShow = ({ mode }: Principal, { filters, buildId }: TopicPlan, count: number): boolean =>
-  mode === 'test' || count >= alikeMin || (filters.length === 0 && buildId === null)
 
 const json = 'application/json; charset=utf-8'
 

@@ -60,7 +60,7 @@ export const importRoutes =
         schema: {
           ...{ tags, operationId: 'getListImport', summary: 'Get the status of an import' },
           description:
-            'Once it is `completed`, `rows_total` is the sum of `rows_matched`, `rows_unmatched`, `rows_duplicate` and ' +
+            'Once it is `completed`, `rows_total` is the sum of `rows_added`, `rows_duplicate` and ' +
             '`rows_rejected`: every row of the file is in one of them.',
           ...{ params: ByImport, querystring: ProjectQuery },
           response: { 200: OneImport },

@@ -11,9 +11,11 @@ import type { Place } from './import/readChunk.ts'
 import type { Kind } from './kinds.ts'
 import type { ListImport } from './schemas.ts'
 
-const counters = ['total', 'matched', 'unmatched', 'duplicate', 'rejected']
-  .map((name) => `rows_${name}::float8 AS rows_${name}`)
-  .join(', ')
+const counters = [
+  ...['total', 'added', 'duplicate', 'rejected'].map((name) => `rows_${name}::float8 AS rows_${name}`),
+  // What an earlier release counted: it is sold.
+  ...['NULL AS rows_matched', 'NULL AS rows_unmatched'],
+].join(', ')
 
 /** The queue that finds imports which wait. */
 export const listImports = 'lists.imports'
@@ -175,18 +177,18 @@ export async function noteProgress(
 export async function completeImport(
   client: Queryable,
   { importId, listId }: PendingImport,
-  { total, matched, unmatched, duplicate, rejected }: RowCounts,
+  { total, added, duplicate, rejected }: RowCounts,
 ): Promise<void> {
   await client.query(
-    `UPDATE list_imports SET status = 'completed', rows_total = $2, rows_matched = $3, rows_unmatched = $4,
-       rows_duplicate = $5, rows_rejected = $6, completed_at = now(), updated_at = now()
+    `UPDATE list_imports SET status = 'completed', rows_total = $2, rows_added = $3, rows_duplicate = $4,
+       rows_rejected = $5, completed_at = now(), updated_at = now()
      WHERE import_id = $1`,
-    [importId, total, matched, unmatched, duplicate, rejected],
+    [importId, total, added, duplicate, rejected],
   )
   await client.query(
     `UPDATE lists SET count = count + $2, members_version = members_version + 1, updated_at = now()
      WHERE list_id = $1`,
-    [listId, matched + unmatched],
+    [listId, added],
   )
   await tellEnded(client, importId)
 }

@@ -37,6 +37,10 @@ const ImportStatus = Choice(['pending', 'processing', 'completed', 'failed'], {
 })
 
 const Rows = (description: string) => Type.Integer({ description })
+const Withheld = Type.Null({
+  deprecated: true,
+  description: 'Always null: how many of the people whom you name are known is not free. Use `rows_added`.',
+})
 
 export const ListImport = Type.Object(
   {
@@ -45,12 +49,11 @@ export const ListImport = Type.Object(
     status: ImportStatus,
     progress: Type.Number({ minimum: 0, maximum: 1, description: 'The share of the file that is done.' }),
     rows_total: Rows(
-      'Rows of the file: all lines but a header; 0 until it is completed. The sum of the other four.',
+      'Rows of the file: all lines but a header; 0 until it is completed. The sum of the other three.',
     ),
-    rows_matched: Rows(
-      'New members that are known: people of the identity graph, companies, or browsers with a link.',
-    ),
-    rows_unmatched: Rows('New members that are not known.'),
+    rows_added: Rows('Rows that added a member to the list.'),
+    rows_matched: Withheld,
+    rows_unmatched: Withheld,
     rows_duplicate: Rows('Rows whose item an earlier row, or the list, has already.'),
     rows_rejected: Rows('Rows that are no item: `…/rejected` has each with its reason.'),
     error: Nullable(Type.String({ description: 'Why it failed.' })),

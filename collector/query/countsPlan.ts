@@ -1,13 +1,12 @@
 import { type Static, Type } from 'typebox'
-import { isIdentityField } from '../../schemas/fields.ts'
-import { invalidParameter } from '../http/errors.ts'
 import { exactly } from '../http/schemas.ts'
 import { FieldList } from './fieldList.ts'
 import { FreeFilterText } from './filter.ts'
+import { requireFreeDistinct, requireFreeFilters } from './freeAnswers.ts'
 import { GroupBy, readGroups } from './groupBy.ts'
 import { type Asked, everyTier, limitMax, readSelection } from './plan.ts'
 import { readScope, type ScopedRequest, scopeQuery } from './scopeQuery.ts'
-import type { CountsPlan, EventsPlan } from './selection.ts'
+import type { CountsPlan } from './selection.ts'
 import { SourceName } from './source.ts'
 import { readWindow, windowQuery } from './window.ts'
 
@@ -58,33 +57,4 @@ export function readFreeSelection(query: Parameters<typeof readSelection>[0]) {
   requireFreeFilters(selection)
   requireFreeDistinct(selection)
   return selection
-}
-
-/**
- * Refuses filters that an unbilled answer must not have, because its number reveals sold data. Event fields are free,
- * and so is `resolved`: it says that a browser's owner is known, not who it is. Throws 400 that names the field.
- */
-export function requireFreeFilters({ filters }: Pick<EventsPlan, 'filters'>): void {
-  const filtered = filters.flatMap(({ field }) => field ?? []).find(isIdentityField)
-  if (filtered) {
-    throw invalidParameter(
-      'filter',
-      `"${filtered.name}" tells who a visitor is, which is not free: filter by fields of events, resolved among them`,
-    )
-  }
-}
-
-/**
- * Refuses to count distinct values of identity fields. Whoever links browsers of their own to addresses that they know
- * and counts them together with a visitor's browser learns whether the visitor has one of these. A rounded number
- * reveals the same at the edge of its band. Throws 400 that names the field.
- */
-function requireFreeDistinct({ distinct }: Pick<EventsPlan, 'distinct'>): void {
-  const counted = distinct.find(isIdentityField)
-  if (!counted) return
-  throw invalidParameter(
-    'distinct',
-    `"${counted.name}" tells who a visitor is, which is not free: count event fields, such as cookie_id for browsers, ` +
-      'or read people and companies from a visitors route',
-  )
 }

@@ -58,9 +58,7 @@ function personSignals(plan: InterestPlan, bind: Bind, hems?: string): string {
   const hidden = hiddenPeople(plan.organizationId, plan.erased, bind)
   return `SELECT ${personOf('hem_number')} AS member, hem_number, topic, date, strength, times
 FROM (
-${loadedSignals(spanOf(plan), bind, hems)}
-UNION ALL
-${ownSignals(spanOf(plan), bind, hems)}
+${[loadedSignals(spanOf(plan), bind, hems), ...(plan.loadedOnly ? [] : [ownSignals(spanOf(plan), bind, hems)])].join('\nUNION ALL\n')}
 )
 WHERE hem_number != 0 AND NOT ${isHidden('hem_number', hidden)}`
 }

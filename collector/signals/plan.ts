@@ -12,4 +12,6 @@ export interface InterestPlan {
   readonly windowDays: number
   /** Hems of people who are to be erased. */
   readonly erased: readonly string[]
+  /** Whether only signals that the operator loaded count, and not those of the organization's own events. */
+  readonly loadedOnly?: boolean
 }

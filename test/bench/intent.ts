@@ -140,7 +140,7 @@ async function measurePage(
   const body = { ...(isMulti ? { topics } : { topic: topics[0] }), limit, select }
   const plan: TopicPlan = {
     ...{ organizationId: service.demo.organization_id, entity, topics, match: 'any', minScore: 0 },
-    ...{ filters: [], buildId: null, limit, after: null, windowDays: 30, erased: [] },
+    ...{ filters: [], buildId: null, isOfChosen: false, limit, after: null, windowDays: 30, erased: [] },
     today: Math.floor(Date.now() / dayMs),
   }
   const recorded = await record(store.url, store.database, (clickhouse) =>

@@ -82,7 +82,7 @@ function makeFile(random: Random, lines: number, number: number): File {
   return {
     ...{ bytes, rejected, members: members.size },
     counters: {
-      ...{ rows_total: lines, rows_matched: 0, rows_unmatched: members.size },
+      ...{ rows_total: lines, rows_added: members.size },
       ...{ rows_duplicate: lines - rejected.size - members.size, rows_rejected: rejected.size },
     },
   }

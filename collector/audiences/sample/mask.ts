@@ -33,3 +33,24 @@ const maskAddresses = (value: unknown): unknown =>
         .split(/(\s+)/)
         .map((word) => (/@|linkedin\.com/i.test(word) ? shown : word))
         .join('')
+
+/** What a free sample shows: the coarse form of a field, never its value where it could tell people apart. */
+const coarseFields: ReadonlySet<string> = new Set([
+  ...['job_seniority', 'job_department', 'job_country'],
+  ...[
+    'company_industry',
+    'company_employee_range',
+    'company_revenue_range',
+    'company_type',
+    'company_country',
+  ],
+  ...['age_range', 'generation', 'home_country'],
+])
+
+/** A row of a free sample: coarse fields as they are, and of all others only whether there is a value. */
+export const coarseRow = (row: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(row).flatMap(([name, value]) =>
+      name === 'hem' ? [] : [[name, value === null || coarseFields.has(name) ? value : shown]],
+    ),
+  )

@@ -3,38 +3,35 @@ import { readCompanies } from '../../people/identity/companies.ts'
 import { personFields, readPeople } from '../../people/identity/people.ts'
 import { profileCount } from '../../people/identity/profileSql.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { alikeMin, isOfChosenPeople, sampleMembersMin } from '../../query/freeAnswers.ts'
 import { erasedHems } from '../../query/hiddenPeople.ts'
+import { readRules } from '../../signals/rules.ts'
 import { leafIdsOf } from '../build/plan.ts'
 import { isPredictive, readUsedBuilds } from '../build/usedBuilds.ts'
 import { readUsedLists } from '../build/usedLists.ts'
-import { countIsSold, isOfChosenPeople } from '../definition/countIsSold.ts'
 import type { Entity, Parsed } from '../definition/definition.ts'
 import { type Estimate, estimateOf, sharesAll } from './estimate.ts'
-import { maskRow } from './mask.ts'
+import { coarseRow } from './mask.ts'
 import { dayOf, sampleQuery } from './sampleQuery.ts'
 
 /** Most rows of a sample (spec: Errors and limits). */
 const rowsMax = 25
 /** So many people or companies are looked at, about. */
 const lookedAt = 50_000
-/**
- * Live, a row is shown only of who meets the same leaves as at least four others: a definition that tells one person
- * apart, such as by name and company, learns nothing of them for free. What test keys see is made up.
- */
-const alikeMin = { live: 5, test: 1 } as const
-
 /** What a sample tells. */
 export interface Sample {
   readonly sample: Record<string, unknown>[]
-  /** Null where the number is sold (`countIsSold`). */
+  /** Null for a definition that may be of chosen people (query/freeAnswers.ts). */
   readonly estimate: Estimate | null
   /** What reading the members would be charged on. */
   readonly meter: 'audience' | 'audience_predictive'
 }
 
 /**
- * Some members of what a definition would be, masked, and an estimate of how many it would have. Where there are many
- * people it looks at those alone whose hems are in a range. Throws what readers throw, and AudienceNotBuilt.
+ * Some members of what a definition would be, coarsely masked and in no order, and an estimate of how many it would
+ * have. Where there are many people it looks at those alone whose hems are in a range. Live, there are no rows of fewer
+ * than 1,000 members, and neither rows nor an estimate of people whom the caller may have chosen; what test keys see is
+ * made up. Throws what readers throw, and AudienceNotBuilt.
  */
 export async function takeSample(
   { reader, postgres, nowMs }: { reader: Reader; postgres: Queryable; nowMs: number },
@@ -42,11 +39,16 @@ export async function takeSample(
   parsed: Parsed,
   intentWindowDays: number,
 ): Promise<Sample> {
-  const below = await shareOf(reader, parsed.entity)
   const usedBuilds = await readUsedBuilds(postgres, parsed)
+  const isOfIntent = await isPredictive(postgres, parsed, [...usedBuilds.values()])
+  const meter = isOfIntent ? 'audience_predictive' : 'audience'
+  const isLive = mode === 'live'
+  if (isLive && isOfChosenPeople(parsed, (await readRules(postgres, organizationId)).version > 0))
+    return { sample: [], estimate: null, meter }
+  const below = await shareOf(reader, parsed.entity)
   const [found] = await reader.rows<{ count: number; members: string[] }>(
     sampleQuery({
-      ...{ organizationId, projectId, below, rows: rowsMax, alikeMin: alikeMin[mode] },
+      ...{ organizationId, projectId, below, rows: rowsMax, alikeMin: isLive ? alikeMin : 1 },
       parsed: { ...parsed, limit: null },
       leafIds: leafIdsOf(projectId, parsed),
       ...{ today: dayOf(nowMs), asOfMs: nowMs, intentWindowDays, usedBuilds },
@@ -55,18 +57,14 @@ export async function takeSample(
     }),
   )
   const { count, members } = found!
-  const isLive = mode === 'live'
-  const shown = isLive && isOfChosenPeople(parsed) ? [] : members.slice(0, parsed.limit ?? rowsMax)
+  const estimate = estimateOf(count, below, parsed.limit)
+  const isShown = !isLive || estimateOf(count, below, null).low >= sampleMembersMin
+  const shown = isShown ? members.slice(0, parsed.limit ?? rowsMax) : []
   const rows =
     parsed.entity === 'people'
       ? await peopleRows(reader, organizationId, shown)
       : await readCompanies(reader, shown)
-  const isOfIntent = await isPredictive(postgres, parsed, [...usedBuilds.values()])
-  return {
-    sample: rows.map(maskRow),
-    estimate: isLive && countIsSold(parsed) ? null : estimateOf(count, below, parsed.limit),
-    meter: isOfIntent ? 'audience_predictive' : 'audience',
-  }
+  return { sample: rows.map(coarseRow), estimate, meter }
 }
 
 /** How many of 65,536 shares hold about as many as are looked at; null for all of them. */

@@ -7,15 +7,15 @@ import { leavesOf } from '../definition/leaves.ts'
 
 /** A sample: the plan without counts, which nobody has made, and where the events are. */
 export interface SamplePlan extends CurrentPlan {
-  /** Most members that are named. */
+  /** Most members that are shown. */
   readonly rows: number
-  /** Only those are named who meet the same leaves as so many others, themselves among them. */
+  /** Only those are shown who meet the same leaves as so many others, themselves among them. */
   readonly alikeMin: number
 }
 
 /**
- * How many members there are in the sample (`count`), and the first of them that may be named (`members`, hems or
- * domains): whoever a definition tells apart from others is counted and not named.
+ * How many members there are in the sample (`count`), and some of them that may be shown (`members`, hems or domains),
+ * ordered by a hash: whoever a definition tells apart from others is counted and not shown.
  */
 export function sampleQuery(plan: SamplePlan): Query {
   const { bind, params } = bindings()
@@ -27,9 +27,9 @@ export function sampleQuery(plan: SamplePlan): Query {
   const text = plan.parsed.entity === 'people' ? 'lower(hex(reinterpretAsFixedString(member)))' : 'member'
   return {
     sql: `SELECT sum(alike) AS count,
-  arraySlice(arraySort(arrayFlatten(groupArrayIf(first, alike >= ${plan.alikeMin}))), 1, ${plan.rows}) AS members
+  arrayMap(one -> one.2, arraySlice(arraySort(arrayFlatten(groupArrayIf(first, alike >= ${plan.alikeMin}))), 1, ${plan.rows})) AS members
 FROM (
-SELECT count() AS alike, groupArraySorted(${plan.rows})(${text}) AS first FROM (
+SELECT count() AS alike, groupArraySorted(${plan.rows})((sipHash64(member), ${text})) AS first FROM (
 ${members}
 )
 GROUP BY met

@@ -1,4 +1,3 @@
-import { knownPeople, profileCount } from '../../people/identity/profileSql.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { columnOf, type Kind } from '../kinds.ts'
 
@@ -16,9 +15,8 @@ export interface Counted {
 
 export interface RowCounts {
   readonly total: number
-  /** New members of whom the identity graph, the companies or the links know. */
-  readonly matched: number
-  readonly unmatched: number
+  /** Rows that add a member. How many of these people are known is sold (query/freeAnswers.ts). */
+  readonly added: number
   /** Rows of a member that an earlier row, or the list, has already. */
   readonly duplicate: number
   readonly rejected: number
@@ -33,58 +31,51 @@ export async function countRows(
   counted: Counted,
   rowsAtOnce = rowsAtOnceMax,
 ): Promise<RowCounts> {
-  const { importId, listId, kind, total } = counted
-  const [found] = await clickhouse.rows<{ rejected: number; known: number; others: number }>({
+  const { importId, listId, total } = counted
+  const [found] = await clickhouse.rows<{ rejected: number; others: number }>({
     sql: `SELECT
             (SELECT count() FROM list_rejected_lines FINAL
              WHERE list_id = {listId:UUID} AND import_id = {importId:UUID}) AS rejected,
             (SELECT count() FROM (SELECT 1 FROM list_members
-             WHERE list_id = {listId:UUID} AND ${isOthers} LIMIT 1)) AS others,
-            ${sizeOfKnown[kind]} AS known`,
+             WHERE list_id = {listId:UUID} AND ${isOthers} LIMIT 1)) AS others`,
     params: { importId, listId, notCompleted: counted.notCompleted },
   })
-  const { rejected, others, known } = found!
+  const { rejected, others } = found!
   const rows = total - rejected
-  const plan: Plan = { ...counted, hasOthers: others > 0, isSmall: known < rows }
+  const plan: Plan = { ...counted, hasOthers: others > 0 }
   const shares = Math.max(1, Math.ceil(rows / rowsAtOnce))
-  let [members, matched] = [0, 0]
+  let added = 0
   for (let share = 0; share < shares; share++) {
-    const [of] = await clickhouse.rows<{ members: number; matched: number }>(newMembers(plan, share, shares))
-    members += of!.members
-    matched += of!.matched
+    const [of] = await clickhouse.rows<{ members: number }>(newMembers(plan, share, shares))
+    added += of!.members
   }
-  return { total, matched, unmatched: members - matched, duplicate: rows - members, rejected }
+  return { total, added, duplicate: rows - added, rejected }
 }
 
 interface Plan extends Counted {
   /** Whether other imports have brought members. */
   readonly hasOthers: boolean
-  /** Whether all that is known is less than the rows. */
-  readonly isSmall: boolean
 }
 
 /** Rows that other imports have brought for good. */
 const isOthers = 'import_id != {importId:UUID} AND import_id NOT IN {notCompleted:Array(UUID)}'
 
 /**
- * How many members an import adds to its list, and how many of these are known; of one of several shares. A member may
- * stand in several rows; a set of those of a share takes less time than FINAL or GROUP BY. Of what is known and of the
- * rows the smaller is looked up in the other.
+ * How many members an import adds to its list, of one of several shares. A member may stand in several rows; a set of
+ * those of a share takes less time than FINAL or GROUP BY.
  */
 function newMembers(plan: Plan, share: number, shares: number) {
-  const { importId, listId, organizationId, kind, notCompleted } = plan
+  const { importId, listId, kind, notCompleted } = plan
   const column = columnOf[kind]
   const isOfShare = shares === 1 ? () => 'true' : shareOf(column, share, shares)
   const rows = `list_members WHERE list_id = {listId:UUID} AND ${isOfShare(column)}`
-  const ours = `SELECT ${column} FROM ${rows} AND import_id = {importId:UUID}`
-  const areAsked = plan.isSmall ? isOfShare : (item: string) => `${item} IN (${ours})`
   const key = keyOf[kind]
   return {
-    sql: `SELECT uniqExact(${key}) AS members, uniqExactIf(${key}, ${column} IN (${knownOf[kind](areAsked)})) AS matched
+    sql: `SELECT uniqExact(${key}) AS members
 FROM ${rows} AND import_id = {importId:UUID}
 ${plan.hasOthers ? `AND ${column} NOT IN (SELECT ${column} FROM ${rows} AND ${isOthers})` : ''}
 SETTINGS max_memory_usage = ${1024 ** 3}, max_execution_time = 100`,
-    params: { importId, listId, organizationId, notCompleted },
+    params: { importId, listId, notCompleted },
   }
 }
 
@@ -103,23 +94,4 @@ function shareOf(column: (typeof columnOf)[Kind], share: number, shares: number)
   return share === shares - 1
     ? (item) => `${item} >= ${limit(share)}`
     : (item) => `(${item} >= ${limit(share)} AND ${item} < ${limit(share + 1)})`
-}
-
-const organization = '{organizationId:UUID}'
-const ofOrganization = `organization_id IN (${organization}, toUUID('00000000-0000-0000-0000-000000000000'))`
-
-/** SQL that selects those items which are known, of those that a condition asks for. */
-const knownOf: Readonly<Record<Kind, (areAsked: IsOne) => string>> = {
-  emails: (areAsked) => knownPeople(organization, areAsked),
-  hems: (areAsked) => knownPeople(organization, areAsked),
-  domains: (areAsked) => `SELECT company_domain FROM companies WHERE ${areAsked('company_domain')}`,
-  cookies: (areAsked) =>
-    `SELECT cookie_id FROM followed_links WHERE ${ofOrganization} AND ${areAsked('cookie_id')}`,
-}
-
-const people = `(${profileCount}) + (SELECT count() FROM identity_links)`
-/** SQL: about how many items of a kind are known. */
-const sizeOfKnown: Readonly<Record<Kind, string>> = {
-  ...{ emails: people, hems: people },
-  ...{ domains: '(SELECT count() FROM companies)', cookies: '(SELECT count() FROM identity_links)' },
 }

@@ -157,23 +157,6 @@ const nullableType = ({ dataType }: Field): string => `Nullable(${jsonTypes[data
 export const optedOutHems = (organizationId: string): string =>
   `SELECT hem FROM active_opt_outs WHERE hem != '' AND organization_id IN (${organizationId}, toUUID('00000000-0000-0000-0000-000000000000'))`
 
-/**
- * SQL that selects, as `number`, the hem numbers of which an organization, a placeholder, may know something: a profile, or
- * a browser that it or the operator's graph links; of those that are asked for, a condition over SQL of a hem number.
- * Without people who have opted out.
- */
-export const knownPeople = (
-  organizationId: string,
-  areAsked: (number: string) => string,
-): string => `SELECT number FROM (
-  SELECT hem_number AS number FROM ${profileRows} WHERE ${areAsked('hem_number')}
-  UNION ALL
-  SELECT ${hemAsNumber('hem')} AS number FROM identity_links
-  WHERE organization_id IN (${organizationId}, toUUID('00000000-0000-0000-0000-000000000000'))
-    AND ${areAsked(hemAsNumber('hem'))}
-)
-WHERE number NOT IN (SELECT ${hemAsNumber('hem')} FROM (${optedOutHems(organizationId)}))`
-
 /** The list that peopleQuery asks about: hems. */
 export const askedHems = 'asked_hems'
 

@@ -171,7 +171,7 @@ describe('a change', () => {
     const { id } = await create(interested)
     const built = await pretendBuilt(id)
     const { body } = await ask(`/${id}`, { method: 'PATCH', body: change })
-    expect(body.audience).toMatchObject({ ...change, status: 'pending', build_id: built, count: 7 })
+    expect(body.audience).toMatchObject({ ...change, status: 'pending', build_id: built, count: null })
     expect(await buildsOf(id)).toHaveLength(2)
     // One that waits becomes the newest.
     await ask(`/${id}`, { method: 'PATCH', body: { intent_window_days: 91 } })
@@ -417,16 +417,20 @@ test('every change is in the audit log', async () => {
 })
 
 describe('a sample', () => {
-  const company_domain = 'alike.example'
-  const atCompany = { profile: { field: 'company_domain', op: 'eq', value: company_domain } }
+  const at = (company_domain: string) => ({
+    profile: { field: 'company_domain', op: 'eq', value: company_domain },
+  })
+  const titled = (value: string) => ({ profile: { field: 'job_title', op: 'eq', value } })
   const sampleOf = (include: object) =>
     ask('/sample', { method: 'POST', body: { definition: { entity: 'people', include } } })
   beforeAll(async () => {
-    const profiles = Array.from({ length: 6 }, (_, index) => ({
-      ...{ hem: hemOf(`somebody${index}@known.example`), first_name: 'Somebody', company_domain },
-      ...{ email: 'somebody@known.example', mobile_phone: '+4912345' },
-      ...{ job_title: index === 0 ? 'CEO' : 'Potter', linkedin_url: 'https://www.linkedin.com/in/somebody' },
-    }))
+    const profilesOf = (company_domain: string, count: number) =>
+      Array.from({ length: count }, (_, index) => ({
+        ...{ hem: hemOf(`${index}@${company_domain}`), first_name: `Somebody ${index}`, company_domain },
+        ...{ email: `${index}@known.example`, mobile_phone: `+49${index}`, birth_year: 1950 + (index % 40) },
+        ...{ job_title: index < 5 ? 'CEO' : 'Potter', job_seniority: 'manager' },
+      }))
+    const profiles = [...profilesOf('small.example', 6), ...profilesOf('large.example', 1_200)]
     const lines = profiles.map((profile) => `${JSON.stringify(profile)}\n`).join('')
     await service.stores.live.insertLines(
       'profiles',
@@ -435,22 +439,29 @@ describe('a sample', () => {
     )
   })
 
-  test('shows masked members and counts them exactly where there are few; it costs nothing', async () => {
-    const { status, body } = await sampleOf(atCompany)
-    const masked = {
-      ...{ first_name: 'S***', email: 's***', linkedin_url: 'h***', mobile_phone: '+***', last_name: null },
-      company_domain,
-    }
+  test('of at least 1,000 members shows 25, coarsely and in no order of their hems; it costs nothing', async () => {
+    const { status, body } = await sampleOf(at('large.example'))
     expect({ status, body }).toMatchObject({
       status: 200,
       body: {
-        sample: Array.from({ length: 6 }, () => masked),
-        estimate: { count: 6, low: 6, high: 6 },
-        ...{ records_to_charge: 6, meter: 'audience' },
+        estimate: { count: 1_200, low: 1_200, high: 1_200 },
+        records_to_charge: 1_200,
+        meter: 'audience',
       },
     })
-    expect(body.sample.map((row: any) => row.job_title).sort()).toEqual(['CEO', ...Array(5).fill('Potter')])
-    expect(JSON.stringify(body)).not.toContain(hemOf('somebody0@known.example'))
+    const shown = {
+      first_name: '***',
+      email: '***',
+      birth_year: '***',
+      job_title: '***',
+      company_domain: '***',
+    }
+    expect(body.sample).toHaveLength(25)
+    for (const row of body.sample) {
+      expect(row).toMatchObject({ ...shown, job_seniority: 'manager', last_name: null })
+      expect(row).not.toHaveProperty('hem')
+    }
+    expect(JSON.stringify(body)).not.toMatch(/[0-9a-f]{64}|large\.example|Somebody/)
     const { rows } = await service.postgres.query(
       'SELECT count(*)::int AS charged FROM ledger WHERE organization_id = $1',
       [ours.organizationId],
@@ -458,14 +469,21 @@ describe('a sample', () => {
     expect(rows).toEqual([{ charged: 0 }])
   })
 
-  test('counts, and does not show, whom a definition tells apart from others', async () => {
-    const isCeo = { profile: { field: 'job_title', op: 'eq', value: 'CEO' } }
-    const alone = await sampleOf({ all: [atCompany, isCeo] })
-    expect(alone.body).toMatchObject({ sample: [], estimate: { count: 1 } })
-    // Nor among others who are there to hide it.
-    const among = await sampleOf({ any: [atCompany, isCeo] })
-    expect(among.body.estimate.count).toBe(6)
-    expect(among.body.sample.map((row: any) => row.job_title)).toEqual(Array(5).fill('Potter'))
+  test('of fewer members counts them exactly and shows none', async () => {
+    expect((await sampleOf(at('small.example'))).body).toMatchObject({ sample: [], estimate: { count: 6 } })
+  })
+
+  test('shows nobody whom a definition tells apart from others', async () => {
+    const { body } = await sampleOf({ any: [at('large.example'), titled('CEO')] })
+    expect(body.estimate.count).toBe(1_200 + 5)
+    expect(body.sample).toHaveLength(25)
+  })
+
+  test('of people who are named has neither rows nor an estimate', async () => {
+    const named = { profile: { field: 'first_name', op: 'eq', value: 'Somebody 7' } }
+    expect((await sampleOf({ any: [at('large.example'), named] })).body).toMatchObject({
+      ...{ sample: [], estimate: null, records_to_charge: null },
+    })
   })
 
   test('of an audience that is not built yet is a conflict', async () => {

@@ -87,7 +87,7 @@ test('previews count all, cap their records at 25 whatever limit asks for, and c
   const { count } = await intent.ask('companies/multi/preview', all)
   expect(count).toBe(companiesWith(people, signals).length)
   const dry = await intent.ask('people/multi/preview', { ...all, dry_run: true })
-  expect(dry).toEqual({ dry_run: true, meter: 'intent', records_to_charge: 0 })
+  expect(dry).toEqual({ dry_run: true, meter: 'intent', records_to_charge: 0, exact: true })
   expect((await intent.ask('people/preview', { topic: 'esports' })).count).toBe(0)
   expect(await intent.charged()).toEqual({})
 })

@@ -83,7 +83,14 @@ describe('POST /api/v1/lists', () => {
     })
     expect(await imported(answer)).toEqual({
       ...{ id: answer.body.import.id, list_id: answer.body.list.id, status: 'completed', progress: 1 },
-      ...{ rows_total: 4, rows_matched: 0, rows_unmatched: 1, rows_duplicate: 1, rows_rejected: 2 },
+      ...{
+        rows_total: 4,
+        rows_added: 1,
+        rows_matched: null,
+        rows_unmatched: null,
+        rows_duplicate: 1,
+        rows_rejected: 2,
+      },
       ...{ error: null, created_at: expect.any(String), completed_at: expect.any(String) },
     })
     const { id } = answer.body.list
@@ -112,7 +119,7 @@ describe('POST /api/v1/lists', () => {
     ['longer than any line may be', 'x'.repeat(70_000)],
   ])('whose first item is %s costs that item alone', async (_what, first) => {
     const answer = await newList([first, 'a@http.example', { email: 'b@http.example' }])
-    expect(await imported(answer)).toMatchObject({ rows_total: 3, rows_unmatched: 2, rows_rejected: 1 })
+    expect(await imported(answer)).toMatchObject({ rows_total: 3, rows_added: 2, rows_rejected: 1 })
     const { list, import: of } = answer.body
     const { rejected } = (await ask(`${lists}/${list.id}/imports/${of.id}/rejected`)).body
     expect(rejected).toMatchObject([{ line: 1 }])
@@ -154,7 +161,7 @@ describe('POST /api/v1/lists', () => {
   ])('takes %s', async (_what, asked) => {
     const { query, ...rest } = asked()
     const answer = await ask(`${lists}?${queryOf(query)}`, { method: 'POST', ...rest })
-    expect(await imported(answer)).toMatchObject({ rows_total: 1, rows_unmatched: 1 })
+    expect(await imported(answer)).toMatchObject({ rows_total: 1, rows_added: 1 })
   })
 
   test('is there without /api, and with Authorization: Bearer', async () => {
@@ -277,7 +284,7 @@ describe('a list', () => {
     await imported(answer)
     const path = `${lists}/${answer.body.list.id}`
     const more = await send('POST', `${path}/items`, { items: ['b@items.example', 'c@items.example'] })
-    expect(await imported(more)).toMatchObject({ rows_total: 2, rows_unmatched: 1, rows_duplicate: 1 })
+    expect(await imported(more)).toMatchObject({ rows_total: 2, rows_added: 1, rows_duplicate: 1 })
     const removed = await send('DELETE', `${path}/items`, {
       items: ['A@items.example', 'a@items.example', 'nobody@items.example', 'wrong', null],
     })
@@ -300,7 +307,7 @@ describe('a list', () => {
     })
     expect(await imported(await send('POST', `${path}/items`, { items: ['a@items.example'] }))).toMatchObject(
       {
-        rows_unmatched: 1,
+        rows_added: 1,
       },
     )
     expect((await ask(path)).body.list.count).toBe(3)

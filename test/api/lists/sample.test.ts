@@ -26,8 +26,7 @@ test('a test key has a sample list, imported among the sample’s people, and ch
   expect(imports).toMatchObject([
     {
       status: 'completed',
-      rows_matched: listed.lists[0].count,
-      rows_unmatched: 0,
+      rows_added: listed.lists[0].count,
       rows_duplicate: 1,
       rows_rejected: 1,
     },

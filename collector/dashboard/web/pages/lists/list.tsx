@@ -105,7 +105,7 @@ function Loaded({ list, reload }: { list: List; reload(): Promise<void> }) {
   )
 }
 
-const count = (name: keyof Import & `rows_${string}`, label: string) => ({
+const count = (name: 'rows_total' | 'rows_added' | 'rows_duplicate' | 'rows_rejected', label: string) => ({
   name,
   label,
   isNumber: true,
@@ -135,8 +135,7 @@ const importColumns = [
     ),
   },
   count('rows_total', 'Rows'),
-  count('rows_matched', 'Known'),
-  count('rows_unmatched', 'Not known'),
+  count('rows_added', 'Added'),
   count('rows_duplicate', 'Duplicate'),
   count('rows_rejected', 'Refused'),
 ]

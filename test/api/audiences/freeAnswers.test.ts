@@ -1,0 +1,192 @@
+/** The rule of query/freeAnswers.ts as a property: no free answer changes with one of the people whom a caller chose. */
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { hemOf } from '../../../collector/people/identity/hem.ts'
+import { reloadIdentity } from '../../../collector/people/identity/refresh.ts'
+import { countOwnEvents } from '../../../collector/signals/ownEvents/countOwnEvents.ts'
+import { eventOf, linkOf, organizationId, projectId } from '../events/harness.ts'
+import { openIntent } from '../intent/harness.ts'
+import { importInto } from '../lists/harness.ts'
+
+const runs = Number(process.env.FREE_ANSWERS_RUNS ?? 12)
+const path = '/invented'
+const topic = 'golf'
+/** The last two are prospects; of the others the caller knows everything. */
+const addresses = Array.from({ length: 26 }, (_, n) => `prospect${n}@chosen.example`)
+const hems = addresses.map(hemOf)
+const titles = ['Potter', 'CEO'] as const
+
+let intent: Awaited<ReturnType<typeof openIntent>>
+let lists: ReturnType<typeof importInto>
+let listId: string
+
+beforeAll(async () => {
+  intent = await openIntent()
+  lists = importInto(intent, projectId)
+  listId = (await lists.importFile(`${hems.join('\n')}\n`, { kind: 'hems' })).listId
+  const cookies = hems.map(() => randomUUID())
+  await intent.know({ links: hems.map((hem, n) => linkOf(cookies[n]!, hem)) })
+  await intent.insert(
+    cookies.map((cookie_id) =>
+      eventOf(Date.now(), 60_000, { cookie_id, page_url: `https://shop.example${path}`, page_path: path }),
+    ),
+  )
+})
+afterAll(async () => {
+  lists.removeFiles()
+  await intent.close()
+})
+
+/** What is known of the two prospects: sold, and different from run to run. */
+interface World {
+  title: (typeof titles)[number]
+  birthYear: number
+  /** Whether both addresses are one person's. */
+  isOnePerson: boolean
+  score: number | null
+}
+const worlds: fc.Arbitrary<World> = fc.record({
+  title: fc.constantFrom(...titles),
+  birthYear: fc.integer({ min: 1950, max: 2000 }),
+  isOnePerson: fc.boolean(),
+  score: fc.option(fc.integer({ min: 0, max: 100 })),
+})
+
+let version = Date.UTC(2026, 0, 1)
+async function make({ title, birthYear, isOnePerson, score }: World): Promise<void> {
+  version += 1_000
+  await intent.know({
+    profiles: hems.map((hem, n) => ({
+      ...{ hem, first_name: `Prospect ${n}`, company_domain: 'chosen.example' },
+      pte_person_id: isOnePerson && n === 25 ? 'person 24' : `person ${n}`,
+      job_title: n >= 24 ? title : 'Potter',
+      birth_year: n >= 24 ? birthYear : 1980,
+      updated_at: new Date(version).toISOString(),
+    })),
+  })
+  await intent.clickhouse.live.command({ sql: 'TRUNCATE TABLE intent_signals', params: {} })
+  await intent.clickhouse.live.command({ sql: 'TRUNCATE TABLE intent_signals_by_person', params: {} })
+  const signal = { topic, daysAgo: 1, source: 'x' }
+  await intent.signal([
+    ...addresses.slice(0, 24).map((email) => ({ ...signal, email, score: 50 })),
+    ...(score === null ? [] : addresses.slice(24).map((email) => ({ ...signal, email, score }))),
+  ])
+  await reloadIdentity(intent.clickhouse.live)
+}
+
+/** Leaves that choose the prospects, and leaves that ask what is known of them. */
+const event = {
+  event: { filter: `page_path:eq:${path}`, within_days: 7 },
+}
+const choosing = (): object[] => [event, { list: { list_id: listId } }]
+const asking: (object | null)[] = [
+  null,
+  { profile: { field: 'job_title', op: 'eq', value: 'CEO' } },
+  { profile: { field: 'birth_year', op: 'lt', value: 1975 } },
+  { profile: { field: 'company_domain', op: 'eq', value: 'chosen.example' } },
+  { intent: { topics: [topic], min_score: 60 } },
+]
+
+const api = async (method: 'GET' | 'POST', url: string, payload?: object) => {
+  const headers = { 'x-project-id': projectId }
+  const answer = await intent.app.inject({
+    method,
+    url: `/api/v1${url}`,
+    headers,
+    ...(payload && { payload }),
+  })
+  expect({ url, status: answer.statusCode, body: answer.body.slice(0, 300) }).toMatchObject({ status: 200 })
+  return answer.json()
+}
+
+/** All that a caller learns for free of the people whom it chose. */
+async function freeAnswers(definitions: readonly [string, object][]): Promise<unknown[]> {
+  const answers: unknown[] = []
+  for (const [id, definition] of definitions) {
+    const build = await intent.build(id)
+    answers.push(await api('POST', '/audiences/sample', { definition }))
+    const { audience } = await api('GET', `/audiences/${id}`)
+    answers.push([audience.count, audience.bucket_counts])
+    const { builds } = await api('GET', `/audiences/${id}/builds?limit=1`)
+    expect(builds[0].build_id).toBe(build)
+    answers.push(builds[0].count)
+    for (const min_score of [0, 60]) {
+      const asked = { topics: [topic], min_score, audience_id: id }
+      const { results, count } = await api('POST', '/intent/people/multi/preview', asked)
+      answers.push([results, count])
+      answers.push(await api('POST', '/intent/people/multi', { ...asked, dry_run: true }))
+    }
+  }
+  const items = hems.map((hem, n) => ({ id: `${n}`, hem }))
+  const repeated = [...items, ...Array.from({ length: 50 }, () => items[24]!)]
+  answers.push(await api('POST', '/intent/batch', { items, dry_run: true }))
+  answers.push(await api('POST', '/intent/batch', { items: repeated, dry_run: true }))
+  const { counts } = await lists.importFile(`${hems.join('\n')}\n`, { kind: 'hems' })
+  answers.push(counts)
+  return answers
+}
+
+test(
+  'no free answer depends on the title, birth year, identity or interest of people whom the caller chose',
+  async () => {
+    const definitions: [string, object][] = []
+    for (const choice of choosing()) {
+      for (const question of asking) {
+        const include = question ? { all: [choice, question] } : choice
+        const definition = { entity: 'people', include }
+        definitions.push([await intent.create(definition), definition])
+      }
+    }
+    await fc.assert(
+      fc.asyncProperty(worlds, worlds, fc.nat(definitions.length - 1), async (one, other, index) => {
+        await make(one)
+        const before = await freeAnswers([definitions[index]!])
+        await make(other)
+        expect(await freeAnswers([definitions[index]!])).toEqual(before)
+      }),
+      { numRuns: runs, endOnFailure: true },
+    )
+    expect((await intent.charged()).audience ?? 0).toBe(0)
+  },
+  60_000 + runs * 20_000,
+)
+
+test('a charged read of the same audience tells what the free answers leave out', async () => {
+  await make({ title: 'CEO', birthYear: 1970, isOnePerson: false, score: 90 })
+  const include = { all: [event, asking[1]!] }
+  const id = await intent.create({ entity: 'people', include })
+  await intent.build(id)
+  expect(await api('GET', `/audiences/${id}/records`)).toMatchObject({ count: 2 })
+})
+
+test('once an organization has intent rules, interest that it can forge is not counted for free', async () => {
+  await make({ title: 'CEO', birthYear: 1970, isOnePerson: false, score: 90 })
+  const rule = { rules: [{ topic: 'wine', path: `${path}%` }] }
+  const put = await intent.app.inject({ method: 'PUT', url: '/api/v1/intent/rules', payload: rule })
+  expect(put.statusCode).toBe(200)
+  await countOwnEvents({ postgres: intent.postgres, clickhouse: intent.clickhouse.live }, organizationId)
+  const wine = { topic: 'wine', filter: 'job_title:eq:CEO' }
+  // The live route counts their interest, so a free answer about it would tell their title.
+  expect((await api('POST', '/intent/people', wine)).results).toHaveLength(2)
+  expect(await api('POST', '/intent/people/preview', wine)).toMatchObject({ results: [], count: 0 })
+  expect(await api('POST', '/intent/people', { ...wine, dry_run: true })).toMatchObject({ exact: false })
+  const definition = { entity: 'people', include: { all: [{ intent: { topics: ['wine'] } }, asking[1]!] } }
+  expect(await api('POST', '/audiences/sample', { definition })).toMatchObject({ sample: [], estimate: null })
+})
+
+test('an audience of another project than the key’s is not found by intent routes', async () => {
+  const otherProject = randomUUID()
+  await intent.postgres.query(
+    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Other')",
+    [otherProject, organizationId],
+  )
+  const id = await intent.create({ entity: 'people', include: asking[3]! })
+  await intent.build(id)
+  const asked = { topic, audience_id: id }
+  const ask = (path: string, key: string) => intent.post(path, asked, { 'x-project-key': key })
+  for (const path of ['people', 'people/preview']) {
+    expect((await ask(path, otherProject)).json()).toMatchObject({ error: 'audience not found' })
+    expect((await ask(path, projectId)).statusCode).toBe(200)
+  }
+})
