@@ -1,6 +1,5 @@
 import { type Field, isIdentityField } from '../../schemas/fields.ts'
 import { sampleIdentity } from '../access/sampleView.ts'
-import type { Entity, Leaf, Parsed } from '../audiences/definition/definition.ts'
 import { invalidParameter } from '../http/errors.ts'
 import type { EventsPlan } from './selection.ts'
 
@@ -14,13 +13,24 @@ import type { EventsPlan } from './selection.ts'
  * A group that is defined by profiles or by the operator's intent signals alone was not chosen: its figures are exact.
  */
 
+type Entity = 'people' | 'companies'
+
+/** What the rule must know of an audience's definition. */
+interface Definition {
+  readonly entity: Entity
+  readonly leaves: readonly {
+    readonly kind: 'profile' | 'event' | 'intent' | 'list' | 'audience'
+    readonly field?: string
+  }[]
+}
+
 /** A free sample is drawn from at least so many members. */
 export const sampleMembersMin = 1_000
 /** A free row is shown only of somebody who is like so many others in all that was asked for, themselves among them. */
 export const alikeMin = 25
 
 /** Leaves by which a caller chooses people one by one: an audience may be of a list or of events. */
-const choosing = ['event', 'list', 'audience'] as const satisfies readonly Leaf['kind'][]
+const choosing = ['event', 'list', 'audience'] as const
 
 /** Fields that name single people or companies. Those that identify somebody are refused in definitions altogether. */
 const naming: Readonly<Record<Entity, readonly string[]>> = {
@@ -39,15 +49,12 @@ export const isNaming = (entity: Entity, name: string): boolean => naming[entity
  * Whether a definition may be of people whom the caller chose. `hasRules`: whether events of the organization count as
  * intent, by rules that it ever gave; then it can forge interest, too.
  */
-export const isOfChosenPeople = (
-  { entity, leaves }: Pick<Parsed, 'entity' | 'leaves'>,
-  hasRules: boolean,
-): boolean =>
+export const isOfChosenPeople = ({ entity, leaves }: Definition, hasRules: boolean): boolean =>
   leaves.some(
     (leaf) =>
       choosing.some((kind) => kind === leaf.kind) ||
       (leaf.kind === 'intent' && hasRules) ||
-      (leaf.kind === 'profile' && isNaming(entity, leaf.field)),
+      (leaf.kind === 'profile' && isNaming(entity, leaf.field!)),
   )
 
 /**

@@ -36,9 +36,10 @@ const built = () =>
 test('three audiences of the demo have records and files for its live key, and the welcome shows one', async () => {
   const audiences = await built()
   for (const { id, count } of audiences) {
-    expect(count).toBeGreaterThan(0)
+    // Of people whom events chose the number is sold: reads return it.
+    expect(count).toBeNull()
     const { results } = await read(`/${id}/records`)
-    expect(results.length).toBe(count)
+    expect(results.length).toBeGreaterThan(0)
     expect(results[0]).toMatchObject({ hem: expect.any(String), email: expect.stringContaining('@') })
   }
   const path = service.output().match(/audiences\/([0-9a-f-]{36})\/download\S+format=parquet/)

@@ -26,13 +26,18 @@ function readPrices(): Promise<Prices> {
   return asked
 }
 
-/** "100 records on the meter Events: $0.01 at most, the first 10,000 of a month are free" */
-export function costOf(prices: Prices, meter: string, count: number): string {
+/**
+ * "100 records on the meter Events: $0.01 at most; the first 10,000 of a month are free". Where their number is not
+ * known: "$0.10 for every 1,000 records on the meter Events".
+ */
+export function costOf(prices: Prices, meter: string, count: number | null): string {
   const price = prices.get(meter)
-  const what = `${records(count)} ${count === 1 ? 'record' : 'records'} on the meter ${nameOfMeter(meter)}`
-  if (!price) return what
+  const of = (number: number) =>
+    `${records(number)} ${number === 1 ? 'record' : 'records'} on the meter ${nameOfMeter(meter)}`
+  if (!price) return count === null ? `each record counts on the meter ${nameOfMeter(meter)}` : of(count)
   const { micros_per_thousand, free_records_per_month } = price
   const free =
     free_records_per_month > 0 ? `; the first ${records(free_records_per_month)} of a month are free` : ''
-  return `${what}: ${money((count * micros_per_thousand) / 1000)} at most${free}`
+  if (count === null) return `${money(micros_per_thousand)} for every ${of(1_000)}${free}`
+  return `${of(count)}: ${money((count * micros_per_thousand) / 1000)} at most${free}`
 }

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { ApiError, api, messageOf } from '../../api.ts'
 import { DataTable } from '../../parts/dataTable.tsx'
 import { costOf, usePrices } from '../../parts/prices.ts'
-import { nameOfMeter, records } from '../usage/amounts.ts'
+import { records } from '../usage/amounts.ts'
 import type { Definition } from './draft.ts'
 
 const waitMs = 700
@@ -66,9 +66,7 @@ export function Estimate({ projectId, definition }: { projectId: string; definit
           {sample ? <Figures sample={sample} /> : <p class="hint">One moment…</p>}
           {sample && prices.value && (
             <p class="hint">
-              {sample.records_to_charge === null
-                ? `Its records are charged on the meter ${nameOfMeter(sample.meter)}, when they are read.`
-                : `Reading all of it once: ${costOf(prices.value, sample.meter, sample.records_to_charge)}. Building and looking here is free.`}
+              {`Reading all of it once: ${costOf(prices.value, sample.meter, sample.records_to_charge)}. Building it and looking here is free.`}
             </p>
           )}
         </div>
@@ -96,7 +94,12 @@ export function Estimate({ projectId, definition }: { projectId: string; definit
 
 function Figures({ sample: { estimate } }: { sample: Sample }) {
   if (!estimate)
-    return <p>How many there are is itself sold for a definition like this one: reads tell it.</p>
+    return (
+      <p>
+        How many people meet a definition of visits or lists is part of what is sold: the first read returns
+        it.
+      </p>
+    )
   const { count, low, high } = estimate
   return (
     <p class="figure">

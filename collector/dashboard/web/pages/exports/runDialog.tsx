@@ -40,9 +40,8 @@ export function RunDialog({
         <AsyncView query={source}>
           {({ meter, count }) => (
             <p>
-              {count === null || !prices.value
-                ? 'The number of records is not known before the run.'
-                : `${costOf(prices.value, meter, count)}.`}{' '}
+              {prices.value && `${costOf(prices.value, meter, count)}. `}
+              {count === null && 'How many there are is known after the run. '}
               Records that were charged today are free.
             </p>
           )}
