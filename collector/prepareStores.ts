@@ -36,10 +36,15 @@ export const preparePostgres = (
 ): Preparation<Prepared> =>
   untilDone('PostgreSQL', log, isUnavailable, async () => {
     await migratePostgres(pool)
-    return {
-      connections: await connectionsOfWorker(pool, config.workers, config.postgresConnectionsMax),
-      receivedFrom: config.role === 'api' ? 0 : await registerCollector(pool, collectorId),
-    }
+    const connections = await connectionsOfWorker(pool, config.workers, config.postgresConnectionsMax)
+    if (config.role === 'api') return { connections, receivedFrom: 0 }
+    const { mark, setBackMs } = await registerCollector(pool, collectorId)
+    if (setBackMs > 0)
+      log.warn(
+        { seconds: Math.round(setBackMs / 1000) },
+        'a watermark was ahead of PostgreSQL’s clock and is set back',
+      )
+    return { connections, receivedFrom: mark }
   })
 
 /** Brings both databases of ClickHouse to their newest form, as soon as it is there. */

@@ -23,6 +23,7 @@ import { openDailySalt } from './ingest/beacon/visitor.ts'
 import { openLocate } from './ingest/normalize/location.ts'
 import { openPinnedScripts } from './ingest/script/pinnedScripts.ts'
 import { collectorIdOf } from './ingest/spool/collectors.ts'
+import { createSharedClock } from './ingest/spool/sharedClock.ts'
 import type { Spool } from './ingest/spool/spool.ts'
 import { openSpools } from './ingest/spool/spools.ts'
 import { openUploads } from './lists/upload/uploads.ts'
@@ -157,7 +158,7 @@ async function openIngest(
   const bytesMax = Math.floor(config.spoolBytesMax / config.workers)
   const spools = openSpools(
     spoolDirectory,
-    { bytesMax, receivedFrom },
+    { bytesMax, receivedFrom, clock },
     {
       sealed: (table, path) => tell({ type: 'sealed', table, path }),
       noRoom: () => tell({ type: 'no room' }),
@@ -199,6 +200,7 @@ function askForMetrics(): Promise<string> {
 }
 
 let stop: (() => Promise<void>) | null = null
+const clock = createSharedClock()
 /** Whether the service is about to stop. */
 let isDraining = false
 /** Which stores cannot be reached, in words; who takes beacons can do without for a while. */
@@ -222,7 +224,11 @@ process.on('message', async (message: ToWorker) => {
       break
     case 'low mark':
       // While it starts nobody knows what was left to it: no answer.
-      if (openEvents) tell({ type: 'low mark', request: message.request, mark: openEvents.lowMark() })
+      clock.note(message.latestMs ?? Infinity)
+      if (openEvents) {
+        openEvents.notePublished(message.published)
+        tell({ type: 'low mark', request: message.request, mark: openEvents.lowMark() })
+      }
       break
     case 'metrics':
       metricsAsked.get(message.request)?.(aggregateMetrics(message.all))

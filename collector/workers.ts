@@ -37,8 +37,8 @@ export type ToWorker =
   /** Which stores cannot be reached, in words; null when both can. */
   | { type: 'stores'; away: string | null }
   | { type: 'stop' }
-  /** Send the low mark of your events (Spool.lowMark). */
-  | { type: 'low mark'; request: string }
+  /** Send the low mark of your events (Spool.lowMark). PostgreSQL's clock says at most `latestMs`; null: not known. */
+  | { type: 'low mark'; request: string; latestMs: number | null; published: number }
   /** Send your numbers. */
   | { type: 'collect'; request: string }
   /** The numbers of all processes, which you asked for. */
@@ -76,8 +76,11 @@ const collectTimeoutMs = 2_000
 const stopTimeoutMs = 15_000
 
 export interface Workers {
-  /** The low marks of all workers, epoch milliseconds; null when one does not answer or is being replaced. */
-  lowMarks(): Promise<number[] | null>
+  /**
+   * The low marks of all workers, epoch milliseconds; null when one does not answer or is being replaced. Tells them
+   * that PostgreSQL's clock says at most `latestMs`, and that readers have read all until `published`.
+   */
+  lowMarks(latestMs: number, published: number): Promise<number[] | null>
   /** From now on /readyz answers 503; everything else as before. */
   drain(): void
   /** Tells them, and those that will replace them, which stores cannot be reached. */
@@ -167,12 +170,17 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     send(asker, { type: 'metrics', request, all })
   }
 
-  const lowMarks = async () => {
+  const lowMarks: Workers['lowMarks'] = async (latestMs, published) => {
     if (running.size < options.count) return null
     const request = randomUUID()
     const marks = await Promise.all(
       [...running.values()].map((worker) => {
-        send(worker, { type: 'low mark', request })
+        send(worker, {
+          type: 'low mark',
+          request,
+          published,
+          latestMs: Number.isFinite(latestMs) ? latestMs : null,
+        })
         return messageOf(worker, collectTimeoutMs, (message) =>
           message.type === 'low mark' && message.request === request ? message.mark : null,
         )

@@ -98,6 +98,11 @@ export const readableLagSeconds = new Gauge({
   help: 'Age of the time up to which all that this machine accepted can be read.',
   registers,
 })
+export const clockAheadSeconds = new Gauge({
+  name: 'footfall_clock_ahead_seconds',
+  help: 'By how much the clock of this machine is ahead of PostgreSQL’s; negative: behind.',
+  registers,
+})
 export const shipTurnSeconds = new Histogram({
   name: 'footfall_ship_turn_wait_seconds',
   help: 'How long a segment of events waited for this machine’s turn to ship.',

@@ -92,6 +92,12 @@ const expectations: Expectation[] = [
     labels: { ...ticket, instance },
     summary: `beacons wait for the disk of ${instance}`,
   },
+  {
+    ...{ alert: 'FootfallClockWrong', at: '5m' },
+    series: () => [gauge('footfall_clock_ahead_seconds', '', -90)],
+    labels: { ...ticket, instance, job: 'footfall' },
+    summary: `the clock of ${instance} differs from that of PostgreSQL by 1m 30s`,
+  },
   ...['events', 'identity_links', 'rejected_events'].map((table) => ({
     ...{ alert: 'FootfallDeadLetters', at: '5m' },
     series: () => [counter('footfall_dead_letters_total', `table="${table}"`, '3x300')],

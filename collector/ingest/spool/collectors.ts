@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { StartError } from '../../platform/startError.ts'
+import { aheadMsMax } from './sharedClock.ts'
 
 /** The id of the collector whose data directory this is; made at its first start. */
 export function collectorIdOf(dataDir: string): string {
@@ -20,20 +21,34 @@ export function collectorIdOf(dataDir: string): string {
 /**
  * Registers a collector before it receives anything. Resolves to its watermark, epoch milliseconds: all that it
  * receives from now on must say this time or a later one, whatever its clock says, because readers may have read all
- * before it. A new one begins where the others are.
+ * before it. A new one begins where the others are. Watermarks that are seconds ahead of PostgreSQL's clock come
+ * from a clock that was wrong: they are set back to it, and `setBackMs` says by how much; 0: none was.
  */
-export const registerCollector = (postgres: Postgres, collectorId: string): Promise<number> =>
+export const registerCollector = (
+  postgres: Postgres,
+  collectorId: string,
+): Promise<{ mark: number; setBackMs: number }> =>
   inTransaction(postgres, async (client) => {
     // Nobody's watermark moves between our look at them and our own.
     await client.query('LOCK TABLE collectors IN EXCLUSIVE MODE')
+    const ahead = await client.query<{ ms: number }>(
+      `WITH clock AS (SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms),
+       ahead AS (
+         SELECT collector_id, complete_until_ms - clock.ms AS by_ms FROM collectors, clock
+         WHERE complete_until_ms > clock.ms + ${aheadMsMax}
+       )
+       UPDATE collectors SET complete_until_ms = floor(clock.ms) FROM ahead, clock
+       WHERE collectors.collector_id = ahead.collector_id
+       RETURNING ahead.by_ms::float8 AS ms`,
+    )
     const { rows } = await client.query<{ mark: number }>(
       `INSERT INTO collectors (collector_id, hostname, complete_until_ms)
-       VALUES ($1, $2, (SELECT coalesce(min(complete_until_ms), $3) FROM collectors))
+       VALUES ($1, $2, (SELECT coalesce(min(complete_until_ms), floor(extract(epoch FROM now()) * 1000)) FROM collectors))
        ON CONFLICT (collector_id) DO UPDATE SET hostname = excluded.hostname, reported_at = now()
        RETURNING complete_until_ms::float8 AS mark`,
-      [collectorId, hostname(), Date.now()],
+      [collectorId, hostname()],
     )
-    return rows[0]!.mark
+    return { mark: rows[0]!.mark, setBackMs: Math.max(0, ...ahead.rows.map(({ ms }) => ms)) }
   })
 
 /** Publishes a collector's watermark, which may go back: ClickHouse has lost what it had confirmed. */

@@ -14,6 +14,7 @@ import {
   takeSpare,
   writeDurably,
 } from './segmentFile.ts'
+import { aheadMsMax, type SharedClock } from './sharedClock.ts'
 import { Spares } from './spares.ts'
 
 /** Thrown by `append` when nothing was kept: the caller must not acknowledge, and may try again later. */
@@ -36,6 +37,8 @@ export interface SpoolOptions {
   onCommit?: (rows: number) => void
   /** The earliest time, epoch milliseconds, that rows may say they were received; default any. */
   receivedFrom?: number | undefined
+  /** PostgreSQL's time: a clock of this machine that is far ahead of it is not believed. Default: it always is. */
+  clock?: Pick<SharedClock, 'latest'> | undefined
 }
 
 interface Waiting {
@@ -82,6 +85,7 @@ export class Spool {
   /** The last time that `receive` gave. */
   #receivedAt: number
   #lowMark = 0
+  #published = 0
 
   constructor(options: SpoolOptions) {
     this.#options = options
@@ -111,10 +115,24 @@ export class Spool {
     return Date.now() - this.#refusedAt < troubleMs ? 'the disk refuses writes' : null
   }
 
-  /** The time that rows which arrive now are to say, epoch milliseconds: it never goes back, whatever the clock does. */
+  /**
+   * The time that rows which arrive now are to say, epoch milliseconds. It does not go back when the clock does, and it
+   * is at most 5 seconds ahead of PostgreSQL's. A time that ran ahead before it was compared goes back to PostgreSQL's,
+   * never to before what was published: readers have read all until there.
+   */
   receive(): number {
-    this.#receivedAt = Math.max(this.#receivedAt, Date.now())
+    const latest = Math.ceil(this.#options.clock?.latest() ?? Infinity)
+    if (this.#receivedAt > latest + aheadMsMax) {
+      this.#receivedAt = Math.max(latest, this.#published)
+      this.#lowMark = Math.min(this.#lowMark, this.#receivedAt)
+    }
+    this.#receivedAt = Math.max(this.#receivedAt, Math.min(Date.now(), latest + aheadMsMax))
     return this.#receivedAt
+  }
+
+  /** Notes the latest watermark that this machine has published, epoch milliseconds. */
+  notePublished(mark: number): void {
+    this.#published = mark
   }
 
   /**
@@ -133,6 +151,9 @@ export class Spool {
    */
   append(rows: readonly string[], receivedAt = this.receive()): Promise<void> {
     if (receivedAt < this.#lowMark) return Promise.reject(new SpoolUnavailable('the rows come too late'))
+    // The first row of a group, and of a segment, tells that none of the others is earlier.
+    if (receivedAt < (this.#waiting[0]?.receivedAt ?? 0))
+      return Promise.reject(new SpoolUnavailable('the clock was set back'))
     if (this.#isClosed) return Promise.reject(new SpoolUnavailable('the spool is closed'))
     if (this.isFull) return Promise.reject(new SpoolUnavailable('the spool is full'))
     const firstSeq = this.#nextSeq
@@ -186,6 +207,7 @@ export class Spool {
   }
 
   async #write(first: Waiting, record: Buffer): Promise<void> {
+    if (this.#open && first.receivedAt < this.#open.receivedAt) void this.#seal()
     this.#open ??= await this.#openSegment(first)
     const open = this.#open
     try {

@@ -18,7 +18,7 @@ export type Spools = Record<SpooledTable, Spool>
 /** Opens a worker's spools. Their directories must have been recovered (recoverSpool). */
 export function openSpools(
   directory: string,
-  { bytesMax, receivedFrom }: Pick<SpoolOptions, 'bytesMax' | 'receivedFrom'>,
+  { bytesMax, receivedFrom, clock }: Pick<SpoolOptions, 'bytesMax' | 'receivedFrom' | 'clock'>,
   on: {
     sealed: (table: SpooledTable, path: string) => void
     commit: (table: SpooledTable, rows: number) => void
@@ -32,6 +32,7 @@ export function openSpools(
       sealAfterMs,
       bytesMax,
       receivedFrom,
+      clock,
       onSealed: (path) => on.sealed(table, path),
       onNoRoom: on.noRoom,
       onCommit: (rows) => on.commit(table, rows),

@@ -1,9 +1,10 @@
 import { repeat } from '../../platform/jobs/repeat.ts'
 import type { WarnLog } from '../../platform/log.ts'
-import { readableLagSeconds } from '../../platform/metrics.ts'
+import { clockAheadSeconds, readableLagSeconds } from '../../platform/metrics.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Shipper } from '../shipper/shipper.ts'
 import { publishWatermark } from './collectors.ts'
+import { createSharedClock } from './sharedClock.ts'
 
 const publishMs = 1_000
 
@@ -11,7 +12,8 @@ const publishMs = 1_000
  * Publishes, every second, up to when everything that this machine has received is in ClickHouse: the smallest of what
  * its workers say (Spool.lowMark) and of what waits to be shipped. A worker tells of a segment that it seals before it
  * answers, on the same channel, so whatever is before its mark and no longer in its spool is with the shipper. While
- * a worker does not answer, or ClickHouse does not, nothing is published.
+ * a worker does not answer, or ClickHouse does not, nothing is published. A watermark is never ahead of PostgreSQL's
+ * clock, whatever this machine's clock says.
  */
 export function keepWatermark({
   workers,
@@ -22,7 +24,7 @@ export function keepWatermark({
   log,
 }: {
   /** What each worker says; null when one does not answer. */
-  workers: { lowMarks(): Promise<number[] | null> }
+  workers: { lowMarks(latestMs: number, published: number): Promise<number[] | null> }
   shipper: Pick<Shipper, 'lowMark' | 'noticeRestart'>
   postgres: Postgres
   collectorId: string
@@ -30,13 +32,16 @@ export function keepWatermark({
   keep(mark: number): void
   log: WarnLog
 }) {
+  const clock = createSharedClock()
   let published = 0
   const publish = async () => {
-    const marks = await workers.lowMarks()
+    await clock.compare(postgres)
+    clockAheadSeconds.set((Date.now() - clock.latest()) / 1000)
+    const marks = await workers.lowMarks(clock.latest(), published)
     if (!marks) return
     await shipper.noticeRestart()
-    const mark = Math.min(...marks, shipper.lowMark)
-    readableLagSeconds.set(Math.max(0, Date.now() - mark) / 1000)
+    const mark = Math.floor(Math.min(...marks, shipper.lowMark, clock.earliest()))
+    readableLagSeconds.set(Math.max(0, clock.latest() - mark) / 1000)
     // Before anybody can know it: a worker that starts meanwhile keeps to it.
     published = Math.max(published, mark)
     keep(published)

@@ -1,3 +1,4 @@
+import { aheadMsMax } from '../../ingest/spool/sharedClock.ts'
 import { missingGrants } from '../../platform/postgres/grants.ts'
 import { migrationNames } from '../../platform/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../../platform/postgres/pool.ts'
@@ -64,13 +65,25 @@ async function examineSchema(pool: Postgres): Promise<Finding[]> {
 }
 
 async function examineCollectors(pool: Postgres): Promise<Finding[]> {
-  const { rows } = await pool.query<{ id: string; hostname: string; silent_ms: number; behind_ms: number }>(
+  const { rows } = await pool.query<{
+    id: string
+    hostname: string
+    silent_ms: number
+    behind_ms: number
+    ahead_ms: number
+  }>(
     `SELECT collector_id AS id, hostname, extract(epoch FROM now() - reported_at)::float8 * 1000 AS silent_ms,
-       extract(epoch FROM reported_at)::float8 * 1000 - complete_until_ms AS behind_ms
+       extract(epoch FROM reported_at)::float8 * 1000 - complete_until_ms AS behind_ms,
+       complete_until_ms - extract(epoch FROM clock_timestamp())::float8 * 1000 AS ahead_ms
      FROM collectors ORDER BY hostname, collector_id`,
   )
-  return rows.map(({ id, hostname, silent_ms, behind_ms }) => {
+  return rows.map(({ id, hostname, silent_ms, behind_ms, ahead_ms }) => {
     const name = `collector ${id} on ${hostname}`
+    if (ahead_ms > aheadMsMax)
+      return found(
+        `the watermark of ${name} is ${duration(ahead_ms)} ahead of PostgreSQL's clock`,
+        'its clock was wrong: set the clock by NTP, then restart the collector, which sets the watermark back',
+      )
     if (silent_ms > silentMsMax)
       return found(
         `${name} has not reported for ${duration(silent_ms)}`,

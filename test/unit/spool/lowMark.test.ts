@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { receivedFrom } from '../../../collector/ingest/spool/recover.ts'
 import { Spool, type SpoolOptions, SpoolUnavailable } from '../../../collector/ingest/spool/spool.ts'
 import { waitFor } from '../../harness/service.ts'
@@ -12,7 +12,10 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'footfall-spool-'))
   sealed = []
 })
-afterEach(() => rmSync(directory, { recursive: true }))
+afterEach(() => {
+  vi.restoreAllMocks()
+  rmSync(directory, { recursive: true })
+})
 
 const open = (options: Partial<SpoolOptions> = {}) =>
   new Spool({
@@ -66,4 +69,35 @@ test('what says an earlier time than a mark that was told is refused, and time n
   expect(spool.lowMark()).toBe(inAnHour)
   await expect(spool.append(['{"a":1}'], inAnHour - 1)).rejects.toBeInstanceOf(SpoolUnavailable)
   await spool.append(['{"a":1}'], inAnHour)
+})
+
+test('a time that ran ahead goes back once the shared clock is known, into a segment of its own', async () => {
+  let latest = Infinity
+  const real = Date.now()
+  const spool = open({ clock: { latest: () => latest } })
+  vi.spyOn(Date, 'now').mockReturnValue(real + 3_600_000)
+  const ahead = spool.receive()
+  expect(ahead).toBe(real + 3_600_000)
+  await spool.append([rowOf(ahead)], ahead)
+  spool.notePublished(real - 1_000)
+  latest = real
+  const repaired = spool.receive()
+  expect(repaired).toBe(real + 5_000)
+  expect(spool.lowMark()).toBe(repaired)
+  await spool.append([rowOf(repaired)], repaired)
+  expect(spool.lowMark()).toBe(repaired)
+  await spool.close()
+  expect(sealed.map(receivedFrom)).toEqual([ahead, repaired])
+})
+
+test('a time that ran ahead never goes back to before what readers have read', async () => {
+  let latest = Infinity
+  const spool = open({ clock: { latest: () => latest } })
+  const ahead = Date.now() + 3_600_000
+  vi.spyOn(Date, 'now').mockReturnValue(ahead)
+  spool.receive()
+  spool.notePublished(ahead - 1)
+  latest = ahead - 1_800_000
+  vi.restoreAllMocks()
+  expect(spool.receive()).toBe(ahead - 1)
 })

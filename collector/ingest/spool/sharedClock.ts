@@ -1,0 +1,39 @@
+import type { Postgres } from '../../platform/postgres/pool.ts'
+
+/** A clock of this machine may be so much ahead of PostgreSQL's: what it says beyond counts as wrong. */
+export const aheadMsMax = 5_000
+
+/**
+ * PostgreSQL's time, which all collectors share: a lower and an upper bound of what it is now. Between two comparisons
+ * they go on with the monotonic clock, so a clock of this machine that is set does not change them.
+ */
+export interface SharedClock {
+  /** Epoch milliseconds that PostgreSQL's clock has certainly reached; -Infinity before the first comparison. */
+  earliest(): number
+  /** Epoch milliseconds that it has certainly not passed; Infinity before the first comparison. */
+  latest(): number
+  /** Takes over that it is now at most `latestMs`, as another process of this machine found. */
+  note(latestMs: number): void
+  /** Asks PostgreSQL. Rejects while it is away. */
+  compare(postgres: Postgres): Promise<void>
+}
+
+export function createSharedClock(): SharedClock {
+  let known: { ms: number; askedAt: number; answeredAt: number } | null = null
+  return {
+    earliest: () => (known ? known.ms + performance.now() - known.answeredAt : -Infinity),
+    latest: () => (known ? known.ms + performance.now() - known.askedAt : Infinity),
+    note(latestMs) {
+      if (!Number.isFinite(latestMs)) return
+      const at = performance.now()
+      known = { ms: latestMs, askedAt: at, answeredAt: at }
+    },
+    async compare(postgres) {
+      const askedAt = performance.now()
+      const { rows } = await postgres.query<{ ms: number }>(
+        'SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms',
+      )
+      known = { ms: rows[0]!.ms, askedAt, answeredAt: performance.now() }
+    },
+  }
+}
