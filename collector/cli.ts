@@ -99,9 +99,13 @@ function addMaintenance(program: Command): void {
   program
     .command('migrate')
     .description('bring both stores to this version’s schema, which each start does too')
-    .action(async () => {
+    .option(
+      '--accept-shards',
+      'take CLICKHOUSE_SHARDS for where events lie, whichever shards were there before',
+    )
+    .action(async (options) => {
       const { migrate } = await import('./maintenance/migrate.ts')
-      await migrate(readConfig(process.env))
+      await migrate(readConfig(process.env), options)
     })
   program
     .command('doctor')

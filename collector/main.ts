@@ -65,10 +65,10 @@ async function main(): Promise<void> {
     collector_url: config.collectorUrl,
   })
   const collectorId = collectorIdOf(config.dataDir)
-  const clickhousePrepared = prepareClickHouse(config, stores, log)
-  clickhousePrepared.done.catch(fail)
   const postgresPrepared = preparePostgres(config, stores, collectorId, log)
   postgresPrepared.done.catch(fail)
+  const clickhousePrepared = prepareClickHouse(config, stores, postgresPrepared, log)
+  clickhousePrepared.done.catch(fail)
   // Until the workers take the port, whoever asks is told what is waited for.
   const waitingRoom = createWaitingRoom(config)
   const ready = async <T>(store: string, { done, away }: Preparation<T>): Promise<T> => {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Config } from './config.ts'
 import { registerCollector } from './ingest/spool/collectors.ts'
+import { isSharded } from './platform/clickhouse/cluster.ts'
 import { migrateDatabases } from './platform/clickhouse/migrateDatabases.ts'
 import { isUnavailable } from './platform/isUnavailable.ts'
 import type { Stores } from './platform/localStores/open.ts'
@@ -47,20 +48,26 @@ export const preparePostgres = (
     return { connections, receivedFrom: mark }
   })
 
-/** Brings both databases of ClickHouse to their newest form, as soon as it is there. */
+/**
+ * Brings both databases of ClickHouse to their newest form, as soon as it is there. Shards wait for PostgreSQL, which
+ * knows which there are.
+ */
 export const prepareClickHouse = (
   { clickhouseDatabase }: Config,
   { clickhouse: { address }, postgres: { pool } }: Stores,
+  { done: postgresPrepared }: Preparation<unknown>,
   log: Log,
 ): Preparation<void> =>
   untilDone(
     'ClickHouse',
     log,
     (error) => !(error instanceof StartError),
-    () =>
-      migrateDatabases(address, clickhouseDatabase, pool, (servers) =>
+    async () => {
+      if (isSharded(address)) await postgresPrepared
+      await migrateDatabases(address, clickhouseDatabase, pool, (servers) =>
         log.warn({ servers }, 'servers of ClickHouse cannot be reached'),
-      ),
+      )
+    },
   )
 
 function untilDone<T>(

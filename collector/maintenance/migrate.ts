@@ -1,16 +1,21 @@
 import type { Config } from '../config.ts'
 import { migrateDatabases } from '../platform/clickhouse/migrateDatabases.ts'
+import { forgetShardSet } from '../platform/clickhouse/shardSet.ts'
 import { migratePostgres } from '../platform/postgres/migrate.ts'
 import { openPostgres } from '../platform/postgres/pool.ts'
 import { withServers } from './servers.ts'
 
-/** `footfall migrate`: what each start does first, for whoever wants it done before any machine starts. */
-export const migrate = (config: Config): Promise<void> =>
+/**
+ * `footfall migrate`: what each start does first, for whoever wants it done before any machine starts. With
+ * `acceptShards` it takes the shards of the settings for those that events lie on, whichever were noted before.
+ */
+export const migrate = (config: Config, { acceptShards = false } = {}): Promise<void> =>
   withServers(config, async ({ clickhouse, postgresUrl }) => {
     const postgres = openPostgres(postgresUrl, () => {})
     try {
       await migratePostgres(postgres)
       console.log('PostgreSQL has this version’s schema')
+      if (acceptShards) await forgetShardSet(postgres, config.clickhouseDatabase)
       await migrateDatabases(clickhouse, config.clickhouseDatabase, postgres, (servers) =>
         console.warn(`${servers.join(', ')} of ClickHouse cannot be reached: not migrated`),
       )

@@ -8,7 +8,7 @@ import { measureShards } from '../../collector/health/measureShards.ts'
 import { Deduplicator } from '../../collector/ingest/shipper/deduplicator.ts'
 import { Shipper } from '../../collector/ingest/shipper/shipper.ts'
 import { ShipTurns } from '../../collector/ingest/shipper/turns.ts'
-import { examineClickHouse } from '../../collector/maintenance/doctor/clickhouse.ts'
+import { examineClickHouse, examineShards } from '../../collector/maintenance/doctor/clickhouse.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { type Cluster, openForShipping } from '../../collector/platform/clickhouse/cluster.ts'
 import { deleteRows } from '../../collector/platform/clickhouse/deleteRows.ts'
@@ -18,6 +18,7 @@ import {
   migrationStatements,
 } from '../../collector/platform/clickhouse/migrate.ts'
 import { migrateDatabases } from '../../collector/platform/clickhouse/migrateDatabases.ts'
+import { forgetShardSet } from '../../collector/platform/clickhouse/shardSet.ts'
 import { shardUp } from '../../collector/platform/metrics.ts'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { killNow } from '../chaos/processes.ts'
@@ -233,6 +234,48 @@ describe('the schema', () => {
     await expect(start(url!)).rejects.toThrow(/has its events on several shards/)
     await start(url!, alone)
     await expect(migrateClickHouse(cluster, alone)).rejects.toThrow(/has its events on one server/)
+    await postgres.end()
+  })
+
+  test('a start with other shards than those that events lie on is refused, and doctor says why', async () => {
+    const { cluster, database } = shards
+    const postgres = openPostgres(await newPostgresDatabase(), () => {})
+    const { connectionString } = postgres.options
+    const start = () => migrateDatabases(cluster, database, postgres, () => {})
+    const doctor = async () => (await examineShards(cluster, database, connectionString!))[0]!
+    await start()
+    expect(await doctor()).toEqual({ ok: true, text: 'events lie on the 2 shards of CLICKHOUSE_SHARDS' })
+    await start()
+
+    // Events lie on one shard more, or less, than the settings name.
+    const third =
+      'INSERT INTO clickhouse_shards (database, position, shard_id) VALUES ($1, 2, gen_random_uuid())'
+    await postgres.query(third, [database])
+    await expect(start()).rejects.toThrow(/names 2 shards, but events lie on 3: name the shards as they were/)
+    expect(await doctor()).toEqual({ ok: false, text: expect.stringContaining('but events lie on 3') })
+    await postgres.query('DELETE FROM clickhouse_shards WHERE position = 2')
+    await start()
+
+    // Servers that change places, in the settings and in remote_servers, answer for pixels that they do not have.
+    const turned = 'UPDATE clickhouse_shards SET position = position - 2 * position + 1'
+    await postgres.query(turned.replace('position - 2', '10 + position - 2'))
+    await postgres.query('UPDATE clickhouse_shards SET position = position - 10')
+    await expect(start()).rejects.toThrow(
+      /is shard 1 in CLICKHOUSE_SHARDS, but its events are those of shard 2/,
+    )
+    await postgres.query(turned.replace('position - 2', '10 + position - 2'))
+    await postgres.query('UPDATE clickhouse_shards SET position = position - 10')
+    await start()
+
+    // An empty server has taken a shard's place.
+    await clickhouse.shards[1]!.command({ sql: 'DROP TABLE shard', params: {} })
+    await expect(start()).rejects.toThrow(/is shard 2 in CLICKHOUSE_SHARDS, but has none of its events/)
+    await forgetShardSet(postgres, database)
+    await start()
+    expect(await doctor()).toMatchObject({ ok: true })
+
+    await postgres.query('UPDATE clickhouse_shards SET shard_id = gen_random_uuid() WHERE position = 0')
+    await expect(start()).rejects.toThrow(/holds events of another installation/)
     await postgres.end()
   })
 

@@ -1,5 +1,5 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import type { ClickHouseAddress } from '../../platform/clickhouse/cluster.ts'
+import { type ClickHouseAddress, isSharded } from '../../platform/clickhouse/cluster.ts'
 import { requireCluster } from '../../platform/clickhouse/distributed.ts'
 import {
   closeNodes,
@@ -8,9 +8,31 @@ import {
   openNodes,
   type SchemaNode,
 } from '../../platform/clickhouse/migrate.ts'
+import { requireShardSet } from '../../platform/clickhouse/shardSet.ts'
+import { openPostgres } from '../../platform/postgres/pool.ts'
+import { StartError } from '../../platform/startError.ts'
 import { askAll, clockFinding, type Finding, found, gigabytes, schemaFinding } from './finding.ts'
 
 const freeShareMin = 0.1
+
+/** Whether a cluster's shards are those that events lie on. */
+export async function examineShards(
+  address: ClickHouseAddress,
+  database: string,
+  postgresUrl: string,
+): Promise<Finding[]> {
+  if (!isSharded(address)) return []
+  const postgres = openPostgres(postgresUrl, () => {})
+  try {
+    await requireShardSet(postgres, address, database)
+    return [found(`events lie on the ${address.shards.length} shards of CLICKHOUSE_SHARDS`)]
+  } catch (error) {
+    if (error instanceof StartError) return [found('the shards', error.message)]
+    throw error
+  } finally {
+    await postgres.end()
+  }
+}
 
 /** All servers of a cluster, each by its name. */
 export async function examineClickHouse(address: ClickHouseAddress, database: string): Promise<Finding[]> {

@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts'
 import { withServers } from '../servers.ts'
-import { examineClickHouse } from './clickhouse.ts'
+import { examineClickHouse, examineShards } from './clickhouse.ts'
 import { askAll } from './finding.ts'
 import { examineMachine } from './machine.ts'
 import { examinePostgres } from './postgres.ts'
@@ -11,6 +11,9 @@ export const examine = (config: Config): Promise<boolean> =>
     const findings = [
       ...(await examineMachine(config)),
       ...(await askAll('PostgreSQL', () => examinePostgres(postgresUrl))),
+      ...(await askAll('the shards of ClickHouse', () =>
+        examineShards(clickhouse, config.clickhouseDatabase, postgresUrl),
+      )),
       ...(await examineClickHouse(clickhouse, config.clickhouseDatabase)),
     ]
     for (const { ok, text } of findings) console.log(`${ok ? '✓' : '✗'} ${text}`)

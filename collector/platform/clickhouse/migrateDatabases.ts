@@ -1,7 +1,7 @@
 import { isUnavailable } from '../isUnavailable.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import { ClickHouseRefused } from './client.ts'
-import { type ClickHouseAddress, type Cluster, firstShard, testDatabaseOf } from './cluster.ts'
+import { type ClickHouseAddress, type Cluster, firstShard, isSharded, testDatabaseOf } from './cluster.ts'
 import { requireCluster } from './distributed.ts'
 import {
   closeNodes,
@@ -12,13 +12,15 @@ import {
   onEach,
   openNodes,
 } from './migrate.ts'
+import { noteShardSet, requireShardSet } from './shardSet.ts'
 
 /** Any number that nobody else locks on in our PostgreSQL database. */
 const schemaLock = 7_306_110
 
 /**
  * Brings the database `name` and that of test keys to the newest form. Those of a cluster one process at a time, by a
- * lock of PostgreSQL; where a server is away and all others are as they should be, that is told and suffices.
+ * lock of PostgreSQL; where a server is away and all others are as they should be, that is told and suffices. Throws
+ * StartError where the shards of a cluster are not those that events lie on.
  */
 export async function migrateDatabases(
   address: ClickHouseAddress,
@@ -27,12 +29,14 @@ export async function migrateDatabases(
   tellAway: (servers: readonly string[]) => void,
 ): Promise<void> {
   if (typeof address === 'string') return migrateBoth(address, name)
+  if (isSharded(address)) await requireShardSet(postgres, address, name)
   const away = await findAway(address, name)
   if (away.length > 0) return tellAway(away)
   const client = await postgres.connect()
   try {
     await client.query('SELECT pg_advisory_lock($1)', [schemaLock])
     await migrateBoth(address, name)
+    if (isSharded(address)) await noteShardSet(postgres, address, name)
   } finally {
     await client.query('SELECT pg_advisory_unlock($1)', [schemaLock]).catch(() => {})
     client.release()
