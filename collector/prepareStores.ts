@@ -8,6 +8,7 @@ import type { Stores } from './platform/localStores/open.ts'
 import type { Log } from './platform/log.ts'
 import { connectionsOfWorker } from './platform/postgres/connections.ts'
 import { migratePostgres } from './platform/postgres/migrate.ts'
+import { requireSession } from './platform/postgres/requireSession.ts'
 import { StartError } from './platform/startError.ts'
 
 /** A store on its way to be what this version needs. */
@@ -31,11 +32,12 @@ const retryMs = 1_000
 /** Brings PostgreSQL to its newest form, as soon as it is there, and registers the collector. */
 export const preparePostgres = (
   config: Config,
-  { postgres: { pool } }: Stores,
+  { postgres: { pool, url } }: Stores,
   collectorId: string,
   log: Log,
 ): Preparation<Prepared> =>
   untilDone('PostgreSQL', log, isUnavailable, async () => {
+    await requireSession(pool, url)
     await migratePostgres(pool)
     const connections = await connectionsOfWorker(pool, config.workers, config.postgresConnectionsMax)
     if (config.role === 'api') return { connections, receivedFrom: 0 }

@@ -17,6 +17,7 @@ const programs = {
   xvfb: '/usr/bin/Xvfb',
   'nginx-light': '/usr/sbin/nginx',
   haproxy: '/usr/sbin/haproxy',
+  pgbouncer: '/usr/sbin/pgbouncer',
   // Brings promtool, which tests the alert rules.
   prometheus: '/usr/bin/promtool',
 }

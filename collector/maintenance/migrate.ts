@@ -3,6 +3,7 @@ import { migrateDatabases } from '../platform/clickhouse/migrateDatabases.ts'
 import { forgetShardSet } from '../platform/clickhouse/shardSet.ts'
 import { migratePostgres } from '../platform/postgres/migrate.ts'
 import { openPostgres } from '../platform/postgres/pool.ts'
+import { requireSession } from '../platform/postgres/requireSession.ts'
 import { withServers } from './servers.ts'
 
 /**
@@ -13,6 +14,7 @@ export const migrate = (config: Config, { acceptShards = false } = {}): Promise<
   withServers(config, async ({ clickhouse, postgresUrl }) => {
     const postgres = openPostgres(postgresUrl, () => {})
     try {
+      await requireSession(postgres, postgresUrl)
       await migratePostgres(postgres)
       console.log('PostgreSQL has this version’s schema')
       if (acceptShards) await forgetShardSet(postgres, config.clickhouseDatabase)

@@ -2,6 +2,7 @@ import { aheadMsMax } from '../../ingest/spool/sharedClock.ts'
 import { missingGrants } from '../../platform/postgres/grants.ts'
 import { migrationNames } from '../../platform/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../../platform/postgres/pool.ts'
+import { requireSession } from '../../platform/postgres/requireSession.ts'
 import { clockFinding, duration, type Finding, found, schemaFinding } from './finding.ts'
 
 /** Multiranges of what was charged of a build. */
@@ -13,9 +14,22 @@ const silentMsMax = 60_000
 export async function examinePostgres(url: string): Promise<Finding[]> {
   const pool = openPostgres(url, () => {}, 1)
   try {
-    return [...(await examineServer(pool)), ...(await examineSchema(pool))]
+    return [
+      ...(await examineServer(pool)),
+      ...(await examineSession(pool, url)),
+      ...(await examineSchema(pool)),
+    ]
   } finally {
     await pool.end()
+  }
+}
+
+async function examineSession(pool: Postgres, url: string): Promise<Finding[]> {
+  try {
+    await requireSession(pool, url)
+    return []
+  } catch (error) {
+    return [found('PostgreSQL cannot be used', (error as Error).message)]
   }
 }
 

@@ -7,8 +7,8 @@ const reconnectMs = 500
 const heartbeatMs = 15_000
 /** How long an answer may take before the connection counts as lost. */
 const answerMsMax = 5_000
-/** Everything is read anew after so many heartbeats: what was missed for whatever reason is missed no longer. */
-const heartbeatsPerLoad = 20
+/** Everything is read anew each minute: what was missed for whatever reason is missed no longer. */
+const heartbeatsPerLoad = 4
 /** How many announcements `changed` takes at once. */
 const changesMax = 250
 

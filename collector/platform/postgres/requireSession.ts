@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { StartError } from '../startError.ts'
+import type { Postgres } from './pool.ts'
+
+const channel = 'footfall_session'
+/** How long an announcement may take; it takes milliseconds. */
+const waitMsMax = 10_000
+
+/**
+ * Throws StartError where PostgreSQL's announcements (NOTIFY) do not arrive, because `url` leads to a pooler that gives a
+ * connection to others between transactions. Everything else seems to work there, but changes of pixels, opt-outs and
+ * the turns of shippers would never be heard of, and locks would be taken from others' connections.
+ */
+export async function requireSession(postgres: Postgres, url: string): Promise<void> {
+  const listener = new pg.Client({
+    connectionString: url,
+    application_name: `footfall ${channel}`,
+    connectionTimeoutMillis: waitMsMax,
+  })
+  listener.on('error', () => {})
+  await listener.connect()
+  let timer: NodeJS.Timeout | undefined
+  try {
+    const word = randomUUID()
+    const heard = new Promise<boolean>((resolve) => {
+      listener.on('notification', ({ payload }) => payload === word && resolve(true))
+      timer = setTimeout(() => resolve(false), waitMsMax)
+    })
+    await listener.query(`LISTEN ${channel}`)
+    await postgres.query('SELECT pg_notify($1, $2)', [channel, word])
+    if (await heard) return
+  } finally {
+    clearTimeout(timer)
+    await listener.end()
+  }
+  throw new StartError(
+    'DATABASE_URL leads to a pooler in transaction mode, such as PgBouncer with pool_mode = transaction: PostgreSQL’s announcements (LISTEN) do not arrive through it. Name PostgreSQL itself, or set pool_mode = session.',
+  )
+}
