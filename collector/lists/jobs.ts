@@ -1,3 +1,4 @@
+import { isUnavailable } from '../platform/isUnavailable.ts'
 import { type Job, type Queue, wakeQueue } from '../platform/jobs/queue.ts'
 import { clean } from './clean.ts'
 import { runImport } from './import/runImport.ts'
@@ -40,14 +41,14 @@ export const listQueues = (deps: ListJobsDeps): Queue[] => {
   ]
 }
 
-/** Imports, or goes on where the job before was killed. What fails is retried, and after the last try told in `status`. */
+/** Imports, or goes on where the job before was killed. What fails is retried, and after the last try told in `status`; while a store is away the import waits for it. */
 async function runOne(deps: ListJobsDeps, { key, signal, isLastTry }: Job): Promise<void> {
   try {
     await runImport(deps, key!, signal)
     // Others of the organization may have waited for it to end.
     await wakeQueue(deps.postgres, listImports)
   } catch (error) {
-    if (isLastTry) {
+    if (isLastTry && !isUnavailable(error)) {
       const { code, message } = error as NodeJS.ErrnoException
       const isGone = code === 'ENOENT'
       await failImport(

@@ -161,6 +161,23 @@ test('a job that throws is retried; one that goes on throwing fails with its err
   expect(rows).toEqual([{ error: 'the disk is full' }])
 })
 
+test('while a store is away a job is tried again and again, and uses up none of its tries', async () => {
+  let tries = 0
+  const queue: Queue = {
+    ...{ name: 'test.store', schedule: onceAYear, retryLimit: 1 },
+    async run() {
+      tries++
+      if (tries <= 4)
+        throw Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:8123'), { code: 'ECONNREFUSED' })
+      if (tries === 5) throw new Error('the disk is full')
+    },
+  }
+  await startPrimary([queue])
+  await waitFor('its last try', async () => tries >= 6, 120_000)
+  await waitFor('its end', async () => !(await statesOf(queue.name)).includes('active'))
+  expect(await statesOf(queue.name)).toEqual(Array.from({ length: 5 }, () => 'completed'))
+})
+
 test('a job whose process was killed is retried by another', async () => {
   const child = spawn(
     process.execPath,

@@ -1,4 +1,5 @@
 import { type ConstructorOptions, type JobWithMetadata, PgBoss } from 'pg-boss'
+import { isUnavailable } from '../isUnavailable.ts'
 import type { WarnLog } from '../log.ts'
 import { listenNotify } from '../postgres/listenNotify.ts'
 import type { Postgres } from '../postgres/pool.ts'
@@ -6,6 +7,8 @@ import { jobsChannel, type Queue } from './queue.ts'
 
 /** How soon a retry, or a job of another primary's, is found; what is announced runs at once. */
 const pollSeconds = 5
+/** A job that needs a store which is away is tried again after this, until the store is back. */
+const awaySeconds = 5
 /** A job whose process is gone is retried after this and a supervision. */
 const heartbeatSeconds = 10
 const superviseSeconds = 15
@@ -52,9 +55,10 @@ export async function startJobs({ postgres, postgresUrl, queues, log }: JobsOpti
   const workers = new Map<string, string[]>()
   const timers = new Set<NodeJS.Timeout>()
   let isStopping = false
-  const send = async (queue: string, key: string | null) => {
-    await boss.send(queue, null, { group: groupOf(key), ...(key !== null && { singletonKey: key }) })
-    notify(queue)
+  const send = async (queue: string, key: string | null, startAfter = 0) => {
+    const one = { group: groupOf(key), ...(key !== null && { singletonKey: key }) }
+    await boss.send(queue, null, { ...one, startAfter })
+    if (startAfter === 0) notify(queue)
   }
   const notify = (queue: string) => {
     for (const worker of workers.get(queue) ?? []) boss.notifyWorker(worker)
@@ -89,7 +93,9 @@ export async function startJobs({ postgres, postgresUrl, queues, log }: JobsOpti
           await run(job!)
         } catch (error) {
           warn({ queue: queue.name, error: (error as Error).message }, 'a job failed and is retried')
-          throw error
+          if (!isUnavailable(error)) throw error
+          // Not its fault: another job of that key takes its place, with all its tries.
+          await send(queue.name, job!.singletonKey, awaySeconds)
         }
       })
     workers.set(queue.name, await Promise.all(Array.from({ length: queue.concurrency ?? 1 }, work)))

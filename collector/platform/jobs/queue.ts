@@ -15,7 +15,7 @@ export interface Queue {
   schedule?: string
   /** How long one run may take before it counts as failed; at least 1, default 300. */
   timeoutSeconds?: number
-  /** How often a failed run is retried, with back-off up to a minute; default 5. */
+  /** How often a failed run is retried, with back-off up to a minute; default 5. While a store is away none counts. */
   retryLimit?: number
   /** How many of these one primary runs at a time; default 1. */
   concurrency?: number
