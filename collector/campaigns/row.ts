@@ -1,6 +1,7 @@
 import { knownDevice } from '../ingest/normalize/device.ts'
 import type { Locate } from '../ingest/normalize/location.ts'
 import { eventRow, sharedMembers } from '../ingest/normalize/row.ts'
+import { storedIp } from '../ingest/normalize/storedIp.ts'
 import type { ValidDelivery } from './delivery.ts'
 
 /** What stands where an event has no pixel. */
@@ -34,7 +35,8 @@ export function deliveryRow(
     projectId: delivery.projectId,
     pixelId: noPixel,
     cookieId: delivery.cookie_id?.toLowerCase() ?? event_id,
-    clientIp: client_ip?.toWellFormed() || null,
+    // A DSP does not say that the visitor consented.
+    clientIp: client_ip ? storedIp(client_ip, 'truncated', false) : null,
     deviceMembers: client_ip ? `${device},${locate(client_ip)}` : device,
     receivedMillis,
     clockCorrectionMs: 0,

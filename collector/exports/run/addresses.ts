@@ -11,6 +11,9 @@ const companyDomain = companyFields.find(({ name }) => name === 'company_domain'
 const addressDays = 30
 const addressesMax = 10
 
+/** SQL: an address of one host. Those that were truncated (ingest/normalize/storedIp.ts) end in zeros. */
+const isWhole = `client_ip != '' AND NOT endsWith(assumeNotNull(client_ip), '.0') AND NOT endsWith(assumeNotNull(client_ip), '::')`
+
 /** Of people the addresses that their events came from lately; of companies their networks. */
 export async function readAddresses(
   reader: Reader,
@@ -24,7 +27,7 @@ export async function readAddresses(
     sql: `SELECT ${numberAsHem(personOf('number'))} AS hem, groupUniqArray(${addressesMax})(assumeNotNull(client_ip)) AS addresses
 FROM (
   SELECT ${hemNumber} AS number, client_ip FROM events
-  WHERE organization_id = {organization:UUID} AND project_id = {project:UUID} AND client_ip != ''
+  WHERE organization_id = {organization:UUID} AND project_id = {project:UUID} AND ${isWhole}
     AND ts_millis >= toUnixTimestamp64Milli(now64(3)) - {days:UInt32} * 86400000
     AND cookie_id IN (
       SELECT cookie_id FROM identity_links
@@ -44,7 +47,7 @@ GROUP BY hem`,
   )
 }
 
-const noAddress = `None of its events of the last ${addressDays} days tells an address.`
+const noAddress = `None of its events of the last ${addressDays} days tells a whole address.`
 
 /** The company of each member, with its networks, which are what a DSP can find it by. */
 export async function readNetworks(

@@ -63,7 +63,15 @@ describe('a delivery', () => {
     expect(first).toMatchObject({
       ...{ event_id: shown.event_id, event_type: 'impression', ts_millis: shown.ts, source: 'svcdsp' },
       ...{ campaign_id, spend: 0.0025, project_id: tenants.first.projectId, resolved: false, is_bot: false },
-      ...{ ...known, page_host: 'news.example', page_path: '/a', browser: 'Chrome', device_type: 'desktop' },
+      // The country is that of the whole address, of which the network is stored.
+      ...{
+        ...known,
+        client_ip: '81.2.69.0',
+        page_host: 'news.example',
+        page_path: '/a',
+        browser: 'Chrome',
+        device_type: 'desktop',
+      },
       country: 'GB',
     })
     expect(JSON.parse(String(first.event_data))).toEqual({

@@ -170,13 +170,16 @@ export const tradeDeskTests = (open: () => Exports) =>
         ),
       )
       const event = {
-        ...{ organization_id, project_id, pixel_id, cookie_id, event_id: crypto.randomUUID() },
-        ...{ event_type: 'page_view', ts_millis: Date.now(), client_ip: '198.51.100.7', event_data: '{}' },
+        ...{ organization_id, project_id, pixel_id, cookie_id },
+        ...{ event_type: 'page_view', ts_millis: Date.now(), event_data: '{}' },
       }
-      await open().clickhouse.feed(
-        { sql: 'INSERT INTO events FORMAT JSONEachRow', params: {} },
-        Buffer.from(`${JSON.stringify(event)}\n`),
-      )
+      // Truncated addresses name nobody: they are not sent.
+      for (const client_ip of ['198.51.100.7', '203.0.113.0', '2001:db8:1::']) {
+        await open().clickhouse.feed(
+          { sql: 'INSERT INTO events FORMAT JSONEachRow', params: {} },
+          Buffer.from(`${JSON.stringify({ ...event, client_ip, event_id: crypto.randomUUID() })}\n`),
+        )
+      }
       for (const dictionary of ['identity_by_cookie', 'identity_by_cookie_lately'])
         await open().clickhouse.command({ sql: `SYSTEM RELOAD DICTIONARY ${dictionary}`, params: {} })
       const audience_id = await open().audienceOf(people('ip', 2))
