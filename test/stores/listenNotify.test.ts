@@ -63,3 +63,32 @@ test('a try that fails, or whose connection ends meanwhile, leaves no other conn
     await postgres.end()
   }
 })
+
+test('changes are heard between the steps of a reading that takes long, never during one', async () => {
+  const url = await newPostgresDatabase()
+  const postgres = openPostgres(url, () => {})
+  const said: string[] = []
+  let isLong = false
+  const listening = await listenNotify({
+    ...{ url, channel: 'test_steps', everyMs: 50, loadEveryMs: 100 },
+    async load(step) {
+      if (!isLong || said.length > 0) return
+      await step(async () => {
+        await postgres.query("SELECT pg_notify('test_steps', 'a change')")
+        await new Promise((resolve) => setTimeout(resolve, 500))
+        said.push('first step')
+      })
+      await waitFor('the change', () => said.includes('a change'))
+      await step(async () => void said.push('second step'))
+    },
+    changed: (payloads) => void said.push(...payloads),
+  })
+  try {
+    isLong = true
+    await waitFor('the reading', () => said.includes('second step'))
+    expect(said).toEqual(['first step', 'a change', 'second step'])
+  } finally {
+    await listening.close()
+    await postgres.end()
+  }
+})

@@ -23,6 +23,8 @@ export interface TableSource<T> {
 
 /** How many rows a page of `readPage` has: parsing them must not delay acknowledgements. */
 export const pageRows = 250
+/** A change that was missed for whatever reason counts after this at the latest, and the reading. */
+const loadEveryMs = 60_000
 /** Before the id of every row. */
 const firstId = '00000000-0000-0000-0000-000000000000'
 
@@ -42,8 +44,11 @@ export async function openMemoryTable<T>(
     all: () => items.values(),
     size: () => items.size,
   })
+  /** Of each reading of the whole table that is under way: what was there and has not been found again. */
+  const readings = new Set<Set<string>>()
   const put = (item: T) => {
     const key = keyOf(item)
+    for (const unseen of readings) unseen.delete(key)
     if (isDeepStrictEqual(items.get(key), item)) return
     items.set(key, item)
     if (keeps) list.changed(key)
@@ -54,22 +59,30 @@ export async function openMemoryTable<T>(
   const following = await listenNotify({
     url: source.url,
     channel: source.name,
+    loadEveryMs,
     restore() {
       const kept = list.read()
       for (const item of kept ?? []) items.set(keyOf(item), item)
       return kept !== undefined
     },
-    async load() {
+    async load(step) {
       const unseen = new Set(items.keys())
-      for (let after: string | null = firstId; after !== null; ) {
-        const page = await source.readPage(after)
-        for (const item of page.items) {
-          unseen.delete(keyOf(item))
-          put(item)
+      readings.add(unseen)
+      try {
+        const readFrom = async (after: string) => {
+          const page = await source.readPage(after)
+          for (const item of page.items) put(item)
+          return page.next
         }
-        after = page.next
+        // A change waits for one page, not for all of them.
+        for (let after: string | null = firstId; after !== null; ) {
+          const from: string = after
+          after = await step(() => readFrom(from))
+        }
+        for (const key of unseen) remove(key)
+      } finally {
+        readings.delete(unseen)
       }
-      for (const key of unseen) remove(key)
       if (keeps) list.begin()
     },
     async changed(payloads) {

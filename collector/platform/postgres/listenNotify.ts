@@ -7,8 +7,8 @@ const reconnectMs = 500
 const heartbeatMs = 15_000
 /** How long an answer may take before the connection counts as lost. */
 const answerMsMax = 5_000
-/** Everything is read anew each minute: what was missed for whatever reason is missed no longer. */
-const heartbeatsPerLoad = 4
+/** Everything is read anew every five minutes: what was missed for whatever reason is missed no longer. */
+const loadMs = 300_000
 /** How many announcements `changed` takes at once. */
 const changesMax = 250
 
@@ -16,18 +16,26 @@ export interface ListenOptions {
   /** Where PostgreSQL is. */
   url: string
   channel: string
-  /** Reads everything: at the start, and whenever announcements may have been missed. */
-  load(): Promise<void>
   /**
-   * Announcements came, at most 250 at a time, in their order; never during `load`. If it rejects, everything is read
-   * again.
+   * Reads everything: at the start, now and again, and whenever announcements may have been missed. What must not overlap
+   * with `changed` it does in a `step`; changes are taken between its steps.
+   */
+  load(step: Step): Promise<void>
+  /**
+   * Announcements came, at most 250 at a time, in their order; never during a step of `load`. If it rejects, everything
+   * is read again.
    */
   changed(payloads: readonly string[]): Promise<void> | void
   /** At a start while PostgreSQL is away, uses what was kept of an earlier one; false if nothing was. */
   restore?(): boolean
   /** How often the connection is asked whether it is still there, in milliseconds. */
   everyMs?: number
+  /** How often everything is read anew, in milliseconds; default five minutes. */
+  loadEveryMs?: number
 }
+
+/** Does something when what is under way has ended, and before what comes later. */
+export type Step = <T>(work: () => Promise<T>) => Promise<T>
 
 /**
  * Keeps what a process has in memory like what PostgreSQL has, by the changes that it announces on a channel. While
@@ -35,10 +43,10 @@ export interface ListenOptions {
  * at the start and none was kept.
  */
 export async function listenNotify(options: ListenOptions): Promise<{ close(): Promise<void> }> {
-  const { url, channel, load, changed, restore, everyMs = heartbeatMs } = options
+  const { url, channel, load, changed, restore, everyMs = heartbeatMs, loadEveryMs = loadMs } = options
   let listener: pg.Client
   let closed = false
-  let heartbeats = 0
+  let loadedAt = performance.now()
   /** Reads everything, on the connection that is open. */
   let reload: () => Promise<void>
 
@@ -55,7 +63,7 @@ export async function listenNotify(options: ListenOptions): Promise<{ close(): P
     listener = client
     const announced: string[] = []
     const inTurn = createTurns()
-    reload = () => inTurn(load)
+    reload = () => load(inTurn)
     const takeAnnounced = async () => {
       try {
         while (announced.length > 0 && !isEnded) await changed(announced.splice(0, changesMax))
@@ -100,7 +108,9 @@ export async function listenNotify(options: ListenOptions): Promise<{ close(): P
 
   const beat = async () => {
     await listener.query('SELECT 1')
-    if (++heartbeats % heartbeatsPerLoad === 0) await reload()
+    if (performance.now() - loadedAt < loadEveryMs) return
+    loadedAt = performance.now()
+    await reload()
   }
   try {
     await listen()
@@ -119,10 +129,10 @@ export async function listenNotify(options: ListenOptions): Promise<{ close(): P
 }
 
 /** Runs steps one after another. One that never ends holds up only the steps of its own connection. */
-function createTurns(): (step: () => Promise<void>) => Promise<void> {
+function createTurns(): Step {
   let last: Promise<unknown> = Promise.resolve()
-  return (step) => {
-    const turn = last.then(step)
+  return (work) => {
+    const turn = last.then(work)
     last = turn.catch(() => {})
     return turn
   }
