@@ -3,7 +3,7 @@
  * loaded when it is called, so that help comes at once.
  */
 import { Command, CommanderError } from 'commander'
-import type { Addresses } from './admin/setup.ts'
+import type { Addresses } from './accounts/setup.ts'
 import { readConfig } from './config.ts'
 import type { ClickHouse } from './platform/clickhouse/client.ts'
 import { readStoreNotes, type StoreNotes, storeNotesPath } from './platform/localStores/storeNotes.ts'
@@ -61,34 +61,34 @@ function addAccounts(program: Command): void {
     .option('--email <address>', 'of the owner')
     .option('--project <name>', 'the first project, and its pixel')
     .action(async (given) => {
-      const { setup } = await import('./admin/commands.ts')
+      const { setup } = await import('./accounts/commands.ts')
       await withAccounts((postgres, addresses) => setup(postgres, given, addresses))
     })
   program
     .command('reset-password <email>')
     .description('a link by which this user chooses a new password')
     .action(async (email) => {
-      const { resetPassword } = await import('./admin/commands.ts')
+      const { resetPassword } = await import('./accounts/commands.ts')
       await withAccounts((postgres, { publicUrl }) => resetPassword(postgres, email, publicUrl))
     })
   program
     .command('change-email <email> <new-email>')
     .description('another e-mail address for this user to sign in with')
     .action(async (email, newEmail) => {
-      const { changeEmailOf } = await import('./admin/commands.ts')
+      const { changeEmailOf } = await import('./accounts/commands.ts')
       await withAccounts((postgres) => changeEmailOf(postgres, email, newEmail))
     })
   program
     .command('disable-two-factor <email>')
     .description('for a user who has lost their app and their recovery codes')
     .action(async (email) => {
-      const { disableTwoFactor } = await import('./admin/commands.ts')
+      const { disableTwoFactor } = await import('./accounts/commands.ts')
       await withAccounts((postgres) => disableTwoFactor(postgres, email))
     })
   const operator = program.command('operator').description('who sees the operator’s page of the dashboard')
   for (const [name, isOperator] of Object.entries({ add: true, remove: false })) {
     operator.command(`${name} <email>`).action(async (email) => {
-      const { changeOperator } = await import('./operator/commands.ts')
+      const { changeOperator } = await import('./accounts/operator/commands.ts')
       await withAccounts((postgres) => changeOperator(postgres, email, isOperator))
     })
   }
@@ -104,14 +104,14 @@ function addMaintenance(program: Command): void {
       'take CLICKHOUSE_SHARDS for where events lie, whichever shards were there before',
     )
     .action(async (options) => {
-      const { migrate } = await import('./maintenance/migrate.ts')
+      const { migrate } = await import('./ops/migrate.ts')
       await migrate(readConfig(process.env), options)
     })
   program
     .command('doctor')
     .description('what is well and what is not: stores, schema, clocks, disks, spool, collectors')
     .action(async () => {
-      const { examine } = await import('./maintenance/doctor/command.ts')
+      const { examine } = await import('./ops/doctor/command.ts')
       if (!(await examine(readConfig(process.env)))) process.exitCode = 1
     })
   const clickhousePlace = [
@@ -123,7 +123,7 @@ function addMaintenance(program: Command): void {
     .description('write all that is stored into a directory, beside the running service or without it')
     .option(...clickhousePlace)
     .action(async (directory, options) => {
-      const { backUp } = await import('./maintenance/backup/commands.ts')
+      const { backUp } = await import('./ops/backup/commands.ts')
       await backUp(readConfig(process.env), directory, options)
     })
   program
@@ -131,7 +131,7 @@ function addMaintenance(program: Command): void {
     .description('fill an empty data directory and empty stores with a backup')
     .option(...clickhousePlace)
     .action(async (directory, options) => {
-      const { restore } = await import('./maintenance/backup/commands.ts')
+      const { restore } = await import('./ops/backup/commands.ts')
       await restore(readConfig(process.env), directory, options)
     })
 }
@@ -144,14 +144,14 @@ function addIngest(program: Command): void {
     .command('ship <directory>')
     .description('bring to ClickHouse what a collector that is gone for good had not shipped')
     .action(async (directory) => {
-      const { shipSpool } = await import('./maintenance/shipSpool.ts')
+      const { shipSpool } = await import('./ops/shipSpool.ts')
       await shipSpool(readConfig(process.env), directory)
     })
   program
     .command('check <url>')
     .description('load a page in a headless browser and say whether the pixel works there')
     .action(async (url) => {
-      const { check } = await import('./check/command.ts')
+      const { check } = await import('./ops/check/command.ts')
       if (!(await check(url, readConfig(process.env).chromiumPath))) process.exitCode = 1
     })
 
@@ -241,8 +241,8 @@ function addTable(
 
 /** Files that are loaded or made; whoever does it reads the options. */
 async function addLoading(program: Command): Promise<void> {
-  const { generateUsage, loadUsage } = await import('./people/identity/usage.ts')
-  const { loadUsage: loadIntentUsage } = await import('./signals/load/usage.ts')
+  const { generateUsage, loadUsage } = await import('./identity/store/usage.ts')
+  const { loadUsage: loadIntentUsage } = await import('./audiences/signals/load/usage.ts')
   const add = (parent: Command, name: string, does: string, usage: string) =>
     parent
       .command(`${name} [arguments...]`)
@@ -256,14 +256,14 @@ async function addLoading(program: Command): Promise<void> {
     ['generate', 'make up an identity graph: files to load', generateUsage],
   ] as const) {
     add(identity, name, does, usage).action(async (args) => {
-      const { runIdentityCommand } = await import('./people/commands.ts')
+      const { runIdentityCommand } = await import('./identity/commands.ts')
       await runIdentityCommand(openStore, name, args)
     })
   }
   const intent = program.command('intent').description('load what people and companies are interested in')
   add(intent, 'load', 'load signals, or the topics that they are about', loadIntentUsage).action(
     async (args) => {
-      const { loadIntent } = await import('./signals/commands.ts')
+      const { loadIntent } = await import('./audiences/signals/commands.ts')
       await loadIntent(openStore, args)
     },
   )
@@ -283,7 +283,7 @@ async function buildProgram(): Promise<Command> {
     program.command('billing').description('accounts, prices, and what Stripe was told'),
     billingCommands,
   )
-  const { privacyCommands } = await import('./people/privacy/commands.ts')
+  const { privacyCommands } = await import('./identity/privacy/commands.ts')
   addTable(
     program.command('privacy').description('opt-outs and erasures, for one organization or all'),
     privacyCommands,

@@ -4,8 +4,8 @@
  */
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { run } from '../collector/launch/node.mjs'
-import { install } from '../collector/launch/start.mjs'
+import { run } from '../collector/ops/launch/node.mjs'
+import { install } from '../collector/ops/launch/start.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** What the tests drive besides: Debian's package → a file that it brings. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { type Filter, FreeFilterText } from '../query/filter.ts'
-import { dayMs } from '../query/window.ts'
+import { type Filter, FreeFilterText } from '../events/query/filter.ts'
+import { dayMs } from '../events/query/window.ts'
 import { readFreeFilters } from './plan.ts'
 
 const stepsMax = 10

@@ -1,4 +1,4 @@
-import { dayMs, hourMs, type Window } from '../query/window.ts'
+import { dayMs, hourMs, type Window } from '../events/query/window.ts'
 
 /** How long each point of a series is; all begin in UTC, weeks on Mondays. */
 export const intervals = ['hour', 'day', 'week', 'month'] as const

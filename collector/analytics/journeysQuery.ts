@@ -1,5 +1,5 @@
+import { bindings } from '../events/query/bind.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
-import { bindings } from '../query/bind.ts'
 import type { AnalyticsPlan } from './plan.ts'
 import { pathOf, sessionsSql } from './sessionsSql.ts'
 

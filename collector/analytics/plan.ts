@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox'
-import type { RequestedScope } from '../access/scope.ts'
-import { ApiError, invalidParameter } from '../http/errors.ts'
-import { Choice } from '../http/schemas.ts'
-import { readFreeSelection } from '../query/countsPlan.ts'
-import { type Filter, FreeFilterText } from '../query/filter.ts'
-import { placeQuery, readScope, type ScopedRequest } from '../query/scopeQuery.ts'
-import type { Selection } from '../query/selection.ts'
-import { dayMs, Milliseconds, readWindowOfDays, type Window, windowQuery } from '../query/window.ts'
+import type { RequestedScope } from '../api/access/scope.ts'
+import { ApiError, invalidParameter } from '../api/http/errors.ts'
+import { Choice } from '../api/http/schemas.ts'
+import { readFreeSelection } from '../events/query/countsPlan.ts'
+import { type Filter, FreeFilterText } from '../events/query/filter.ts'
+import { placeQuery, readScope, type ScopedRequest } from '../events/query/scopeQuery.ts'
+import type { Selection } from '../events/query/selection.ts'
+import { dayMs, Milliseconds, readWindowOfDays, type Window, windowQuery } from '../events/query/window.ts'
 
 const daysDefault = 30
 const daysMax = 731

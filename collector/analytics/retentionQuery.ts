@@ -1,8 +1,8 @@
+import { bindings } from '../events/query/bind.ts'
+import { eventsSource } from '../events/query/eventsSource.ts'
+import type { Filter } from '../events/query/filter.ts'
+import { conditions } from '../events/query/where.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
-import { bindings } from '../query/bind.ts'
-import { eventsSource } from '../query/eventsSource.ts'
-import type { Filter } from '../query/filter.ts'
-import { conditions } from '../query/where.ts'
 import { metBy, namesOf } from './met.ts'
 import type { AnalyticsPlan } from './plan.ts'
 

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
-import type { ReadDeps } from '../query/deps.ts'
+import type { ReadDeps } from '../events/query/deps.ts'
 import { breakdownRoute } from './breakdownRoute.ts'
 import { conversionsRoute } from './conversionsRoute.ts'
 import { funnelRoute } from './funnelRoute.ts'

@@ -1,6 +1,6 @@
+import { type Bind, bindings } from '../events/query/bind.ts'
+import { restMs, visitorsOf } from '../events/query/sessions.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
-import { type Bind, bindings } from '../query/bind.ts'
-import { restMs, visitorsOf } from '../query/sessions.ts'
 import type { AnalyticsPlan } from './plan.ts'
 import { rolledSettings, wholeDay } from './rollup/eventFigures.ts'
 import { type RolledDays, rolledRows } from './rollup/rolledDays.ts'

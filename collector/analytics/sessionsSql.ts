@@ -4,11 +4,11 @@
  * join and, where the order of events of the same millisecond does not matter, one number for each event.
  */
 
-import type { Bind } from '../query/bind.ts'
-import type { Filter } from '../query/filter.ts'
-import { lookBackFrom, restMs, sessionId, visitorsOf } from '../query/sessions.ts'
-import { condition } from '../query/where.ts'
-import { dayMs } from '../query/window.ts'
+import type { Bind } from '../events/query/bind.ts'
+import type { Filter } from '../events/query/filter.ts'
+import { lookBackFrom, restMs, sessionId, visitorsOf } from '../events/query/sessions.ts'
+import { condition } from '../events/query/where.ts'
+import { dayMs } from '../events/query/window.ts'
 import { metBy } from './met.ts'
 import type { AnalyticsPlan } from './plan.ts'
 import { inSpans, type Span } from './rollup/spans.ts'

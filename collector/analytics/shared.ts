@@ -2,9 +2,9 @@
  * What of the figures whoever has a share link may see and ask for: counts by fields that tell of no person, narrowed by
  * the very values that a panel shows.
  */
-import type { Principal } from '../access/principal.ts'
-import { forbidden, invalidParameter } from '../http/errors.ts'
-import type { Filter, Operator } from '../query/filter.ts'
+import type { Principal } from '../api/access/principal.ts'
+import { forbidden, invalidParameter } from '../api/http/errors.ts'
+import type { Filter, Operator } from '../events/query/filter.ts'
 
 const sharedFields = [
   ...['event_type', 'page_path', 'page_host', 'entry_page', 'exit_page', 'is_entry'],

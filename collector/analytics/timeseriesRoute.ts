@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
-import type { Reader } from '../access/reader.ts'
-import { invalidParameter } from '../http/errors.ts'
-import { Choice, exactly, Nullable } from '../http/schemas.ts'
-import type { ReadDeps } from '../query/deps.ts'
+import type { Reader } from '../api/access/reader.ts'
+import { invalidParameter } from '../api/http/errors.ts'
+import { Choice, exactly, Nullable } from '../api/http/schemas.ts'
+import type { ReadDeps } from '../events/query/deps.ts'
 import { mayRead, openFigures } from './access.ts'
 import { type Interval, intervalFor, intervals, pointsMax, startSql, startsOf } from './intervals.ts'
 import {

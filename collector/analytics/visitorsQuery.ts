@@ -1,6 +1,6 @@
 import { hemNumber } from '../../schemas/fields.ts'
+import { bindings } from '../events/query/bind.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
-import { bindings } from '../query/bind.ts'
 import { levelsSql } from './funnelQuery.ts'
 import type { FunnelSteps } from './funnelSteps.ts'
 import type { AnalyticsPlan } from './plan.ts'

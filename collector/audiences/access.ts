@@ -1,11 +1,11 @@
-import type { Access } from '../access/access.ts'
-import { type ProjectNeed, projectFor } from '../access/permissions.ts'
-import type { Principal } from '../access/principal.ts'
-import { access } from '../access/recordAccess.ts'
-import { sampleIdentity } from '../access/sampleView.ts'
-import { accessDenied, invalidParameter } from '../http/errors.ts'
+import type { Access } from '../api/access/access.ts'
+import { type ProjectNeed, projectFor } from '../api/access/permissions.ts'
+import type { Principal } from '../api/access/principal.ts'
+import { access } from '../api/access/recordAccess.ts'
+import { sampleIdentity } from '../api/access/sampleView.ts'
+import { accessDenied, invalidParameter } from '../api/http/errors.ts'
+import { readUuid } from '../events/query/scopeQuery.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
-import { readUuid } from '../query/scopeQuery.ts'
 
 /** What is the same for everybody: the schema of definitions, the templates. */
 export const catalogAccess = { ...access, projectKeys: 'as organization' } as const satisfies Access

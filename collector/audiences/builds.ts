@@ -1,10 +1,10 @@
 import type { Meter } from '../billing/meters.ts'
-import { emit } from '../outbox/outbox.ts'
+import { isOfChosenPeopleSql } from '../events/query/freeAnswers.ts'
 import { wakeQueue } from '../platform/jobs/queue.ts'
+import { emit } from '../platform/outbox/outbox.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
-import { isOfChosenPeopleSql } from '../query/freeAnswers.ts'
-import type { BucketCounts } from './build/bucketCounts.ts'
+import type { BucketCounts } from './builder/bucketCounts.ts'
 
 /** The meter of records whose membership intent decides, or does not. */
 export const meterOf = (isPredictive: boolean): Extract<Meter, `audience${string}`> =>

@@ -1,8 +1,8 @@
 import { numberAsHem } from '../../schemas/fields.ts'
-import { personOf } from '../people/identity/personSql.ts'
+import { bindings } from '../events/query/bind.ts'
+import { hiddenPeople, isHidden } from '../events/query/hiddenPeople.ts'
+import { personOf } from '../identity/store/personSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
-import { bindings } from '../query/bind.ts'
-import { hiddenPeople, isHidden } from '../query/hiddenPeople.ts'
 
 /** What became of a person between two builds. */
 export type Change = 'entered' | 'left'

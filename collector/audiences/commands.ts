@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isUuid } from '../../schemas/uuid.ts'
-import { formatShare, type Screen } from '../people/load/progressBar.ts'
+import { formatShare, type Screen } from '../identity/load/progressBar.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import { StartError } from '../platform/startError.ts'

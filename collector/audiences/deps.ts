@@ -1,4 +1,4 @@
-import type { ReadDeps } from '../query/deps.ts'
+import type { ReadDeps } from '../events/query/deps.ts'
 import type { Files } from './files/open.ts'
 
 /** What the audiences are built from. */

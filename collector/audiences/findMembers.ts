@@ -1,9 +1,9 @@
-import type { Reader } from '../access/reader.ts'
+import type { Reader } from '../api/access/reader.ts'
 import type { BuildPart, KeySpan } from '../billing/buildPart.ts'
-import { personOf } from '../people/identity/personSql.ts'
+import { bindings } from '../events/query/bind.ts'
+import { chunked } from '../events/query/chunked.ts'
+import { personOf } from '../identity/store/personSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
-import { bindings } from '../query/bind.ts'
-import { chunked } from '../query/chunked.ts'
 
 /** Finds in a build the people who lie at some keys of another build of the audience. */
 export const findMembersOf =

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
-import { access } from '../access/recordAccess.ts'
+import { access } from '../api/access/recordAccess.ts'
+import { Id } from '../api/http/schemas.ts'
 import type { Meter } from '../billing/meters.ts'
 import { readUsageByProject } from '../billing/usageQuery.ts'
 import { readUsageWindow, UsageParameters } from '../billing/usageWindow.ts'
-import { Id } from '../http/schemas.ts'
 import type { AudiencesDeps } from './deps.ts'
 import { tags } from './schemas.ts'
 

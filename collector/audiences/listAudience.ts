@@ -1,7 +1,7 @@
-import type { Kind } from '../lists/kinds.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
 import { requestBuild } from './builds.ts'
+import type { Kind } from './lists/kinds.ts'
 
 /** What a list is of: the people whose addresses or browsers it names, or its companies. */
 export const entityOf = (kind: Kind): 'people' | 'companies' => (kind === 'domains' ? 'companies' : 'people')

@@ -1,10 +1,10 @@
 import { numberAsHem } from '../../schemas/fields.ts'
-import type { Reader } from '../access/reader.ts'
-import { personFields, readPeople } from '../people/identity/people.ts'
+import type { Reader } from '../api/access/reader.ts'
+import { bindings } from '../events/query/bind.ts'
+import { erasedHems, hiddenPeople, isHidden } from '../events/query/hiddenPeople.ts'
+import { personFields, readPeople } from '../identity/store/people.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
-import { bindings } from '../query/bind.ts'
-import { erasedHems, hiddenPeople, isHidden } from '../query/hiddenPeople.ts'
 
 /** A member of a build: the key that says the place in it, and the person's hem. */
 export interface Member {

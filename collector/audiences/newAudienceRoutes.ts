@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { audit } from '../access/audit.ts'
-import { requireLive, writeAccess } from '../access/recordAccess.ts'
+import { audit } from '../api/access/audit.ts'
+import { requireLive, writeAccess } from '../api/access/recordAccess.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import { projectOf, requireProject, scopeOf } from './access.ts'
 import { createAudience, lockAudiencesOf, readAudience } from './audiences.ts'

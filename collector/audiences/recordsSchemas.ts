@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
+import { CursorParameter, NextCursor } from '../api/http/pagination.ts'
+import { exactly, Id, Nullable } from '../api/http/schemas.ts'
 import { ChargedMeta } from '../billing/chargedMeta.ts'
-import { CursorParameter, NextCursor } from '../http/pagination.ts'
-import { exactly, Id, Nullable } from '../http/schemas.ts'
-import { Person } from '../people/identity/personSchemas.ts'
+import { Person } from '../identity/store/personSchemas.ts'
 import { ById, projectParameter, tags } from './schemas.ts'
 
 /** Spec: Limits. */

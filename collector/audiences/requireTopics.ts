@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
-import type { Principal } from '../access/principal.ts'
-import type { OpenReader } from '../access/reader.ts'
-import { untilClosed } from '../http/streaming.ts'
+import type { Principal } from '../api/access/principal.ts'
+import type { OpenReader } from '../api/access/reader.ts'
+import { untilClosed } from '../api/http/streaming.ts'
 import { checkTopics } from './definition/leafTopics.ts'
 import { parseDefinition } from './definition/parse.ts'
 

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { rejectUnstorableText } from '../http/rejectUnstorableText.ts'
+import { rejectUnstorableText } from '../api/http/rejectUnstorableText.ts'
 import { audienceRoutes } from './audienceRoutes.ts'
 import { buildRoutes } from './buildRoutes.ts'
 import { catalogRoutes } from './catalogRoutes.ts'

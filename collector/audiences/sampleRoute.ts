@@ -1,16 +1,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { access } from '../access/recordAccess.ts'
-import { conflict } from '../http/errors.ts'
-import { untilClosed } from '../http/streaming.ts'
-import { windowDaysDefault } from '../signals/plan.ts'
+import { access } from '../api/access/recordAccess.ts'
+import { conflict } from '../api/http/errors.ts'
+import { untilClosed } from '../api/http/streaming.ts'
 import { projectOf } from './access.ts'
-import { AudienceNotBuilt } from './build/usedBuilds.ts'
+import { AudienceNotBuilt } from './builder/usedBuilds.ts'
 import { checkTopics } from './definition/leafTopics.ts'
 import { parseDefinition } from './definition/parse.ts'
 import { checkReferences } from './definition/references.ts'
 import type { AudiencesDeps } from './deps.ts'
 import { takeSample } from './sample/sample.ts'
 import { ProjectQuery, SampleAnswer, SampleOf, tags } from './schemas.ts'
+import { windowDaysDefault } from './signals/plan.ts'
 
 /** POST /api/v1/audiences/sample: what a definition would find, before anything is built; free. */
 export const sampleRoute =

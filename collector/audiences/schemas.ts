@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { NextCursor, pageQuery } from '../http/pagination.ts'
-import { exactly, Id, Name, Nullable, SeenVersion, Timestamp, Version } from '../http/schemas.ts'
+import { NextCursor, pageQuery } from '../api/http/pagination.ts'
+import { exactly, Id, Name, Nullable, SeenVersion, Timestamp, Version } from '../api/http/schemas.ts'
 import { depthMax, leavesMax } from './definition/definition.ts'
 
 export const tags = ['Audiences']

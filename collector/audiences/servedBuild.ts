@@ -1,4 +1,4 @@
-import { ApiError } from '../http/errors.ts'
+import { ApiError } from '../api/http/errors.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import type { Audience } from './audiences.ts'
 

@@ -1,4 +1,4 @@
-import { busy, NoAnswer } from '../http/errors.ts'
+import { busy, NoAnswer } from '../api/http/errors.ts'
 import type { ErrorLog } from '../platform/log.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { ttlCache } from '../platform/ttlCache.ts'

@@ -1,5 +1,5 @@
-import { mailOwners } from '../outbox/mails.ts'
-import { emit } from '../outbox/outbox.ts'
+import { mailOwners } from '../platform/outbox/mails.ts'
+import { emit } from '../platform/outbox/outbox.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { inTransaction, type Queryable } from '../platform/postgres/transaction.ts'
 import { currency } from './prices.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { callerId, type Principal } from '../access/principal.ts'
-import { invalidParameter } from '../http/errors.ts'
+import { callerId, type Principal } from '../api/access/principal.ts'
+import { invalidParameter } from '../api/http/errors.ts'
 
 /** Who is charged for records, and for what they asked: an HTTP request as `callerOf` reads it, or a job's own words. */
 export interface Caller {

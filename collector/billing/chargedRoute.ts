@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
-import { underWay, untilClosed } from '../http/streaming.ts'
+import { underWay, untilClosed } from '../api/http/streaming.ts'
 import type { Window } from './admission.ts'
 import type { Billing, Charge, Delivery, Usage } from './billing.ts'
 import { callerOf } from './caller.ts'

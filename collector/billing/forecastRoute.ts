@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { exactly, Id, Nullable } from '../http/schemas.ts'
+import { exactly, Id, Nullable } from '../api/http/schemas.ts'
 import type { BillingDeps } from './deps.ts'
 import { readForecast } from './forecast.ts'
 import { readLimits } from './limits.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { QueryConfig } from 'pg'
-import { busy, NoAnswer } from '../http/errors.ts'
+import { busy, NoAnswer } from '../api/http/errors.ts'
 import { isUnavailable } from '../platform/isUnavailable.ts'
 import type { ErrorLog } from '../platform/log.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { audit } from '../access/audit.ts'
+import { audit } from '../api/access/audit.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import type { Meter } from './meters.ts'
 

@@ -1,4 +1,4 @@
-import { ApiError } from '../http/errors.ts'
+import { ApiError } from '../api/http/errors.ts'
 import { currency } from './prices.ts'
 
 /** Why records may not be had, as consider_usage of 005_billing.sql says it. */

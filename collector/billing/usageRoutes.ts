@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { Choice, Day, Id, Nullable } from '../http/schemas.ts'
+import { Choice, Day, Id, Nullable } from '../api/http/schemas.ts'
 import type { BillingDeps } from './deps.ts'
 import { currency } from './prices.ts'
 import { Currency, MeterName, tags } from './schemas.ts'

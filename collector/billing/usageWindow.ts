@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
-import { projectFor, requireOrganizationAdmin } from '../access/permissions.ts'
-import type { Principal } from '../access/principal.ts'
-import { invalidParameter, projectMismatch } from '../http/errors.ts'
-import { exactly, Id } from '../http/schemas.ts'
+import { projectFor, requireOrganizationAdmin } from '../api/access/permissions.ts'
+import type { Principal } from '../api/access/principal.ts'
+import { invalidParameter, projectMismatch } from '../api/http/errors.ts'
+import { exactly, Id } from '../api/http/schemas.ts'
 import type { BillingDeps } from './deps.ts'
 import type { UsageWindow } from './usageQuery.ts'
 

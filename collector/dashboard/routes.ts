@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { pageHeaders } from '../http/pageHeaders.ts'
+import { pageHeaders } from '../api/http/pageHeaders.ts'
 import { buildRoot } from '../platform/paths.ts'
 
 const built = join(buildRoot, 'dashboard')

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import { isProfileField, selectableAt, type Tier, tiers } from '../../schemas/fields.ts'
-import { selectableRow } from '../http/rowSchemas.ts'
+import { selectableRow } from '../api/http/rowSchemas.ts'
 
 /** What tiers add to the names of operations and types. */
 export const tierNames: Record<Tier, string> = {

@@ -1,15 +1,15 @@
 import { fieldNamed } from '../../schemas/fields.ts'
 import { isUuid } from '../../schemas/uuid.ts'
-import type { Reader } from '../access/reader.ts'
-import type { Scope } from '../access/scope.ts'
+import type { Reader } from '../api/access/reader.ts'
+import type { Scope } from '../api/access/scope.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
-import { eventsQuery } from '../query/eventsQuery.ts'
-import { readFilters } from '../query/filter.ts'
-import { everyTier } from '../query/plan.ts'
-import { nameProjects } from '../query/projects.ts'
-import type { EventsPlan } from '../query/selection.ts'
-import { instantMsMax } from '../query/window.ts'
+import { eventsQuery } from './query/eventsQuery.ts'
+import { readFilters } from './query/filter.ts'
+import { everyTier } from './query/plan.ts'
+import { nameProjects } from './query/projects.ts'
+import type { EventsPlan } from './query/selection.ts'
+import { instantMsMax } from './query/window.ts'
 
 /**
  * What a trace tells of a stored event. It is free, so it is what free counts tell of one event too (countsPlan.ts):

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { Choice, exactly, Id, Nullable, Timestamp } from '../http/schemas.ts'
-import { untilClosed } from '../http/streaming.ts'
-import { createCompleteUntil } from '../query/completeUntil.ts'
-import type { ReadDeps } from '../query/deps.ts'
-import { placeQuery, readScope } from '../query/scopeQuery.ts'
+import { Choice, exactly, Id, Nullable, Timestamp } from '../api/http/schemas.ts'
+import { untilClosed } from '../api/http/streaming.ts'
+import { createCompleteUntil } from './query/completeUntil.ts'
+import type { ReadDeps } from './query/deps.ts'
+import { placeQuery, readScope } from './query/scopeQuery.ts'
 import { dropsBots, readDuplicates, readOptedOut, readRejections, readStored } from './trace.ts'
 
 const StoredEvent = Type.Object({

@@ -1,5 +1,4 @@
 import { type Logger, pino } from 'pino'
-import type { Config } from '../config.ts'
 
 export type Log = Logger
 
@@ -17,5 +16,5 @@ export interface WarnLog {
 }
 
 /** Structured logs on standard output. What visitors send is never in them, nor are keys. */
-export const openLog = ({ logLevel }: Config): Log =>
+export const openLog = ({ logLevel }: { logLevel: string }): Log =>
   pino({ level: logLevel, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime })

@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts'
+import type { SealerSettings } from './outbound/sealer.ts'
 
 /** Whether secrets cannot be kept: a PostgreSQL of the operator's needs a key, for a local one the service makes it. */
-export const lacksSecretKey = ({ databaseUrl, secretKeys }: Config): boolean =>
+export const lacksSecretKey = ({ databaseUrl, secretKeys }: SealerSettings): boolean =>
   databaseUrl !== null && secretKeys.length === 0

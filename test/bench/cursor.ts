@@ -1,5 +1,5 @@
-import { eventsQuery } from '../../collector/query/eventsQuery.ts'
-import { EventsQuery, readEventsRequest } from '../../collector/query/plan.ts'
+import { eventsQuery } from '../../collector/events/query/eventsQuery.ts'
+import { EventsQuery, readEventsRequest } from '../../collector/events/query/plan.ts'
 import { checkedQuery } from '../harness/checkedQuery.ts'
 import { makeEvents } from './events.ts'
 import { hourMs, readStore } from './pages.ts'

@@ -1,4 +1,4 @@
-import type { Demo } from '../../collector/demo/demo.ts'
+import type { Demo } from '../../collector/ops/demo/demo.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { chrome } from '../harness/api.ts'
 import type { Store } from './pages.ts'

@@ -1,7 +1,7 @@
 import { createWriteStream, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { writeGraph } from '../../collector/people/generate/files.ts'
+import { writeGraph } from '../../collector/identity/generate/files.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { withoutLimits } from '../chaos/scenario.ts'
 import { type Service, startService } from '../harness/service.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { newApiCredentials, storeApiKey } from '../../collector/admin/keys/apiKeys.ts'
+import { newApiCredentials, storeApiKey } from '../../collector/accounts/keys/apiKeys.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'

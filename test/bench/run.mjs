@@ -1,6 +1,6 @@
 /** `npm run bench`: installs what is missing, builds the service, the floor and this driver, then measures. */
 import { fileURLToPath } from 'node:url'
-import { prepare } from '../../collector/launch/start.mjs'
+import { prepare } from '../../collector/ops/launch/start.mjs'
 
 await prepare()
 const { build } = await import('esbuild')

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Demo } from '../../collector/demo/demo.ts'
+import type { Demo } from '../../collector/ops/demo/demo.ts'
 import type { Random } from '../../collector/platform/seededRandom.ts'
 
 /**

@@ -1,6 +1,6 @@
 /** `npm run chaos`: installs what is missing, builds the service and this driver, then runs it. */
 import { fileURLToPath } from 'node:url'
-import { prepare } from '../../collector/launch/start.mjs'
+import { prepare } from '../../collector/ops/launch/start.mjs'
 
 await prepare()
 const { build } = await import('esbuild')

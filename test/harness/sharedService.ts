@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ensureDemo } from '../../collector/demo/demo.ts'
+import { ensureDemo } from '../../collector/ops/demo/demo.ts'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { keptDatabases, randomName } from './databases.ts'
 import { type Service, startService } from './service.ts'

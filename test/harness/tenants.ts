@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { newApiCredentials, storeApiKey } from '../../collector/admin/keys/apiKeys.ts'
+import { newApiCredentials, storeApiKey } from '../../collector/accounts/keys/apiKeys.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'

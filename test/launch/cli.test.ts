@@ -11,7 +11,7 @@ const run = (...args: string[]) =>
   new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
     execFile(
       process.execPath,
-      [join(packageRoot, 'collector/launch/footfall.mjs'), ...args],
+      [join(packageRoot, 'collector/ops/launch/footfall.mjs'), ...args],
       { env: { ...process.env, FOOTFALL_DATA_DIR: join(tmpdir(), 'footfall-nowhere') } },
       (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
     )

@@ -16,7 +16,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }))
 /** A program that begins as our launchers do. */
 function program(name: string, body: string): string {
   const path = join(directory, `${name}.mjs`)
-  const launcher = pathToFileURL(join(packageRoot, 'collector/launch/node.mjs')).href
+  const launcher = pathToFileURL(join(packageRoot, 'collector/ops/launch/node.mjs')).href
   writeFileSync(path, `import { handOver } from '${launcher}'\nawait handOver()\n${body}`)
   return path
 }
@@ -77,14 +77,15 @@ describe('on a Node that is too old to serve', () => {
     ],
   ])('%s: one sentence says what to do', async (name, manifest, advice) => {
     const root = join(directory, name)
-    mkdirSync(join(root, 'collector/launch'), { recursive: true })
+    mkdirSync(join(root, 'collector/ops/launch'), { recursive: true })
     writeFileSync(
       join(root, 'package.json'),
       manifest.replace('PLATFORM', `${process.platform}-${process.arch}`),
     )
     for (const file of ['node.mjs', 'footfall.mjs'])
-      copyFileSync(join(packageRoot, 'collector/launch', file), join(root, 'collector/launch', file))
-    const { code, output } = await launch([...oldNode(), join(root, 'collector/launch/footfall.mjs')]).ended
+      copyFileSync(join(packageRoot, 'collector/ops/launch', file), join(root, 'collector/ops/launch', file))
+    const { code, output } = await launch([...oldNode(), join(root, 'collector/ops/launch/footfall.mjs')])
+      .ended
     expect(code).toBe(1)
     expect(output).toMatch(/^footfall: Node 24 is needed \(22 will do\), this is [^\n]+$/)
     expect(output).toMatch(advice)
@@ -92,7 +93,7 @@ describe('on a Node that is too old to serve', () => {
 })
 
 test('a Node that cannot even launch is told so in one sentence', async () => {
-  const path = join(packageRoot, 'collector/launch/start.mjs')
+  const path = join(packageRoot, 'collector/ops/launch/start.mjs')
   const { code, output } = await launch([...pretendedNode('20.14.0'), path]).ended
   expect(code).toBe(1)
   expect(output).toBe('footfall: Node 20.15 or newer is needed to start, this is 20.14.0')
@@ -100,12 +101,12 @@ test('a Node that cannot even launch is told so in one sentence', async () => {
 
 test('npx footfall is built by nobody: it says what to run first', async () => {
   const root = join(directory, 'unbuilt')
-  mkdirSync(join(root, 'collector/launch'), { recursive: true })
+  mkdirSync(join(root, 'collector/ops/launch'), { recursive: true })
   for (const file of ['node.mjs', 'footfall.mjs'])
-    copyFileSync(join(packageRoot, 'collector/launch', file), join(root, 'collector/launch', file))
+    copyFileSync(join(packageRoot, 'collector/ops/launch', file), join(root, 'collector/ops/launch', file))
   const { code, output } = await launch([
     process.execPath,
-    join(root, 'collector/launch/footfall.mjs'),
+    join(root, 'collector/ops/launch/footfall.mjs'),
     'serve',
   ]).ended
   expect(code).toBe(1)

@@ -66,7 +66,7 @@ function processesOf(pick: string): number[] {
 }
 
 const build = (): Promise<unknown> =>
-  launch([process.execPath, join(checkout, 'collector/launch/build.mjs')], { cwd: checkout }).ended
+  launch([process.execPath, join(checkout, 'collector/ops/launch/build.mjs')], { cwd: checkout }).ended
 
 describe('npm start', () => {
   test.each(['SIGTERM', 'SIGKILL'] as const)(
@@ -83,7 +83,7 @@ describe('npm start', () => {
   )
 
   test('in a checkout that cannot be written to says so in one sentence', async () => {
-    const start: Command = [process.execPath, join(checkout, 'collector/launch/start.mjs')]
+    const start: Command = [process.execPath, join(checkout, 'collector/ops/launch/start.mjs')]
     // As an ordinary user who may read everything, wherever the checkout lies.
     const nobody = ['--reuid=65534', '--regid=65534', '--clear-groups', '--securebits=+no_setuid_fixup']
     const caps = ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search', '--']
@@ -98,7 +98,11 @@ describe('npm start', () => {
 describe('npx footfall serve', () => {
   test('runs what was built; a build beside it, even of a worker that cannot run, does not reach it', async () => {
     await build()
-    const service = await serve([process.execPath, join(checkout, 'collector/launch/footfall.mjs'), 'serve'])
+    const service = await serve([
+      process.execPath,
+      join(checkout, 'collector/ops/launch/footfall.mjs'),
+      'serve',
+    ])
     const worker = join(checkout, 'collector/worker.ts')
     const before = readFileSync(worker, 'utf8')
     appendFileSync(worker, "\nthrow new Error('a newer worker')\n")
@@ -126,7 +130,7 @@ describe('npx footfall serve', () => {
     // A build of other sources takes seconds; six are as good with one file more each.
     const publishCopies = `
       import { cpSync, writeFileSync } from 'node:fs'
-      import { newDraft, publish } from './collector/launch/builds.mjs'
+      import { newDraft, publish } from './collector/ops/launch/builds.mjs'
       for (let release = 0; release < 6; release++) {
         const draft = newDraft()
         cpSync('dist/', draft, { recursive: true })
@@ -145,7 +149,11 @@ describe('npx footfall serve', () => {
 
 test('a Ctrl-C that comes twice, from the terminal and from npm, ends the service in order', async () => {
   await build()
-  const service = await serve([process.execPath, join(checkout, 'collector/launch/footfall.mjs'), 'serve'])
+  const service = await serve([
+    process.execPath,
+    join(checkout, 'collector/ops/launch/footfall.mjs'),
+    'serve',
+  ])
   service.process.kill('SIGINT')
   service.process.kill('SIGINT')
   expect(await service.ended).toMatchObject({ code: 0, signal: null })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { Type } from 'typebox'
 import { Check } from 'typebox/value'
 import { expect, it } from 'vitest'
-import { requireSelectors } from '../../collector/admin/pixels/maskSelectors.ts'
+import { requireSelectors } from '../../collector/accounts/pixels/maskSelectors.ts'
 import {
   collectorSettingsSchema,
   defaultCollectorSettings,

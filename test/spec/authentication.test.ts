@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { newApiCredentials, storeApiKey } from '../../collector/admin/keys/apiKeys.ts'
+import { newApiCredentials, storeApiKey } from '../../collector/accounts/keys/apiKeys.ts'
 import { tiers } from '../../schemas/fields.ts'
 import { beaconOf, customEvent, postBeacon, readEvent } from '../harness/api.ts'
 import { type Service, waitFor } from '../harness/service.ts'

@@ -1,6 +1,6 @@
 /** Every error answer has a `code` of the catalogue, which the document lists. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { allErrorCodes, errorCodes } from '../../collector/http/errorCodes.ts'
+import { allErrorCodes, errorCodes } from '../../collector/api/http/errorCodes.ts'
 import { samples } from './samples.ts'
 import { openTenants, withKey } from './tenants.ts'
 

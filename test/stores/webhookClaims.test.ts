@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { claimDeliveries } from '../../collector/activation/webhooks/claim.ts'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'
-import { claimDeliveries } from '../../collector/webhooks/claim.ts'
 import { dropDatabases, newPostgresDatabase } from '../harness/databases.ts'
 
 let postgres: ReturnType<typeof openPostgres>

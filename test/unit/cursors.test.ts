@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { openCursors } from '../../collector/http/cursors.ts'
+import { openCursors } from '../../collector/api/http/cursors.ts'
 
 const key = randomBytes(32)
 const list = openCursors(key)('list')

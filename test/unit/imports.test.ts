@@ -3,16 +3,9 @@ import { dirname, join, relative, sep } from 'node:path'
 import { expect, test } from 'vitest'
 import { packageRoot } from '../../collector/platform/paths.ts'
 
-/**
- * The table "Which wing imports which" of ARCHITECTURE.md: wing → what it may import. A wing may import those above it
- * in the table only, so there are no circles.
- */
-const rules = new Map(
-  [
-    ...readFileSync(join(packageRoot, 'ARCHITECTURE.md'), 'utf8').matchAll(
-      /^\| `collector\/(\w+)\/` \| (.+?) \|/gm,
-    ),
-  ].map(([, wing, imports]) => [wing!, [...imports!.matchAll(/`(\w+)`/g)].map(([, name]) => name!)]),
+/** collector/rooms.json: each room with the rooms it may import. A room imports only rooms above it in the file. */
+const rooms: Record<string, { imports: string[] }> = JSON.parse(
+  readFileSync(join(packageRoot, 'collector/rooms.json'), 'utf8'),
 )
 
 interface Import {
@@ -37,11 +30,17 @@ const importsBelow = (folder: string): Import[] =>
       })),
     )
 
-/** `collector/people/load/load.ts` → `people`; null for the collector's own top-level files. */
-const wingOf = (file: string): string | null => {
-  const [top, wing, ...inside] = file.split(sep)
-  return top === 'collector' && inside.length > 0 ? wing! : null
+/** `collector/identity/load/load.ts` → `identity`; null for the files at the top of `collector/`. */
+const roomOf = (file: string): string | null => {
+  const [top, room, ...inside] = file.split(sep)
+  return top === 'collector' && inside.length > 0 ? room! : null
 }
+
+/** The name that rooms.json has for what is imported: a room, `config.ts`, or a folder at the top. */
+const nameOf = (file: string): string =>
+  roomOf(file) ?? (file.startsWith(`collector${sep}`) ? file.split(sep)[1]! : file.split(sep)[0]!)
+
+const client = join('collector', 'api', 'client')
 
 const outsideOf = (folder: string): Import[] =>
   importsBelow(folder).filter(({ target }) => !target.startsWith(folder + sep))
@@ -57,73 +56,64 @@ test('the pixel takes only types from schemas, and nothing else of ours', () => 
   expect(outsideOf('pixel').filter(notTypesOfSchemas)).toEqual([])
 })
 
-test('the client imports nothing of ours; what generates it is launched as the service is', () => {
-  const launchers = join('collector', 'launch') + sep
-  expect(outsideOf('client').filter(({ target }) => !target.startsWith(launchers))).toEqual([])
+test('the client imports nothing of ours', () => {
+  expect(outsideOf(client)).toEqual([])
 })
 
 test('the dashboard’s pages take the client, show examples, and take nothing else of ours', () => {
   const isTheirs = ({ target }: Import) =>
-    target === join('client', 'index.ts') || target.startsWith(`examples${sep}`)
+    target === join(client, 'index.ts') || target.startsWith(`examples${sep}`)
   expect(outsideOf(join('collector', 'dashboard', 'web')).filter((found) => !isTheirs(found))).toEqual([])
 })
 
 test('nothing but tests imports from test', () => {
-  const all = ['schemas', 'pixel', 'client', 'collector'].flatMap(importsBelow)
+  const all = ['schemas', 'pixel', 'collector'].flatMap(importsBelow)
   expect(all.filter(({ target }) => target.startsWith(`test${sep}`))).toEqual([])
 })
 
-test('every wing of the collector stands in the table, below all that it imports', () => {
-  const wings = new Set(importsBelow('collector').flatMap(({ file }) => wingOf(file) ?? []))
-  expect([...wings].filter((wing) => !rules.has(wing))).toEqual([])
-  expect(rules.size).toBe(wings.size)
-  const known = ['schemas', 'pixel', 'client', 'examples']
-  for (const [wing, imports] of rules) {
-    expect([wing, imports.filter((name) => !known.includes(name))]).toEqual([wing, []])
-    known.push(wing)
+test('rooms.json names every room, below all rooms that it imports', () => {
+  const found = new Set(importsBelow('collector').flatMap(({ file }) => roomOf(file) ?? []))
+  expect(Object.keys(rooms).toSorted()).toEqual([...found].toSorted())
+  const known = ['schemas', 'pixel', 'examples', 'config.ts']
+  for (const [room, { imports }] of Object.entries(rooms)) {
+    expect([room, imports.filter((name) => !known.includes(name))]).toEqual([room, []])
+    known.push(room)
   }
 })
 
-test('wings import only what the table lets them', () => {
-  const wrong = importsBelow('collector').filter(({ file, target, isTypeOnly }) => {
-    const from = wingOf(file)
-    // main, worker, app and cli put the wings together.
+test('rooms import only what rooms.json allows', () => {
+  const wrong = importsBelow('collector').filter(({ file, target }) => {
+    const from = roomOf(file)
+    // The files at the top of collector/ put the rooms together.
     if (from === null) return false
-    const to = wingOf(target) ?? target.split(sep)[0]!
-    // Launchers go on with what was built.
-    if (target.startsWith(`dist${sep}`)) return from !== 'launch'
-    // Every wing may say which settings it takes.
-    if (target === join('collector', 'config.ts')) return !isTypeOnly
-    return to !== from && !rules.get(from)?.includes(to)
+    // Launchers run what was built.
+    if (target.startsWith(`dist${sep}`)) return from !== 'ops'
+    const to = nameOf(target)
+    return to !== from && !rooms[from]?.imports.includes(to)
   })
   expect(wrong).toEqual([])
 })
 
-test('the table lets nobody import what nobody does', () => {
+test('rooms.json allows no import that is not used', () => {
   const used = new Set(
-    importsBelow('collector').map(
-      ({ file, target }) => `${wingOf(file)} ${wingOf(target) ?? target.split(sep)[0]}`,
-    ),
+    importsBelow('collector').map(({ file, target }) => `${roomOf(file)} ${nameOf(target)}`),
   )
-  const unused = [...rules].flatMap(([wing, imports]) =>
-    imports.filter((name) => !used.has(`${wing} ${name}`)).map((name) => `${wing} → ${name}`),
+  const unused = Object.entries(rooms).flatMap(([room, { imports }]) =>
+    imports.filter((name) => !used.has(`${room} ${name}`)).map((name) => `${room} → ${name}`),
   )
   expect(unused).toEqual([])
 })
 
-test.each(['schemas', 'client', 'collector', 'test'])(
-  'no file of %s imports itself by way of others',
-  (folder) => {
-    const imports = new Map<string, Import[]>()
-    for (const found of importsBelow(folder)) {
-      imports.set(found.file, [...(imports.get(found.file) ?? []), found])
-    }
-    // Whoever imports nobody who is left is in no circle.
-    for (let before = 0; before !== imports.size; ) {
-      before = imports.size
-      for (const [file, found] of imports)
-        if (!found.some(({ target }) => imports.has(target))) imports.delete(file)
-    }
-    expect([...imports.keys()]).toEqual([])
-  },
-)
+test.each(['schemas', 'collector', 'test'])('no file of %s imports itself by way of others', (folder) => {
+  const imports = new Map<string, Import[]>()
+  for (const found of importsBelow(folder)) {
+    imports.set(found.file, [...(imports.get(found.file) ?? []), found])
+  }
+  // Whoever imports nobody who is left is in no circle.
+  for (let before = 0; before !== imports.size; ) {
+    before = imports.size
+    for (const [file, found] of imports)
+      if (!found.some(({ target }) => imports.has(target))) imports.delete(file)
+  }
+  expect([...imports.keys()]).toEqual([])
+})

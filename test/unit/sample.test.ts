@@ -1,16 +1,16 @@
 import { Check } from 'typebox/value'
 import { describe, expect, inject, test } from 'vitest'
-import { sampleIdentity } from '../../collector/access/sampleView.ts'
+import { sampleIdentity } from '../../collector/api/access/sampleView.ts'
 import { validateEvent } from '../../collector/ingest/beacon/validate.ts'
-import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import {
   fillSampleDatabase,
   sampleCampaignRows,
   sampleLinks,
   sampleProfiles,
   sampleRows,
-} from '../../collector/sandbox/sample.ts'
-import { sampleCampaigns } from '../../collector/sandbox/sampleCampaigns.ts'
+} from '../../collector/ops/sandbox/sample.ts'
+import { sampleCampaigns } from '../../collector/ops/sandbox/sampleCampaigns.ts'
+import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { type EventType, eventDataSchemas, eventTypes } from '../../schemas/events/index.ts'
 import { eventColumns } from '../../schemas/fields.ts'
 import { newClickHouseDatabase } from '../harness/databases.ts'

@@ -1,5 +1,5 @@
-import type { Bind } from '../../query/bind.ts'
-import { conditions } from '../../query/where.ts'
+import type { Bind } from '../../events/query/bind.ts'
+import { conditions } from '../../events/query/where.ts'
 import type { AnalyticsPlan } from '../plan.ts'
 import { type RolledDays, rolledRows } from './rolledDays.ts'
 import { inSpans } from './spans.ts'

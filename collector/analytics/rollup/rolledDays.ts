@@ -1,8 +1,8 @@
-import type { Reader } from '../../access/reader.ts'
-import type { Bind } from '../../query/bind.ts'
-import { readFingerprints } from '../../query/fingerprints.ts'
-import { restMs } from '../../query/sessions.ts'
-import { dayMs, hourMs } from '../../query/window.ts'
+import type { Reader } from '../../api/access/reader.ts'
+import type { Bind } from '../../events/query/bind.ts'
+import { readFingerprints } from '../../events/query/fingerprints.ts'
+import { restMs } from '../../events/query/sessions.ts'
+import { dayMs, hourMs } from '../../events/query/window.ts'
 import type { AnalyticsPlan } from '../plan.ts'
 import {
   type CountedThing,

@@ -1,11 +1,11 @@
-import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import {
   type Fingerprints,
   fingerprintColumns,
   fingerprintOfRows,
   hourOfEvent,
-} from '../../query/fingerprints.ts'
-import { dateOf, hourMs } from '../../query/window.ts'
+} from '../../events/query/fingerprints.ts'
+import { dateOf, hourMs } from '../../events/query/window.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Span } from './spans.ts'
 
 /** What of a time is counted: its events; its sessions, those that half an hour passed after in that time. */

@@ -1,4 +1,4 @@
-import type { Bind } from '../../query/bind.ts'
+import type { Bind } from '../../events/query/bind.ts'
 
 /** A time, the end exclusive; in what unit says whoever has it. */
 export interface Span {

@@ -2,9 +2,10 @@
  * Sets of visitors as bitmaps of their numbers, which merge exactly and fast. Who has no number yet is in no counted
  * day, so that these are simply more.
  */
+
+import type { Window } from '../../events/query/window.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
-import type { Window } from '../../query/window.ts'
 
 /** SQL: a join that brings `number` to rows; 0 where the visitor has none. `cookies` selects the ids that may occur. */
 export const joinNumbers = (

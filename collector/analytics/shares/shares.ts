@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { audit } from '../../access/audit.ts'
-import { sha256 } from '../../access/authenticate.ts'
-import { requireCurrentRole } from '../../access/permissions.ts'
-import { callerId, type Principal } from '../../access/principal.ts'
-import { shareSecretPrefix } from '../../access/shareLinks.ts'
-import { conflict } from '../../http/errors.ts'
+import { audit } from '../../api/access/audit.ts'
+import { sha256 } from '../../api/access/authenticate.ts'
+import { requireCurrentRole } from '../../api/access/permissions.ts'
+import { callerId, type Principal } from '../../api/access/principal.ts'
+import { shareSecretPrefix } from '../../api/access/shareLinks.ts'
+import { conflict } from '../../api/http/errors.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 
 /** Most share links of a project, those that have expired among them. */

@@ -1,5 +1,5 @@
-import type { Filter } from '../../query/filter.ts'
-import type { Source } from '../../query/source.ts'
+import type { Filter } from '../../events/query/filter.ts'
+import type { Source } from '../../events/query/source.ts'
 
 /** What an audience is made of. */
 export const entities = ['people', 'companies'] as const

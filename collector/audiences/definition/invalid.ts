@@ -1,5 +1,5 @@
-import { ApiError } from '../../http/errors.ts'
-import { step } from '../../http/itemErrors.ts'
+import { ApiError } from '../../api/http/errors.ts'
+import { step } from '../../api/http/itemErrors.ts'
 
 /** 400 "invalid_parameter" with the JSON pointer, in the body, of what is wrong. */
 export const invalidAt = (pointer: string, message: string): ApiError =>

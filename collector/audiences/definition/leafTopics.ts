@@ -1,5 +1,5 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import { findFaultyTopics } from '../../signals/topics.ts'
+import { findFaultyTopics } from '../signals/topics.ts'
 import type { Parsed } from './definition.ts'
 import { invalidAt } from './invalid.ts'
 

@@ -1,8 +1,8 @@
 import { fieldNamed, isProfileField } from '../../../schemas/fields.ts'
 import { isUuid } from '../../../schemas/uuid.ts'
-import { ApiError } from '../../http/errors.ts'
-import { type Filter, readFilterOf, valuesMax } from '../../query/filter.ts'
-import { everyTier, readSelection } from '../../query/plan.ts'
+import { ApiError } from '../../api/http/errors.ts'
+import { type Filter, readFilterOf, valuesMax } from '../../events/query/filter.ts'
+import { everyTier, readSelection } from '../../events/query/plan.ts'
 import { canonicalJson } from './canonical.ts'
 import {
   type AudienceLeaf,

@@ -1,8 +1,8 @@
-import { hiddenPeopleChanged } from '../../people/privacy/optOuts.ts'
+import { clickhouseOf, type EventStores } from '../../events/query/eventStores.ts'
+import { erasedHems } from '../../events/query/hiddenPeople.ts'
+import { hiddenPeopleChanged } from '../../identity/privacy/optOuts.ts'
 import { isUnavailable } from '../../platform/isUnavailable.ts'
 import type { Job, Queue } from '../../platform/jobs/queue.ts'
-import { clickhouseOf, type EventStores } from '../../query/eventStores.ts'
-import { erasedHems } from '../../query/hiddenPeople.ts'
 import { audienceFiles, expireFile } from './files.ts'
 import { readShown, type WriteDeps, writeFile } from './writeFile.ts'
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Cursors } from '../../api/http/cursors.ts'
 import type { Config } from '../../config.ts'
-import type { Cursors } from '../../http/cursors.ts'
 import { type FileStore, openDirectoryStore } from './store.ts'
 
 /** Where the files of audiences lie. */

@@ -1,8 +1,8 @@
 import { companyFields, hemAsNumber, numberAsHem, profileFields } from '../../../schemas/fields.ts'
-import { profilesWhere } from '../../people/identity/profileSql.ts'
+import { type Bind, bindings } from '../../events/query/bind.ts'
+import { hiddenPeople, isHidden } from '../../events/query/hiddenPeople.ts'
+import { profilesWhere } from '../../identity/store/profileSql.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
-import { type Bind, bindings } from '../../query/bind.ts'
-import { hiddenPeople, isHidden } from '../../query/hiddenPeople.ts'
 
 /** Members of a build that may be shown: all, or those whose keys are above `after` up to `upTo`. */
 export interface ShownMembers {

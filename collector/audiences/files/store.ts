@@ -1,6 +1,6 @@
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Cursors } from '../../http/cursors.ts'
+import type { Cursors } from '../../api/http/cursors.ts'
 
 /** Where the parts of files lie: a directory that one machine has, or a store that many reach. */
 export interface FileStore {

@@ -1,8 +1,8 @@
+import { bindings } from '../../events/query/bind.ts'
+import { dayMs } from '../../events/query/window.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
-import { bindings } from '../../query/bind.ts'
-import { dayMs } from '../../query/window.ts'
-import { type CurrentPlan, currentCounts } from '../build/currentCounts.ts'
-import { meetingSelect } from '../build/membersQuery.ts'
+import { type CurrentPlan, currentCounts } from '../builder/currentCounts.ts'
+import { meetingSelect } from '../builder/membersQuery.ts'
 import { leavesOf } from '../definition/leaves.ts'
 
 /** A sample: the plan without counts, which nobody has made, and where the events are. */

@@ -6,7 +6,7 @@ import {
   type Key,
   type Params,
   type Session,
-} from '../../../client/index.ts'
+} from '../../api/client/index.ts'
 import { session } from './session.ts'
 import { shareSecret } from './shared.ts'
 
@@ -24,7 +24,7 @@ export type {
   ProjectMember,
   Session,
   UsageLimits as Limits,
-} from '../../../client/index.ts'
+} from '../../api/client/index.ts'
 export { ApiError }
 
 export type Role = Answer<'getMember'>['member']['role']

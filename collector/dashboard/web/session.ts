@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { Session } from '../../../client/index.ts'
+import type { Session } from '../../api/client/index.ts'
 
 /** Who is signed in; null: nobody; undefined: not known yet. */
 export const session = signal<Session | null | undefined>(undefined)

@@ -1,14 +1,14 @@
 import { type Static, Type } from 'typebox'
 import { fieldsAt } from '../../../schemas/fields.ts'
-import type { RequestedScope } from '../../access/scope.ts'
-import { invalidParameter } from '../../http/errors.ts'
-import { exactly } from '../../http/schemas.ts'
-import { Distinct, FieldList, readFields } from '../../query/fieldList.ts'
-import { FilterText } from '../../query/filter.ts'
-import { type Asked, everyTier, readSelection } from '../../query/plan.ts'
-import { readScope, type ScopedRequest, scopeQuery } from '../../query/scopeQuery.ts'
-import type { EventsPlan } from '../../query/selection.ts'
-import { SourceName } from '../../query/source.ts'
+import type { RequestedScope } from '../../api/access/scope.ts'
+import { invalidParameter } from '../../api/http/errors.ts'
+import { exactly } from '../../api/http/schemas.ts'
+import { Distinct, FieldList, readFields } from '../query/fieldList.ts'
+import { FilterText } from '../query/filter.ts'
+import { type Asked, everyTier, readSelection } from '../query/plan.ts'
+import { readScope, type ScopedRequest, scopeQuery } from '../query/scopeQuery.ts'
+import type { EventsPlan } from '../query/selection.ts'
+import { SourceName } from '../query/source.ts'
 import {
   Milliseconds,
   readWindow,
@@ -16,7 +16,7 @@ import {
   type Window,
   type WindowParameters,
   windowQuery,
-} from '../../query/window.ts'
+} from '../query/window.ts'
 
 /** What the versions before the tier routes (v1.ts, v2.ts) have in common, and what each decides for itself. */
 export interface LegacyVersion {

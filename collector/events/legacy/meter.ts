@@ -1,6 +1,6 @@
 import { type Field, hem, tiers } from '../../../schemas/fields.ts'
 import { type Meter, meterOfTier } from '../../billing/meters.ts'
-import type { EventsPlan } from '../../query/selection.ts'
+import type { EventsPlan } from '../query/selection.ts'
 
 /** What rows that have these fields are charged as: the highest tier among them decides (spec: Metering 6). */
 export const meterOf = (fields: readonly Field[]): Meter =>

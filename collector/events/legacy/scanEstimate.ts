@@ -1,10 +1,10 @@
 import { type Field, hem, isProfileField } from '../../../schemas/fields.ts'
-import type { Reader } from '../../access/reader.ts'
+import type { Reader } from '../../api/access/reader.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { partsOf, shardOfPixel } from '../../platform/clickhouse/cluster.ts'
-import { eventsQuery } from '../../query/eventsQuery.ts'
-import { nameProjects } from '../../query/projects.ts'
-import type { EventsPlan } from '../../query/selection.ts'
+import { eventsQuery } from '../query/eventsQuery.ts'
+import { nameProjects } from '../query/projects.ts'
+import type { EventsPlan } from '../query/selection.ts'
 
 /** What ClickHouse would have to look at for a query, as far as its index can tell; a page that fills early needs less. */
 export interface ScanEstimate {

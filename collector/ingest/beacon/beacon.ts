@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { isUuid } from '../../../schemas/uuid.ts'
-import { malformed } from '../../http/errors.ts'
+import { malformed } from '../../api/http/errors.ts'
 import { markLongIntegers } from '../normalize/exactNumbers.ts'
 import { type Person, personOf } from '../normalize/normalize.ts'
 import { isObject } from './validate.ts'

@@ -1,7 +1,7 @@
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
-import { networkOf } from '../../access/network.ts'
+import { networkOf } from '../../api/access/network.ts'
+import { ApiError } from '../../api/http/errors.ts'
 import type { Config } from '../../config.ts'
-import { ApiError } from '../../http/errors.ts'
 
 /** Asks whether one more beacon of a pixel and an address may be taken. Rejects with 429. */
 export type IngestLimits = (pixelId: string, clientIp: string) => Promise<void> | undefined

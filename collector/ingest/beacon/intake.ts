@@ -1,6 +1,6 @@
 import type { Counter } from 'prom-client'
 import type { BeaconReceipt, RejectedEvent } from '../../../schemas/beacon.ts'
-import { ApiError, notFound, pixelInactive } from '../../http/errors.ts'
+import { ApiError, notFound, pixelInactive } from '../../api/http/errors.ts'
 import { acceptedEvents, droppedBotEvents, droppedOptOutEvents } from '../../platform/metrics.ts'
 import { knownDevice } from '../normalize/device.ts'
 import { preferredLanguage } from '../normalize/language.ts'

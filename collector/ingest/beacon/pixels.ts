@@ -8,8 +8,8 @@ import {
   type IdentifySecrets,
   openIdentifySecrets,
   type SecretVersions,
-} from '../../access/identifySecrets.ts'
-import { sampleIdentity } from '../../access/sampleView.ts'
+} from '../../api/access/identifySecrets.ts'
+import { sampleIdentity } from '../../api/access/sampleView.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { openMemoryTable, pageRows } from './memoryTable.ts'
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { beaconBytesMax } from '../../../schemas/beacon.ts'
-import { namesSeveralHosts } from '../../http/hostHeader.ts'
+import { namesSeveralHosts } from '../../api/http/hostHeader.ts'
 
 const plainType = /^(?:text\/plain|application\/json)(?:;|$)/
 

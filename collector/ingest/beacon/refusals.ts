@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { isUuid } from '../../../schemas/uuid.ts'
-import { ApiError } from '../../http/errors.ts'
+import { ApiError } from '../../api/http/errors.ts'
 import type { IngestDeps } from './intake.ts'
 import type { Pixel } from './pixels.ts'
 

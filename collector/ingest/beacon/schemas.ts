@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { beaconBytesMax, rejectedEventCodes } from '../../../schemas/beacon.ts'
 import { type EventType, eventDataSchemas, eventTypes } from '../../../schemas/events/index.ts'
-import { itemErrorMembers } from '../../http/itemErrors.ts'
-import { Choice, Id, Nullable } from '../../http/schemas.ts'
+import { itemErrorMembers } from '../../api/http/itemErrors.ts'
+import { Choice, Id, Nullable } from '../../api/http/schemas.ts'
 import { beaconEventsMax } from './beacon.ts'
 
 /** "page_view" → "PageViewEvent". */

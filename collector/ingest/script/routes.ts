@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { snippet } from '../../../pixel/stub.mjs'
-import { notFound } from '../../http/errors.ts'
-import { chooseEncoding } from '../../http/negotiateEncoding.ts'
-import { Id } from '../../http/schemas.ts'
+import { notFound } from '../../api/http/errors.ts'
+import { chooseEncoding } from '../../api/http/negotiateEncoding.ts'
+import { Id } from '../../api/http/schemas.ts'
 import { activePixel, type IngestDeps } from '../beacon/intake.ts'
 import { type ChunkName, chunkNames, createPixelScripts, type Script } from './pixelScript.ts'
 

@@ -1,4 +1,4 @@
-import { busy } from '../../http/errors.ts'
+import { busy } from '../../api/http/errors.ts'
 import { SpoolUnavailable } from './spool.ts'
 
 const retrySeconds = 5

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import type { Config } from '../../config.ts'
 import type { ClickHouse } from '../clickhouse/client.ts'
 import { type ClickHouseAddress, openDatabases, openForShipping } from '../clickhouse/cluster.ts'
 import { startLocalClickHouse } from '../clickhouse/local.ts'
@@ -22,8 +21,16 @@ export interface Servers {
   stop(): Promise<void>
 }
 
+/** Where both stores are; null for a store that is started locally in the data directory. */
+export interface StoreSettings {
+  dataDir: string
+  clickhouse: ClickHouseAddress | null
+  clickhouseDatabase: string
+  databaseUrl: string | null
+}
+
 /** The servers that the configuration names, or local ones in the data directory, started here and ended with this process. */
-export async function openServers(config: Config, log: WarnLog): Promise<Servers> {
+export async function openServers(config: StoreSettings, log: WarnLog): Promise<Servers> {
   const onRestart = (reason: string) => log.warn({ reason }, 'a local store is started again')
   const [localClickHouse, localPostgres] = await Promise.all([
     config.clickhouse ? null : startLocalClickHouse(join(config.dataDir, 'clickhouse'), onRestart),
@@ -39,7 +46,7 @@ export async function openServers(config: Config, log: WarnLog): Promise<Servers
 }
 
 /** Opens both stores. Servers that the configuration names may be away for a while, see prepareStores.ts. */
-export async function openStores(config: Config, log: WarnLog): Promise<Stores> {
+export async function openStores(config: StoreSettings, log: WarnLog): Promise<Stores> {
   const { clickhouse: address, postgresUrl, stop } = await openServers(config, log)
   const pool = openPostgres(postgresUrl, (error) =>
     log.warn({ error: error.message }, 'a connection to PostgreSQL broke'),

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import type { KeyRole } from '../../../collector/access/principal.ts'
-import { type ApiCredentials, newApiCredentials, storeApiKey } from '../../../collector/admin/keys/apiKeys.ts'
+import {
+  type ApiCredentials,
+  newApiCredentials,
+  storeApiKey,
+} from '../../../collector/accounts/keys/apiKeys.ts'
+import type { KeyRole } from '../../../collector/api/access/principal.ts'
 import { ownDatabases } from '../../harness/databases.ts'
 import type { MailServer } from '../../harness/mailServer.ts'
 import { startService } from '../../harness/service.ts'

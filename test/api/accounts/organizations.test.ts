@@ -1,7 +1,7 @@
 /** One person, several organizations. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { deleteExpired } from '../../../collector/admin/jobs.ts'
+import { deleteExpired } from '../../../collector/accounts/jobs.ts'
 import { waitFor } from '../../harness/service.ts'
 import { type Accounts, type Caller, type Json, nobody, openSharedAccounts, password } from './harness.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sha256 } from '../../../collector/access/authenticate.ts'
+import { sha256 } from '../../../collector/api/access/authenticate.ts'
 import { waitFor } from '../../harness/service.ts'
 import { type Accounts, type Answer, nobody, openAccounts, password } from './harness.ts'
 

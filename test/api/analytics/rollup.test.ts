@@ -7,7 +7,7 @@ import { countDays, deleteOldCounts } from '../../../collector/analytics/rollup/
 import { analyticsQueues } from '../../../collector/analytics/rollup/jobs.ts'
 import { readRollup } from '../../../collector/analytics/rollup/rolledDays.ts'
 import { eventsWorthCounting, readStaleProjects } from '../../../collector/analytics/rollup/runs.ts'
-import { carryOutErasures, requestErasure } from '../../../collector/people/privacy/erasures.ts'
+import { carryOutErasures, requestErasure } from '../../../collector/identity/privacy/erasures.ts'
 import { eventOf, openEvents, organizationId, type Row } from '../events/harness.ts'
 import { seededNumbers } from './seededNumbers.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { newApiCredentials, storeApiKey } from '../../../collector/admin/keys/apiKeys.ts'
+import { newApiCredentials, storeApiKey } from '../../../collector/accounts/keys/apiKeys.ts'
 import { type Field, fields } from '../../../schemas/fields.ts'
 import { waitFor } from '../../harness/service.ts'
 import { eventOf, openEvents, organizationId, pixelId, projectId, type Row } from '../events/harness.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { hemOf } from '../../../collector/people/identity/hem.ts'
-import { addOptOut, syncToClickHouse } from '../../../collector/people/privacy/optOuts.ts'
+import { addOptOut, syncToClickHouse } from '../../../collector/identity/privacy/optOuts.ts'
+import { hemOf } from '../../../collector/identity/store/hem.ts'
 import { eventOf, linkOf, organizationId, projectId } from '../events/harness.ts'
 import { openAudiences } from './harness.ts'
 

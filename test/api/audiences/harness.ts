@@ -1,5 +1,5 @@
 import { createAudience } from '../../../collector/audiences/audiences.ts'
-import { buildNow } from '../../../collector/audiences/build/buildNow.ts'
+import { buildNow } from '../../../collector/audiences/builder/buildNow.ts'
 import { requestBuild } from '../../../collector/audiences/builds.ts'
 import { inTransaction } from '../../../collector/platform/postgres/transaction.ts'
 import { openEvents, organizationId, projectId } from '../events/harness.ts'

@@ -1,7 +1,7 @@
 /** What happens to an organization at random, told to the tables and to the naive evaluator's world alike. */
 import { randomUUID } from 'node:crypto'
+import { dayMs } from '../../../collector/events/query/window.ts'
 import { type Random, seededRandom } from '../../../collector/platform/seededRandom.ts'
-import { dayMs } from '../../../collector/query/window.ts'
 import { eventOf } from '../events/harness.ts'
 import { type Event, everywhere, hemNumbered, type Link, type Profile, type World } from './naive.ts'
 import type { Node } from './randomDefinitions.ts'

@@ -4,8 +4,8 @@
  * builds are checked against it.
  */
 
-import { hemOf } from '../../../collector/people/identity/hem.ts'
-import { dayMs } from '../../../collector/query/window.ts'
+import { dayMs } from '../../../collector/events/query/window.ts'
+import { hemOf } from '../../../collector/identity/store/hem.ts'
 
 export const everywhere = '00000000-0000-0000-0000-000000000000'
 

@@ -1,7 +1,7 @@
 /** People who hold several addresses are one member of an audience: one row, one charge, whichever address is known. */
 import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { addOptOut, syncToClickHouse } from '../../../collector/people/privacy/optOuts.ts'
+import { addOptOut, syncToClickHouse } from '../../../collector/identity/privacy/optOuts.ts'
 import { eventOf, linkOf, organizationId, projectId, type Row } from '../events/harness.ts'
 import { openAudiences } from './harness.ts'
 

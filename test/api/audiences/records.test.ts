@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { personFields } from '../../../collector/people/identity/people.ts'
-import { addOptOut, syncToClickHouse } from '../../../collector/people/privacy/optOuts.ts'
+import { addOptOut, syncToClickHouse } from '../../../collector/identity/privacy/optOuts.ts'
+import { personFields } from '../../../collector/identity/store/people.ts'
 import { organizationId, projectId } from '../events/harness.ts'
 import { openAudiences } from './harness.ts'
 

@@ -4,10 +4,10 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readIdentityState } from '../../../collector/audiences/build/inputs.ts'
-import { reloadIdentity } from '../../../collector/people/identity/refresh.ts'
+import { readIdentityState } from '../../../collector/audiences/builder/inputs.ts'
+import { dayMs } from '../../../collector/events/query/window.ts'
+import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
 import { seededRandom } from '../../../collector/platform/seededRandom.ts'
-import { dayMs } from '../../../collector/query/window.ts'
 import { waitFor } from '../../harness/service.ts'
 import { eventOf, linkOf, organizationId } from '../events/harness.ts'
 import { openAudiences } from './harness.ts'

@@ -1,15 +1,19 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { inject } from 'vitest'
-import { createAuthenticate } from '../../../collector/access/authenticate.ts'
-import { createOpenReader, readLimitsOf } from '../../../collector/access/reader.ts'
-import { createScopeOf } from '../../../collector/access/scope.ts'
-import { createTokens } from '../../../collector/access/tokens.ts'
-import { type ApiCredentials, newApiCredentials, storeApiKey } from '../../../collector/admin/keys/apiKeys.ts'
+import {
+  type ApiCredentials,
+  newApiCredentials,
+  storeApiKey,
+} from '../../../collector/accounts/keys/apiKeys.ts'
+import { createAuthenticate } from '../../../collector/api/access/authenticate.ts'
+import { createOpenReader, readLimitsOf } from '../../../collector/api/access/reader.ts'
+import { createScopeOf } from '../../../collector/api/access/scope.ts'
+import { createTokens } from '../../../collector/api/access/tokens.ts'
+import { openCursors } from '../../../collector/api/http/cursors.ts'
 import { createApp } from '../../../collector/app.ts'
 import { createBilling } from '../../../collector/billing/billing.ts'
 import { readConfig } from '../../../collector/config.ts'
-import { openCursors } from '../../../collector/http/cursors.ts'
 import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
 import { openLog } from '../../../collector/platform/log.ts'
 import { openPostgres } from '../../../collector/platform/postgres/pool.ts'

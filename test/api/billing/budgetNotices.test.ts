@@ -1,7 +1,7 @@
 /** Budgets tell when 50, 80 and 100 % of them are spent: each once a month, to webhooks and by mail. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { storeMember } from '../../../collector/admin/members/newMember.ts'
+import { storeMember } from '../../../collector/accounts/members/newMember.ts'
 import { noteReachedBudgets } from '../../../collector/billing/budgetNotices.ts'
 import { type Accounts, type Organization, openAccounts, requestOf } from './harness.ts'
 

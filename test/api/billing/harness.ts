@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { ApiError } from '../../../collector/api/http/errors.ts'
 import { type Answered, type Billing, createBilling } from '../../../collector/billing/billing.ts'
 import { type Caller, callerOf } from '../../../collector/billing/caller.ts'
 import type { Meter } from '../../../collector/billing/meters.ts'
-import { ApiError } from '../../../collector/http/errors.ts'
 import { openPostgres, type Postgres } from '../../../collector/platform/postgres/pool.ts'
 import { newPostgresDatabase } from '../../harness/databases.ts'
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ApiError } from '../../../collector/api/http/errors.ts'
 import { meters } from '../../../collector/billing/meters.ts'
 import { wholeOrganization } from '../../../collector/billing/usageQuery.ts'
-import { ApiError } from '../../../collector/http/errors.ts'
 import {
   type Accounts,
   dayMs,

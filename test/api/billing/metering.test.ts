@@ -3,7 +3,7 @@ import { tableFromIPC } from 'apache-arrow'
 import fc from 'fast-check'
 import { parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { formats } from '../../../collector/http/negotiateFormat.ts'
+import { formats } from '../../../collector/api/http/negotiateFormat.ts'
 import {
   type Field,
   fieldNamed,

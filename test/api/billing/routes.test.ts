@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTokens } from '../../../collector/access/tokens.ts'
-import type { ApiCredentials } from '../../../collector/admin/keys/apiKeys.ts'
-import { storeMember } from '../../../collector/admin/members/newMember.ts'
+import type { ApiCredentials } from '../../../collector/accounts/keys/apiKeys.ts'
+import { storeMember } from '../../../collector/accounts/members/newMember.ts'
+import { createTokens } from '../../../collector/api/access/tokens.ts'
 import { newKey, openApi } from './api.ts'
 import { type Organization, requestOf, setPrice, take } from './harness.ts'
 

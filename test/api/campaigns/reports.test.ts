@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { deliveredQuery } from '../../../collector/campaigns/performance.ts'
+import { deliveredQuery } from '../../../collector/activation/campaigns/performance.ts'
 import type { Row } from '../../harness/api.ts'
 import { waitFor } from '../../harness/service.ts'
 import { type Headers, openTenants, type Tenants } from '../../harness/tenants.ts'

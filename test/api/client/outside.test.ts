@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { fingerprintOf, operationsOf } from '../../../client/document.ts'
-import { operations } from '../../../client/operations.ts'
+import { fingerprintOf, operationsOf } from '../../../collector/api/client/document.ts'
+import { operations } from '../../../collector/api/client/operations.ts'
 import { packageRoot } from '../../../collector/platform/paths.ts'
 import { beaconOf, customEvent, postBeacon, readEvent } from '../../harness/api.ts'
 import type { Service } from '../../harness/service.ts'
@@ -80,7 +80,7 @@ test('the example of a program in Node prints today’s events, and what is wron
 test('its types are those of the document that the service serves; when not: npm run client:types', async () => {
   const document = JSON.parse(await (await fetch(`${service.url}/openapi.json`)).text())
   expect(operations).toEqual(operationsOf(document))
-  for (const file of ['client/api.d.ts', 'client/operations.ts']) {
+  for (const file of ['collector/api/client/api.d.ts', 'collector/api/client/operations.ts']) {
     const [header] = readFileSync(join(packageRoot, file), 'utf8').split('\n')
     expect(header).toContain(` ${fingerprintOf(document)}`)
   }

@@ -1,7 +1,7 @@
 /** What the client waits out, repeats and gives up, against a service that is asked too much, away, or cut off. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { ClientOptions } from '../../../client/client.d.ts'
-import { ApiError, createClient } from '../../../client/index.ts'
+import type { ClientOptions } from '../../../collector/api/client/client.d.ts'
+import { ApiError, createClient } from '../../../collector/api/client/index.ts'
 import { beaconOf, customEvent, postBeacon, readEvent } from '../../harness/api.ts'
 import { ownDatabases } from '../../harness/databases.ts'
 import { type PostgresProxy, startPostgresProxy } from '../../harness/postgresProxy.ts'

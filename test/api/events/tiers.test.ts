@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { parse } from 'csv-parse/sync'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Graph, profileAt } from '../../../collector/people/generate/index.ts'
+import { type Graph, profileAt } from '../../../collector/identity/generate/index.ts'
 import {
   fields,
   fieldsAt,

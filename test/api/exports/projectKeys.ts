@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { newApiCredentials, storeApiKey } from '../../../collector/admin/keys/apiKeys.ts'
+import { newApiCredentials, storeApiKey } from '../../../collector/accounts/keys/apiKeys.ts'
 import type { Exports } from '../../harness/exports.ts'
 import { type Receiver, receiverSecret, startReceiver } from '../../harness/standIns/receiver.ts'
 

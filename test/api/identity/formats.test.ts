@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Graph, profileAt } from '../../../collector/people/generate/index.ts'
+import { type Graph, profileAt } from '../../../collector/identity/generate/index.ts'
 import { profileFields } from '../../../schemas/fields.ts'
 import type { Row } from '../../harness/api.ts'
 import { csv, type IdentityStore, ndjson, openIdentityStore } from './harness.ts'

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { companyAt, type Graph } from '../../../collector/people/generate/index.ts'
-import { companyOfAddress } from '../../../collector/people/identity/companySql.ts'
+import { companyAt, type Graph } from '../../../collector/identity/generate/index.ts'
+import { companyOfAddress } from '../../../collector/identity/store/companySql.ts'
 import type { Row } from '../../harness/api.ts'
 import { type IdentityStore, ndjson, openIdentityStore } from './harness.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createClient } from '../../../client/index.ts'
+import { createClient } from '../../../collector/api/client/index.ts'
 import type { BeaconReceipt } from '../../../schemas/beacon.ts'
 import { beaconOf, chrome, customEvent, postBeacon, type Row, receiptOf } from '../../harness/api.ts'
 import { waitFor } from '../../harness/service.ts'

@@ -4,10 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hemOf } from '../../../collector/people/identity/hem.ts'
-import { reloadIdentity } from '../../../collector/people/identity/refresh.ts'
-import { carryOutErasures, requestErasure } from '../../../collector/people/privacy/erasures.ts'
-import { countOwnEvents, deleteOldCounts } from '../../../collector/signals/ownEvents/countOwnEvents.ts'
+import {
+  countOwnEvents,
+  deleteOldCounts,
+} from '../../../collector/audiences/signals/ownEvents/countOwnEvents.ts'
+import { carryOutErasures, requestErasure } from '../../../collector/identity/privacy/erasures.ts'
+import { hemOf } from '../../../collector/identity/store/hem.ts'
+import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
 import { waitFor } from '../../harness/service.ts'
 import { eventOf, linkOf, organizationId, type Row } from '../events/harness.ts'
 import { openIntent } from './harness.ts'

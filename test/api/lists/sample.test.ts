@@ -1,8 +1,8 @@
 /** What test keys see of lists. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runImport } from '../../../collector/lists/import/runImport.ts'
-import { readUnfinishedImports } from '../../../collector/lists/imports.ts'
-import { ensureSampleLists, sampleListId } from '../../../collector/sandbox/sampleLists.ts'
+import { runImport } from '../../../collector/audiences/lists/import/runImport.ts'
+import { readUnfinishedImports } from '../../../collector/audiences/lists/imports.ts'
+import { ensureSampleLists, sampleListId } from '../../../collector/ops/sandbox/sampleLists.ts'
 import { openTenants, withKey } from '../../spec/tenants.ts'
 
 let service: Awaited<ReturnType<typeof openTenants>>

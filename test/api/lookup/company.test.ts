@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { companyAt, type Graph } from '../../../collector/people/generate/index.ts'
-import { reloadIdentity } from '../../../collector/people/identity/refresh.ts'
-import { fillSampleDatabase, sampleCompanies } from '../../../collector/sandbox/sample.ts'
+import { companyAt, type Graph } from '../../../collector/identity/generate/index.ts'
+import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
+import { fillSampleDatabase, sampleCompanies } from '../../../collector/ops/sandbox/sample.ts'
 import { companyFields } from '../../../schemas/fields.ts'
 import { openEvents, type Row } from '../events/harness.ts'
 

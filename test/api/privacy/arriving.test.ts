@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { keepDeadLetter, readDeadLetters } from '../../../collector/ingest/shipper/deadLetters.ts'
-import { publishErasedUntil, registerCollector } from '../../../collector/ingest/spool/collectors.ts'
 import {
   carryOutErasures,
   keepErasing,
   readErasure,
   requestErasure,
-} from '../../../collector/people/privacy/erasures.ts'
+} from '../../../collector/identity/privacy/erasures.ts'
+import { keepDeadLetter, readDeadLetters } from '../../../collector/ingest/shipper/deadLetters.ts'
+import { publishErasedUntil, registerCollector } from '../../../collector/ingest/spool/collectors.ts'
 import type { ClickHouse } from '../../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
 import { openPostgres, type Postgres } from '../../../collector/platform/postgres/pool.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readErasure, requestErasure } from '../../../collector/people/privacy/erasures.ts'
+import { readErasure, requestErasure } from '../../../collector/identity/privacy/erasures.ts'
 import { beaconOf, customEvent, postBeacon } from '../../harness/api.ts'
 import { waitFor } from '../../harness/service.ts'
 import { openPrivacy, type Privacy } from './harness.ts'

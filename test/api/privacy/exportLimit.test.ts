@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { exportsPerDay } from '../../../collector/people/privacy/exportLimit.ts'
+import { exportsPerDay } from '../../../collector/identity/privacy/exportLimit.ts'
 import { type Accounts, openSharedAccounts } from '../accounts/harness.ts'
 
 let it: Accounts

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { addOptOut, removeOptOut } from '../../../collector/people/privacy/optOuts.ts'
+import { addOptOut, removeOptOut } from '../../../collector/identity/privacy/optOuts.ts'
 import { beaconOf, customEvent, postBeacon, receiptOf } from '../../harness/api.ts'
 import { waitFor } from '../../harness/service.ts'
 import { quickest } from '../../harness/timing.ts'

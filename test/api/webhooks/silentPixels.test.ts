@@ -1,6 +1,6 @@
 /** A pixel that spoke and has not for a day is told of, once until it speaks again. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { tellSilentPixels } from '../../../collector/admin/pixels/silentPixels.ts'
+import { tellSilentPixels } from '../../../collector/accounts/pixels/silentPixels.ts'
 import { eventOf, openEvents, organizationId, pixelId, projectId } from '../events/harness.ts'
 
 let it: Awaited<ReturnType<typeof openEvents>>

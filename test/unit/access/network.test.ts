@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { networkOf } from '../../../collector/access/network.ts'
+import { networkOf } from '../../../collector/api/access/network.ts'
 
 test.each([
   ['203.0.113.7', '203.0.113.7'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { base32, codeOf, otpauthUri, stepAt, stepOfCode } from '../../../collector/admin/account/totp.ts'
+import { base32, codeOf, otpauthUri, stepAt, stepOfCode } from '../../../collector/accounts/account/totp.ts'
 
 const secret = Buffer.from('12345678901234567890')
 

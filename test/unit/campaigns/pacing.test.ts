@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { budgetStatusOf } from '../../../collector/campaigns/pacing.ts'
-import { metricsOf } from '../../../collector/campaigns/performance.ts'
-import type { Campaign } from '../../../collector/campaigns/records.ts'
+import { budgetStatusOf } from '../../../collector/activation/campaigns/pacing.ts'
+import { metricsOf } from '../../../collector/activation/campaigns/performance.ts'
+import type { Campaign } from '../../../collector/activation/campaigns/records.ts'
 
 const campaign: Campaign = {
   ...{ campaign_id: 'c', project_id: 'p', name: 'Spring', status: 'active', version: 1, audience_id: null },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Gate } from '../../../collector/access/gate.ts'
+import { Gate } from '../../../collector/api/access/gate.ts'
 
 const never = new AbortController().signal
 const soon = () => new Promise((resolve) => setImmediate(resolve))

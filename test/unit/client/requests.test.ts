@@ -1,8 +1,8 @@
 /** What the client sends for a call: what the service does with it show test/api/client. */
 import { expect, test } from 'vitest'
-import type { Client, ClientOptions } from '../../../client/client.d.ts'
-import { operationsOf } from '../../../client/document.ts'
-import { createClient } from '../../../client/index.ts'
+import type { Client, ClientOptions } from '../../../collector/api/client/client.d.ts'
+import { operationsOf } from '../../../collector/api/client/document.ts'
+import { createClient } from '../../../collector/api/client/index.ts'
 
 /** The requests that calls make. */
 async function sentBy(call: (client: Client) => unknown, options: ClientOptions = {}) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hasBusinessEmail } from '../../../collector/contact/business.ts'
+import { hasBusinessEmail } from '../../../collector/events/contact/business.ts'
 
 test.each<[string, string | null, string | null, string | null, boolean]>([
   ['an address at the company', 'ada@one.example', 'ada@one.example', 'one.example', true],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { negotiateFormat } from '../../../collector/http/negotiateFormat.ts'
+import { negotiateFormat } from '../../../collector/api/http/negotiateFormat.ts'
 
 describe('the form of an answer', () => {
   test.each([

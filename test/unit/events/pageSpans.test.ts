@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from 'vitest'
-import type { Reader } from '../../../collector/access/reader.ts'
-import { spanOf } from '../../../collector/query/pageSpans.ts'
-import { EventsQuery, readEventsRequest } from '../../../collector/query/plan.ts'
-import type { EventsPlan } from '../../../collector/query/selection.ts'
+import type { Reader } from '../../../collector/api/access/reader.ts'
+import { spanOf } from '../../../collector/events/query/pageSpans.ts'
+import { EventsQuery, readEventsRequest } from '../../../collector/events/query/plan.ts'
+import type { EventsPlan } from '../../../collector/events/query/selection.ts'
 import { checkedQuery } from '../../harness/checkedQuery.ts'
 
 const now = 1_800_000_000_000

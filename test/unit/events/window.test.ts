@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ApiError } from '../../../collector/http/errors.ts'
-import { exactly } from '../../../collector/http/schemas.ts'
-import { isoToMs, readWindow as readChecked, windowQuery } from '../../../collector/query/window.ts'
+import { ApiError } from '../../../collector/api/http/errors.ts'
+import { exactly } from '../../../collector/api/http/schemas.ts'
+import { isoToMs, readWindow as readChecked, windowQuery } from '../../../collector/events/query/window.ts'
 import { checkedQuery } from '../../harness/checkedQuery.ts'
 
 type Given = Record<string, string | undefined>

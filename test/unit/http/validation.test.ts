@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { expect, test } from 'vitest'
-import { errorsOf } from '../../../collector/http/validation.ts'
+import { errorsOf } from '../../../collector/api/http/validation.ts'
 
 const Row = Type.Object({ name: Type.String() }, { additionalProperties: false })
 const few = Compile(Type.Object({ rows: Type.Array(Row, { maxItems: 50 }) }))

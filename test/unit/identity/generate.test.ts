@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { companyAt, cookieAt, type Graph, profileAt } from '../../../collector/people/generate/index.ts'
-import { hemOf } from '../../../collector/people/identity/hem.ts'
+import { companyAt, cookieAt, type Graph, profileAt } from '../../../collector/identity/generate/index.ts'
+import { hemOf } from '../../../collector/identity/store/hem.ts'
 import { companyFields, type Field, fields, profileFields } from '../../../schemas/fields.ts'
 import { isUuid } from '../../../schemas/uuid.ts'
 

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest'
-import { allowAddresses, isPublicAddress, requireReachable } from '../../../collector/outbound/addresses.ts'
+import {
+  allowAddresses,
+  isPublicAddress,
+  requireReachable,
+} from '../../../collector/platform/outbound/addresses.ts'
 
 test.each([
   '127.0.0.1',

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openOutbound } from '../../../collector/outbound/outbound.ts'
+import { openOutbound } from '../../../collector/platform/outbound/outbound.ts'
 import { startNameServer } from './nameServer.ts'
 
 let server: Server

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
 import { readConfig } from '../../../collector/config.ts'
-import { createSealer, openSealer } from '../../../collector/outbound/sealer.ts'
-import { newWebhookSecret, signMessage } from '../../../collector/outbound/signature.ts'
+import { createSealer, openSealer } from '../../../collector/platform/outbound/sealer.ts'
+import { newWebhookSecret, signMessage } from '../../../collector/platform/outbound/signature.ts'
 
 const [older, newer] = [randomBytes(32), randomBytes(32)]
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import type { Window } from '../../../collector/events/query/window.ts'
+import { findDamagedRanges, lossOf, triesMax } from '../../../collector/events/visitors/damagedRanges.ts'
 import { ClickHouseRefused } from '../../../collector/platform/clickhouse/client.ts'
-import type { Window } from '../../../collector/query/window.ts'
-import { findDamagedRanges, lossOf, triesMax } from '../../../collector/visitors/damagedRanges.ts'
 
 const hourMs = 3_600_000
 const startMs = Date.UTC(2026, 0, 1)

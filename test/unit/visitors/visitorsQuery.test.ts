@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { readVisitorsRequest, VisitorsQuery } from '../../../collector/visitors/plan.ts'
-import { visitorsQuery } from '../../../collector/visitors/visitorsQuery.ts'
+import { readVisitorsRequest, VisitorsQuery } from '../../../collector/events/visitors/plan.ts'
+import { visitorsQuery } from '../../../collector/events/visitors/visitorsQuery.ts'
 import { hemNumber } from '../../../schemas/fields.ts'
 import { checkedQuery } from '../../harness/checkedQuery.ts'
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Answer } from '../../../../client/index.ts'
+import type { Answer } from '../../../api/client/index.ts'
 import { type ApiKey, api, type KeyRole, type OwnProject, ownProjects } from '../api.ts'
 import { AsyncList, AsyncView } from '../parts/asyncView.tsx'
 import { ConfirmDialog } from '../parts/confirmDialog.tsx'

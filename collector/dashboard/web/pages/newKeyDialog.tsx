@@ -1,4 +1,4 @@
-import type { Answer } from '../../../../client/index.ts'
+import type { Answer } from '../../../api/client/index.ts'
 import { api, type KeyRole, type OwnProject } from '../api.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Choice, Select, TextField } from '../parts/fields.tsx'

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Answer } from '../../../../client/index.ts'
+import type { Answer } from '../../../api/client/index.ts'
 import { collectorUrl } from '../collectorUrl.ts'
 import { Copyable } from '../parts/copyable.tsx'
 import { TabPanel, Tabs } from '../parts/tabs.tsx'

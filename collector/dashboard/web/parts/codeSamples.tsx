@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { type OperationId, requestFor } from '../../../../client/index.ts'
+import { type OperationId, requestFor } from '../../../api/client/index.ts'
 import { collectorUrl } from '../collectorUrl.ts'
 import { Copyable } from './copyable.tsx'
 import { TabPanel, Tabs } from './tabs.tsx'

@@ -13,7 +13,7 @@ CREATE TABLE webhooks (
   disabled_at timestamptz,
   -- When the first try failed after the last that did not; null while it works.
   failing_since timestamptz,
-  -- See collector/outbound/sealer.ts.
+  -- See collector/platform/outbound/sealer.ts.
   sealed_secret text NOT NULL,
   former_sealed_secret text,
   former_secret_until timestamptz,

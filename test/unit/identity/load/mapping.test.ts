@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { chooseColumns, formatMapping, readMapping } from '../../../../collector/people/load/mapping.ts'
+import { chooseColumns, formatMapping, readMapping } from '../../../../collector/identity/load/mapping.ts'
 
 const fields = ['hem', 'email', 'first_name', 'age', 'age_range']
 const endsPair = new RegExp(`=(${fields.join('|')})(,|$)`, 's')

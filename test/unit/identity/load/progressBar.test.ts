@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatProgress, openProgressBar } from '../../../../collector/people/load/progressBar.ts'
+import { formatProgress, openProgressBar } from '../../../../collector/identity/load/progressBar.ts'
 
 const before = { rows: 0, rejected: 0, bytes: 0 }
 

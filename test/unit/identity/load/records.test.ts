@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { filterMalformed } from '../../../../collector/people/load/filterMalformed.ts'
-import { countLines, endOfLastRecord, recordsOf } from '../../../../collector/people/load/records.ts'
+import { filterMalformed } from '../../../../collector/identity/load/filterMalformed.ts'
+import { countLines, endOfLastRecord, recordsOf } from '../../../../collector/identity/load/records.ts'
 
 const text = fc.oneof(
   fc.stringMatching(/^[a-z",\r\n é]{0,8}$/),

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { OperationId } from '../../../../../client/index.ts'
-import { requestFor } from '../../../../../client/index.ts'
+import type { OperationId } from '../../../../api/client/index.ts'
+import { requestFor } from '../../../../api/client/index.ts'
 import { ownProjects } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { CodeSamples } from '../../parts/codeSamples.tsx'

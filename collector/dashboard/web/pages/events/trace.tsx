@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Answer } from '../../../../../client/index.ts'
+import type { Answer } from '../../../../api/client/index.ts'
 import { exactTime } from '../../parts/time.ts'
 
 type EventTrace = Answer<'traceEvent'>

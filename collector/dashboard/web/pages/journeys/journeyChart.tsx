@@ -1,4 +1,4 @@
-import type { Answer } from '../../../../../client/index.ts'
+import type { Answer } from '../../../../api/client/index.ts'
 import { wholeNumber } from '../../format.ts'
 import { CsvButton } from '../../parts/csvButton.tsx'
 import { type Column, DataTable } from '../../parts/dataTable.tsx'

@@ -1,4 +1,4 @@
-import type { Answer } from '../../../../../client/index.ts'
+import type { Answer } from '../../../../api/client/index.ts'
 import { wholeNumber } from '../../format.ts'
 
 type Link = Answer<'getAnalyticsJourneys'>['links'][number]

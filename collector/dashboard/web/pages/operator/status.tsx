@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { OperatorStatus } from '../../../../../client/index.ts'
+import type { OperatorStatus } from '../../../../api/client/index.ts'
 import { type Column, DataTable } from '../../parts/dataTable.tsx'
 import { Section } from '../../parts/page.tsx'
 import { RelativeTime } from '../../parts/relativeTime.tsx'

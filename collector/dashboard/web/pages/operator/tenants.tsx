@@ -1,4 +1,4 @@
-import type { Tenant } from '../../../../../client/index.ts'
+import type { Tenant } from '../../../../api/client/index.ts'
 import { api } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { DataTable } from '../../parts/dataTable.tsx'

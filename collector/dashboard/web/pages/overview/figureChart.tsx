@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
-import type { Answer } from '../../../../../client/index.ts'
+import type { Answer } from '../../../../api/client/index.ts'
 import { startOf, wholeNumber } from '../../format.ts'
 import { CsvButton } from '../../parts/csvButton.tsx'
 import { type Metric, metrics } from './tiles.tsx'

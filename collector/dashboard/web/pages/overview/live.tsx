@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Answer } from '../../../../../client/index.ts'
+import type { Answer } from '../../../../api/client/index.ts'
 import { api } from '../../api.ts'
 import { wholeNumber } from '../../format.ts'
 import { isShared } from '../../shared.ts'

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Answer } from '../../../../../client/index.ts'
+import type { Answer } from '../../../../api/client/index.ts'
 import { countryName, wholeNumber } from '../../format.ts'
 import { CsvButton } from '../../parts/csvButton.tsx'
 import { type Column, DataTable } from '../../parts/dataTable.tsx'

@@ -1,4 +1,4 @@
-import type { Answer } from '../../../../../client/index.ts'
+import type { Answer } from '../../../../api/client/index.ts'
 import { changeOf, duration, percent, wholeNumber } from '../../format.ts'
 import { isShared } from '../../shared.ts'
 

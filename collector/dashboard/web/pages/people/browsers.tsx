@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Answer } from '../../../../../client/index.ts'
+import type { Answer } from '../../../../api/client/index.ts'
 import { ApiError, api, messageOf } from '../../api.ts'
 import { AsyncView } from '../../parts/asyncView.tsx'
 import { CsvButton } from '../../parts/csvButton.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Erasure } from '../../../../../client/index.ts'
+import type { Erasure } from '../../../../api/client/index.ts'
 import { api } from '../../api.ts'
 import { AsyncList } from '../../parts/asyncView.tsx'
 import { Dialog } from '../../parts/dialog.tsx'

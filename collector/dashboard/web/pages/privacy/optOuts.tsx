@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { OptOut } from '../../../../../client/index.ts'
+import type { OptOut } from '../../../../api/client/index.ts'
 import { api } from '../../api.ts'
 import { AsyncList } from '../../parts/asyncView.tsx'
 import { ConfirmDialog } from '../../parts/confirmDialog.tsx'

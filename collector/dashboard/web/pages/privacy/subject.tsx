@@ -1,4 +1,4 @@
-import type { Params } from '../../../../../client/index.ts'
+import type { Params } from '../../../../api/client/index.ts'
 import { TextField } from '../../parts/fields.tsx'
 import type { Values } from '../../parts/form.tsx'
 

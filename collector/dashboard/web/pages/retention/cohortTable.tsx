@@ -1,4 +1,4 @@
-import type { Answer } from '../../../../../client/index.ts'
+import type { Answer } from '../../../../api/client/index.ts'
 import { percent, startOf, wholeNumber } from '../../format.ts'
 import { CsvButton } from '../../parts/csvButton.tsx'
 import { NoEvents } from '../../view/noEvents.tsx'

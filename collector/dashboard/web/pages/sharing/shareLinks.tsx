@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Answer } from '../../../../../client/index.ts'
+import type { Answer } from '../../../../api/client/index.ts'
 import { api } from '../../api.ts'
 import { ConfirmDialog } from '../../parts/confirmDialog.tsx'
 import { Copyable } from '../../parts/copyable.tsx'

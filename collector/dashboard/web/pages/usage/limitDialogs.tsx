@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Params } from '../../../../../client/index.ts'
+import type { Params } from '../../../../api/client/index.ts'
 import { api, type Budget, type Limits, type OwnProject, type UsageLimit } from '../../api.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Select, TextField } from '../../parts/fields.tsx'

@@ -1,0 +1,119 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { ApiError } from '../../api/http/errors.ts'
+import { exactly } from '../../api/http/schemas.ts'
+import type { SendMail } from '../../platform/mail.ts'
+import { normalizedEmail } from '../../platform/normalizedEmail.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import type { AccountsDeps } from '../deps.ts'
+import { access, Code, CurrentPassword, Email, triesRefusals } from '../schemas.ts'
+import { requireToken } from '../sessions/signInThrottle.ts'
+import { newEmailChangeLink, readEmailChange, useEmailChange } from './emailChange.ts'
+import { type OwnUser, ownUser, ownUserWithPassword } from './ownUser.ts'
+import { requireSecondFactor } from './secondFactor.ts'
+
+const tags = ['Dashboard']
+const params = exactly({ token: Type.String({ maxLength: 200 }) })
+const path = '/dashboard/email-change'
+
+/** /dashboard/email-change: another e-mail address to sign in with, once it is shown to be one’s own. */
+export const emailChangeRoutes =
+  (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres, publicUrl, sendMail } = deps
+
+    app.post(
+      path,
+      {
+        config: { access: access.session, refusals: triesRefusals },
+        schema: {
+          tags,
+          operationId: 'requestEmailChange',
+          summary: 'Change one’s own e-mail address',
+          description:
+            'Mails a link to the new address, good for an hour; until it is followed nothing changes. The answer is ' +
+            'the same whether or not somebody signs in with that address. Takes the password, and a code where ' +
+            'two-factor authentication is on. 503 `not_configured` where the service sends no mail: then whoever ' +
+            'runs it changes addresses with `npx footfall change-email`.',
+          body: exactly({
+            email: Email,
+            current_password: CurrentPassword,
+            code: Type.Optional(Code),
+          }),
+          response: { 202: Type.Object({ email: Type.String() }) },
+        },
+      },
+      async (request, reply) => {
+        const { current_password, code } = request.body
+        const email = normalizedEmail(request.body.email)
+        const user = await ownUserWithPassword(postgres, request, current_password, publicUrl)
+        await requireSecondFactor(deps, user.userId, code, user.knownBrowser)
+        if (!sendMail) throw sendsNoMail()
+        await requireToken(postgres, [{ name: `email_change:${user.userId}`, burst: 5, everySeconds: 720 }])
+        // Not waited for: how long it takes would tell whether somebody has the address.
+        mailLink(sendMail, user, email).catch((error: Error) =>
+          request.log.warn(
+            { error: error.message },
+            'the mail that confirms a new e-mail address is not sent',
+          ),
+        )
+        return reply.code(202).send({ email })
+      },
+    )
+
+    app.get(
+      `${path}/:token`,
+      {
+        config: { access: access.anyone },
+        schema: {
+          ...{ tags, operationId: 'getEmailChange', summary: 'Get a change of e-mail address', params },
+          description: 'The address that the link is for.',
+          response: { 200: Type.Object({ email: Type.String() }) },
+        },
+      },
+      async ({ params: { token } }) => readEmailChange(postgres, token),
+    )
+
+    app.post(
+      `${path}/:token`,
+      {
+        config: { access: access.session },
+        schema: {
+          ...{
+            tags,
+            operationId: 'confirmEmailChange',
+            summary: 'Confirm a change of e-mail address',
+            params,
+          },
+          description:
+            'Requires a session of the user who requested the change; the request itself took the password and the ' +
+            'code. The link works once. The service mails a notice to the old and the new address.',
+          response: { 200: Type.Object({ email: Type.String() }) },
+        },
+      },
+      async (request) =>
+        inTransaction(postgres, async (client) => {
+          const { userId } = await ownUser(client, request)
+          return { email: await useEmailChange(client, userId, request.params.token) }
+        }),
+    )
+
+    async function mailLink(send: SendMail, user: OwnUser, email: string): Promise<void> {
+      const link = await newEmailChangeLink(postgres, user.userId, email, publicUrl)
+      if (link) await send({ to: email, ...linkMail(user.email, email, link) })
+    }
+  }
+
+const sendsNoMail = () =>
+  new ApiError(
+    503,
+    'not_configured',
+    'This service sends no mail: whoever runs it changes your address with `npx footfall change-email`.',
+  )
+
+const linkMail = (before: string, after: string, link: string) => ({
+  subject: 'Your new e-mail address for Footfall',
+  text:
+    `Whoever signs in to Footfall as ${before} wants to sign in as ${after} from now on.\n\n` +
+    `If that is you, confirm it here within an hour:\n\n${link}\n\nIf it is not, do nothing.\n`,
+})

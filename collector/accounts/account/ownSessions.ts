@@ -1,0 +1,122 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { sha256 } from '../../api/access/authenticate.ts'
+import { sessionOf } from '../../api/access/session.ts'
+import { notFound } from '../../api/http/errors.ts'
+import { exactly, Id, Nullable, Timestamp } from '../../api/http/schemas.ts'
+import { readDevice } from '../../ingest/normalize/device.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import type { AccountsDeps } from '../deps.ts'
+import { access } from '../schemas.ts'
+import { endAccess } from './endAccess.ts'
+import { ownUser } from './ownUser.ts'
+
+const OwnSession = Type.Object(
+  {
+    session_id: Id,
+    is_current: Type.Boolean({ description: 'The one that asks.' }),
+    created_at: Timestamp,
+    last_used_at: Timestamp,
+    expires_at: Timestamp,
+    browser: Nullable(Type.String(), { description: 'Such as Firefox.' }),
+    os: Nullable(Type.String(), { description: 'Such as Windows.' }),
+    address: Nullable(Type.String(), { description: 'The network address of the sign-in.' }),
+  },
+  { title: 'OwnSession' },
+)
+
+const tags = ['Dashboard']
+
+/** /dashboard/sessions: where a user is signed in, in all their organizations. */
+export const ownSessionRoutes =
+  ({ postgres, publicUrl }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const config = { access: access.session }
+
+    app.get(
+      '/dashboard/sessions',
+      {
+        config,
+        schema: {
+          ...{ tags, operationId: 'listSessions', summary: 'List one’s own sessions' },
+          description: 'The one used last comes first.',
+          response: { 200: Type.Object({ sessions: Type.Array(OwnSession) }) },
+        },
+      },
+      async (request) => {
+        const { userId } = await ownUser(postgres, request)
+        const { rows } = await postgres.query<SessionRow>(
+          `SELECT session_id, session_sha256 = $2 AS is_current, created_at, last_used_at, expires_at, user_agent, address
+           FROM sessions WHERE user_id = $1 AND expires_at > now()
+           ORDER BY is_current DESC, last_used_at DESC, session_id LIMIT 200`,
+          [userId, sha256(sessionOf(request, publicUrl)!)],
+        )
+        return {
+          sessions: rows.map(({ user_agent, created_at, last_used_at, expires_at, ...row }) => ({
+            ...row,
+            created_at: created_at.toISOString(),
+            last_used_at: last_used_at.toISOString(),
+            expires_at: expires_at.toISOString(),
+            ...deviceOf(user_agent),
+          })),
+        }
+      },
+    )
+
+    app.delete(
+      '/dashboard/sessions',
+      {
+        config,
+        schema: {
+          ...{ tags, operationId: 'endOtherSessions', summary: 'End all other sessions of one’s own' },
+          description:
+            'Also ends legacy tokens, links for a new password and a pending change of the e-mail address.',
+          response: { 200: Type.Object({ ended: Type.Integer() }) },
+        },
+      },
+      async (request) => {
+        const { userId } = await ownUser(postgres, request)
+        const ended = await inTransaction(postgres, (client) =>
+          endAccess(client, userId, sessionOf(request, publicUrl)),
+        )
+        return { ended }
+      },
+    )
+
+    app.delete(
+      '/dashboard/sessions/:session_id',
+      {
+        config,
+        schema: {
+          ...{ tags, operationId: 'endSession', summary: 'End a session of one’s own' },
+          description: 'It serves nowhere any more within a second.',
+          params: exactly({ session_id: Id }),
+          response: { 204: Type.Null() },
+        },
+      },
+      async (request, reply) => {
+        const { userId } = await ownUser(postgres, request)
+        const { rowCount } = await postgres.query(
+          'DELETE FROM sessions WHERE user_id = $1 AND session_id = $2',
+          [userId, request.params.session_id],
+        )
+        if (rowCount === 0) throw notFound.session()
+        return reply.code(204).send(null)
+      },
+    )
+  }
+
+interface SessionRow {
+  session_id: string
+  is_current: boolean
+  created_at: Date
+  last_used_at: Date
+  expires_at: Date
+  user_agent: string | null
+  address: string | null
+}
+
+function deviceOf(userAgent: string | null): { browser: string | null; os: string | null } {
+  const { browser, os } = readDevice(userAgent ?? '')
+  return { browser, os }
+}

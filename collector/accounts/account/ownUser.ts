@@ -1,0 +1,53 @@
+import type { FastifyRequest } from 'fastify'
+import { callerId } from '../../api/access/principal.ts'
+import { invalidParameter, unauthorized } from '../../api/http/errors.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { checkPassword } from '../sessions/passwords.ts'
+import { attemptOf } from '../sessions/signIn.ts'
+import { forgetSignInTries, takeSignInTry } from '../sessions/signInThrottle.ts'
+
+/** A person who signs in, and as which member they ask. */
+export interface OwnUser {
+  userId: string
+  memberId: string
+  email: string
+  name: string | null
+}
+
+/** Whoever is signed in with a request. Throws 401 "unauthenticated" where they are a member no more. */
+export async function ownUser(client: Queryable, { principal }: FastifyRequest): Promise<OwnUser> {
+  const { password_hash, ...user } = await readOwn(client, callerId(principal))
+  return user
+}
+
+/**
+ * The same, if this is their password: a session alone, left open or stolen, may not take the account over. Throws
+ * 400 for `current_password`, and 429 as sign-in does, whose tries these are.
+ */
+export async function ownUserWithPassword(
+  postgres: Postgres,
+  request: FastifyRequest,
+  currentPassword: string,
+  publicUrl: string,
+): Promise<OwnUser & { knownBrowser: string | null }> {
+  const { password_hash, ...user } = await readOwn(postgres, callerId(request.principal))
+  const attempt = await attemptOf(postgres, request, user.email, publicUrl)
+  await takeSignInTry(postgres, attempt)
+  if (!(await checkPassword(password_hash, currentPassword))) {
+    throw invalidParameter('current_password', 'is not your password')
+  }
+  await forgetSignInTries(postgres, attempt)
+  return { ...user, knownBrowser: attempt.knownBrowser }
+}
+
+async function readOwn(client: Queryable, memberId: string): Promise<OwnUser & { password_hash: string }> {
+  const { rows } = await client.query<OwnUser & { password_hash: string }>(
+    `SELECT user_id AS "userId", member_id AS "memberId", users.email, name, password_hash
+     FROM members JOIN users USING (user_id) WHERE member_id = $1`,
+    [memberId],
+  )
+  // A session is remembered a moment longer than its member exists.
+  if (!rows[0]) throw unauthorized.session()
+  return rows[0]
+}

@@ -1,0 +1,151 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { conflict, invalidParameter } from '../../api/http/errors.ts'
+import { exactly } from '../../api/http/schemas.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import type { AccountsDeps } from '../deps.ts'
+import { access, Code, CurrentPassword, triesRefusals } from '../schemas.ts'
+import { auditOwn } from './auditOwn.ts'
+import { ownUser, ownUserWithPassword } from './ownUser.ts'
+import {
+  beginSecondFactor,
+  confirmSecondFactor,
+  newRecoveryCodes,
+  readSecondFactor,
+  removeSecondFactor,
+  requireSecondFactor,
+  takeCodeTry,
+} from './secondFactor.ts'
+import { base32, otpauthUri } from './totp.ts'
+
+const RecoveryCodes = Type.Object({
+  recovery_codes: Type.Array(Type.String(), {
+    description: 'Each is good once, where a code is asked for. They are not shown again.',
+  }),
+})
+const tags = ['Dashboard']
+const path = '/dashboard/two-factor'
+
+/** /dashboard/two-factor: codes besides the password. */
+export const secondFactorRoutes =
+  (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres, sealer, publicUrl } = deps
+    const config = { access: access.session, refusals: { ...triesRefusals, 409: isOffOrOn } }
+
+    app.post(
+      path,
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'beginTwoFactor',
+          summary: 'Begin two-factor authentication',
+          description:
+            'Makes a secret for an authenticator app (TOTP, RFC 6238). Nothing is asked for until ' +
+            '`confirmTwoFactor` has had a first code.',
+          body: exactly({ current_password: CurrentPassword }),
+          response: {
+            200: Type.Object({
+              secret: Type.String({ description: 'In base 32, to type in.' }),
+              uri: Type.String({ description: '`otpauth://totp/…`, as a QR code holds it.' }),
+            }),
+          },
+        },
+      },
+      async (request) => {
+        const { current_password } = request.body
+        const { userId, email } = await ownUserWithPassword(postgres, request, current_password, publicUrl)
+        const secret = await beginSecondFactor(deps, userId)
+        if (!secret)
+          throw conflict('invalid_state', 'Two-factor authentication is on already: turn it off first.')
+        return { secret: base32(secret), uri: otpauthUri(secret, email) }
+      },
+    )
+
+    app.put(
+      path,
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'confirmTwoFactor',
+          summary: 'Turn on two-factor authentication',
+          description: 'With a first code of the secret that was begun. From now on sign-in asks for one.',
+          body: exactly({ code: Code }),
+          response: { 200: RecoveryCodes },
+        },
+      },
+      async (request) => {
+        const { userId } = await ownUser(postgres, request)
+        await takeCodeTry(postgres, userId, null)
+        const recovery_codes = await inTransaction(postgres, async (client) => {
+          if (!(await confirmSecondFactor(client, sealer, userId, request.body.code))) {
+            throw invalidParameter('code', 'is not the code that the app shows now')
+          }
+          await auditOwn(client, userId, 'member.two_factor', { on: true })
+          return newRecoveryCodes(client, userId)
+        })
+        return { recovery_codes }
+      },
+    )
+
+    app.post(
+      `${path}/recovery-codes`,
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'renewRecoveryCodes',
+          summary: 'Make new recovery codes',
+          description: 'Instead of all there were.',
+          body: exactly({ current_password: CurrentPassword, code: Code }),
+          response: { 200: RecoveryCodes },
+        },
+      },
+      async (request) => {
+        const { current_password, code } = request.body
+        const { userId, knownBrowser } = await ownUserWithPassword(
+          ...([postgres, request, current_password, publicUrl] as const),
+        )
+        if (!(await readSecondFactor(postgres, userId))) throw isOff()
+        await requireSecondFactor(deps, userId, code, knownBrowser)
+        const recovery_codes = await inTransaction(postgres, async (client) => {
+          await auditOwn(client, userId, 'member.recovery_codes')
+          return newRecoveryCodes(client, userId)
+        })
+        return { recovery_codes }
+      },
+    )
+
+    app.delete(
+      path,
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'endTwoFactor',
+          summary: 'Turn off two-factor authentication',
+          description: 'Takes the password and a code, or a recovery code.',
+          body: exactly({ current_password: CurrentPassword, code: Code }),
+          response: { 204: Type.Null() },
+        },
+      },
+      async (request, reply) => {
+        const { current_password, code } = request.body
+        const { userId, knownBrowser } = await ownUserWithPassword(
+          ...([postgres, request, current_password, publicUrl] as const),
+        )
+        await requireSecondFactor(deps, userId, code, knownBrowser)
+        await inTransaction(postgres, async (client) => {
+          if (!(await removeSecondFactor(client, userId))) throw isOff()
+          await auditOwn(client, userId, 'member.two_factor', { on: false })
+        })
+        return reply.code(204).send(null)
+      },
+    )
+  }
+
+const isOffOrOn = '`conflict`: two-factor authentication is on already, or off.'
+
+const isOff = () => conflict('invalid_state', 'Two-factor authentication is off.')

@@ -1,0 +1,25 @@
+import type { OpenReader } from '../api/access/reader.ts'
+import type { Tokens } from '../api/access/tokens.ts'
+import type { Cursors } from '../api/http/cursors.ts'
+import type { SendMail } from '../platform/mail.ts'
+import type { Sealer } from '../platform/outbound/sealer.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
+
+/** What the routes of accounts are built from. */
+export interface AccountsDeps {
+  postgres: Postgres
+  /** What a request reads through: the events of real visitors, or for a test key the sample database. */
+  openReader: OpenReader
+  /** Signs where pages go on. */
+  cursors: Cursors
+  /** The address of dashboard and API in browsers, without a slash at its end. */
+  publicUrl: string
+  /** The address that pages load pixels from, without a slash at its end. */
+  collectorUrl: string
+  /** Null: no mail is sent. */
+  sendMail: SendMail | null
+  /** Keeps what makes the codes of second factors. */
+  sealer: Sealer
+  /** Signs the tokens of the legacy sign-in. */
+  tokens: Tokens
+}

@@ -1,0 +1,282 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from 'typebox'
+import { audit } from '../../api/access/audit.ts'
+import { apiKeyPrefix, sha256 } from '../../api/access/authenticate.ts'
+import {
+  coversRole,
+  highestKeyRole,
+  projectFor,
+  requireCurrentRole,
+  requireOrganizationAdmin,
+} from '../../api/access/permissions.ts'
+import { callerId, type KeyRole, type Principal } from '../../api/access/principal.ts'
+import { isVisibleProject, plainMemberId } from '../../api/access/visibility.ts'
+import { ApiError, forbidden, invalidParameter, notFound, unauthorized } from '../../api/http/errors.ts'
+import { exactly, Id, Name, Nullable, Timestamp } from '../../api/http/schemas.ts'
+import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
+import type { AccountsDeps } from '../deps.ts'
+import { access } from '../schemas.ts'
+
+/** A key as it is shown once, at creation; only hashes of it are kept (spec: API credentials). */
+export interface ApiCredentials {
+  /** "ff_live_…" or "ff_test_…". */
+  apiKey: string
+  /** 64 hexadecimal characters. */
+  apiSecret: string
+}
+
+const shownChars = 'ff_live_'.length + 6
+
+export const newApiCredentials = (mode: 'live' | 'test'): ApiCredentials => ({
+  apiKey: `${apiKeyPrefix}${mode}_${randomBytes(16).toString('hex')}`,
+  apiSecret: randomBytes(32).toString('hex'),
+})
+
+/** What is kept of a key's making; without it the key is the operator's own, and may all that its scope has. */
+export interface KeyMaking {
+  keyId: string
+  role: KeyRole
+  /** Absent: it serves until it is revoked. */
+  expiresAt?: Date | undefined
+  /** Null: whoever runs the service. */
+  maker: { memberId: string; email: string } | null
+}
+
+/** Stores a key of an organization, or of one project of it. Storing the same key again changes nothing. */
+export async function storeApiKey(
+  client: Queryable,
+  owner: { organizationId: string; projectId: string | null },
+  mode: 'live' | 'test',
+  name: string,
+  { apiKey, apiSecret }: ApiCredentials,
+  { keyId, role, maker, expiresAt }: KeyMaking = {
+    keyId: randomUUID(),
+    role: owner.projectId === null ? 'owner' : 'admin',
+    maker: null,
+  },
+): Promise<void> {
+  await client.query(
+    `INSERT INTO api_keys (key_id, organization_id, project_id, mode, name, key_prefix, key_sha256,
+       secret_sha256, role, created_by, created_by_member_id, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (key_sha256) DO NOTHING`,
+    [
+      ...[keyId, owner.organizationId, owner.projectId, mode, name],
+      ...[apiKey.slice(0, shownChars), sha256(apiKey), sha256(apiSecret), role],
+      ...[maker?.email, maker?.memberId, expiresAt],
+    ],
+  )
+}
+
+const Mode = Type.Union([Type.Literal('live'), Type.Literal('test')])
+const Role = Type.Union(
+  [Type.Literal('read'), Type.Literal('write'), Type.Literal('admin'), Type.Literal('owner')],
+  {
+    description:
+      '`read`: data, projects and pixels. `write`: campaigns and what they did, too. `admin` and `owner`: also what ' +
+      'these members may administer; of one project `admin` is the most there is.',
+  },
+)
+export const Key = Type.Object(
+  {
+    key_id: Id,
+    name: Type.String(),
+    key_prefix: Type.String({ description: 'All of the key that is ever shown again.' }),
+    scope: Type.Union([Type.Literal('organization'), Type.Literal('project')]),
+    project_id: Nullable(Id),
+    mode: Mode,
+    role: Role,
+    created_at: Timestamp,
+    created_by: Nullable(Type.String({ description: 'The e-mail address of who made it.' })),
+    created_by_member_id: Nullable(Id),
+    last_used_at: Nullable(Timestamp),
+    expires_at: Nullable(Timestamp, {
+      description: 'From then on it is refused. Null: it serves until it is revoked.',
+    }),
+  },
+  { title: 'Key' },
+)
+export type Key = Static<typeof Key>
+
+const tags = ['Dashboard']
+
+/** /dashboard/keys: the only place where keys are made (spec: Authentication 2), and where they end. */
+export const keyRoutes =
+  ({ postgres }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const config = { access: access.session }
+
+    app.get(
+      '/dashboard/keys',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'listApiKeys',
+          summary: 'List the API keys that are not revoked',
+          description: 'A plain member gets those of the projects they belong to.',
+          querystring: exactly({ project_id: Type.Optional(Id) }),
+          response: { 200: Type.Object({ keys: Type.Array(Key) }) },
+        },
+      },
+      async ({ principal, query: { project_id } }) => {
+        const project = project_id && (await projectFor(postgres, principal, project_id, 'read'))
+        const { rows } = await postgres.query<KeyRow>(
+          `${selectKeys} AND ${isVisibleProject('project_id', '$2', '$3')} ORDER BY created_at DESC, key_id`,
+          [principal.organizationId, project ? project.projectId : null, plainMemberId(principal)],
+        )
+        return { keys: rows.map(toKey) }
+      },
+    )
+
+    app.post(
+      '/dashboard/keys',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'createApiKey',
+          summary: 'Create an API key',
+          description:
+            'Of one project, also by its admins, or of the whole organization. It may no more than who makes it; say a ' +
+            '`role` for less. The secret is shown in this answer and never again.',
+          body: exactly({
+            name: Name,
+            mode: Mode,
+            project_id: Type.Optional(Nullable(Id)),
+            role: Type.Optional(Role),
+            expires_at: Type.Optional(Nullable(Timestamp, { description: 'In the future. Default: never.' })),
+          }),
+          response: { 201: Type.Object({ key: Key, api_key: Type.String(), api_secret: Type.String() }) },
+        },
+      },
+      async ({ principal, body: { name, mode, project_id, role: asked, expires_at } }, reply) => {
+        if (!project_id) requireOrganizationAdmin(principal)
+        const project = project_id ? await projectFor(postgres, principal, project_id, 'write') : null
+        const projectId = project?.projectId ?? null
+        const most = highestKeyRole(principal, projectId)
+        const role = asked ?? most
+        if (!coversRole(most, role)) throw forbidden(`A key that you make here may be ${most} at most.`)
+        const expiresAt = readExpiry(expires_at)
+        const credentials = newApiCredentials(mode)
+        const keyId = randomUUID()
+        const key = await inTransaction(postgres, async (client) => {
+          await requireCurrentRole(client, principal)
+          const owner = { organizationId: principal.organizationId, projectId }
+          const maker = { memberId: callerId(principal), email: await emailOf(client, principal) }
+          await storeApiKey(client, owner, mode, name, credentials, { keyId, role, maker, expiresAt })
+          await audit(
+            client,
+            principal,
+            'key.create',
+            { kind: 'key', id: keyId },
+            { name, mode, role, project_id: projectId, ...(expiresAt && { expires_at }) },
+          )
+          return readKey(client, principal.organizationId, keyId)
+        })
+        return reply.code(201).send({ key, api_key: credentials.apiKey, api_secret: credentials.apiSecret })
+      },
+    )
+
+    app.delete(
+      '/dashboard/keys/:key_id',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'revokeApiKey',
+          summary: 'Revoke an API key',
+          description: 'It serves nowhere any more within a second.',
+          params: exactly({ key_id: Id }),
+          response: { 204: Type.Null() },
+        },
+      },
+      async ({ principal, params: { key_id } }, reply) => {
+        const { project_id } = await readKey(postgres, principal.organizationId, key_id)
+        await requireKeyAdmin(principal, project_id)
+        await inTransaction(postgres, async (client) => {
+          const key = await readKey(client, principal.organizationId, key_id, 'FOR UPDATE')
+          await revokeKey(client, principal, key)
+        })
+        return reply.code(204).send(null)
+      },
+    )
+
+    /** Throws 403 for a key that the caller may see and not revoke, and 404 for one that is not theirs to see. */
+    async function requireKeyAdmin(principal: Principal, projectId: string | null): Promise<void> {
+      if (projectId === null) {
+        if (plainMemberId(principal) !== null) throw notFound.key()
+        return
+      }
+      await projectFor(postgres, principal, projectId, 'write').catch((error) => {
+        throw error instanceof ApiError && error.status === 404 ? notFound.key() : error
+      })
+    }
+  }
+
+/** When a new key is to end. Throws 400 for a time that is over. */
+function readExpiry(given: string | null | undefined): Date | undefined {
+  if (!given) return undefined
+  const expiresAt = new Date(given)
+  if (!(expiresAt.getTime() > Date.now())) throw invalidParameter('expires_at', 'must be in the future')
+  return expiresAt
+}
+
+/** Revokes a key, and records it in the audit log. */
+export async function revokeKey(
+  client: Queryable,
+  principal: Principal,
+  { key_id, name, project_id }: Pick<Key, 'key_id' | 'name' | 'project_id'>,
+): Promise<void> {
+  await client.query('UPDATE api_keys SET revoked_at = now() WHERE key_id = $1', [key_id])
+  await audit(client, principal, 'key.revoke', { kind: 'key', id: key_id }, { name, project_id })
+}
+
+/** $1 is the organization. */
+export const selectKeys = `
+  SELECT key_id, name, key_prefix, project_id, mode, role, created_at, created_by, created_by_member_id, last_used_at, expires_at
+  FROM api_keys WHERE organization_id = $1 AND revoked_at IS NULL`
+
+export interface KeyRow extends Omit<Key, 'scope' | 'created_at' | 'last_used_at' | 'expires_at'> {
+  created_at: Date
+  last_used_at: Date | null
+  expires_at: Date | null
+}
+
+async function readKey(
+  client: Queryable,
+  organizationId: string,
+  keyId: string,
+  lock: '' | 'FOR UPDATE' = '',
+): Promise<Key> {
+  const { rows } = await client.query<KeyRow>(`${selectKeys} AND key_id = $2 ${lock}`, [
+    organizationId,
+    keyId,
+  ])
+  if (!rows[0]) throw notFound.key()
+  return toKey(rows[0])
+}
+
+export const toKey = (row: KeyRow): Key => ({
+  key_id: row.key_id,
+  name: row.name,
+  key_prefix: row.key_prefix,
+  scope: row.project_id === null ? 'organization' : 'project',
+  project_id: row.project_id,
+  mode: row.mode,
+  role: row.role,
+  created_at: row.created_at.toISOString(),
+  created_by: row.created_by,
+  created_by_member_id: row.created_by_member_id,
+  last_used_at: row.last_used_at?.toISOString() ?? null,
+  expires_at: row.expires_at?.toISOString() ?? null,
+})
+
+async function emailOf(client: Queryable, principal: Principal): Promise<string> {
+  const { rows } = await client.query<{ email: string }>('SELECT email FROM members WHERE member_id = $1', [
+    callerId(principal),
+  ])
+  // A session is remembered a moment longer than its member exists.
+  if (!rows[0]) throw unauthorized.session()
+  return rows[0].email
+}

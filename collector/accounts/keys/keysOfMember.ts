@@ -1,0 +1,118 @@
+import { type Static, Type } from 'typebox'
+import { audit } from '../../api/access/audit.ts'
+import {
+  coversRole,
+  highestKeyRole,
+  highestKeyRoleOf,
+  type ProjectGrant,
+} from '../../api/access/permissions.ts'
+import { callerId, type KeyRole, type Principal, type Role } from '../../api/access/principal.ts'
+import { conflict, invalidParameter } from '../../api/http/errors.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { type KeyRow, revokeKey, selectKeys, toKey } from './apiKeys.ts'
+
+/** What becomes of the keys that a member has made when the member may no longer what these may. */
+export const KeysChoice = Type.Union([Type.Literal('revoke'), Type.Literal('hand_over')], {
+  description:
+    'Of the keys they made that would have more than they: `revoke` ends them, `hand_over` makes the caller answer ' +
+    'for them; such a key then may no more than its new holder.',
+})
+type KeysChoice = Static<typeof KeysChoice>
+
+/** Of which project keys are settled, where it is one; and whether the member is about to be removed altogether. */
+export interface Settled {
+  projectId?: string
+  isRemoved?: boolean
+}
+
+/**
+ * Revokes the keys that a member has made and that now may more than the member, or hands them over to the caller.
+ * Throws 409 "conflict", with the keys, when there are some and nothing was chosen. Call it in the transaction that
+ * takes something from the member: when it is taken, and before the member is removed.
+ */
+export async function settleKeys(
+  client: Queryable,
+  principal: Principal,
+  memberId: string,
+  choice: KeysChoice | undefined,
+  { projectId, isRemoved = false }: Settled = {},
+): Promise<void> {
+  const made = await client.query<KeyRow>(
+    `${selectKeys} AND created_by_member_id = $2 AND ($3::uuid IS NULL OR project_id = $3) FOR UPDATE`,
+    [principal.organizationId, memberId, projectId],
+  )
+  const most = isRemoved ? () => null : await highestKeyRolesOf(client, memberId)
+  const rows = made.rows.filter(({ role, project_id }) => {
+    const highest = most(project_id)
+    return highest === null || !coversRole(highest, role)
+  })
+  if (rows.length === 0) return
+  if (choice === undefined) {
+    throw conflict(
+      'in_use',
+      'They have made API keys: say with api_keys whether to revoke or to hand_over these.',
+      {
+        api_keys: rows.map(toKey),
+      },
+    )
+  }
+  const holder = choice === 'hand_over' ? await holderOf(client, principal) : null
+  if (holder?.member_id === memberId) {
+    throw invalidParameter(
+      'api_keys',
+      'these keys are yours already: revoke them, or let somebody else take them over',
+    )
+  }
+  for (const key of rows) {
+    if (choice === 'revoke') await revokeKey(client, principal, key)
+    else await handOver(client, principal, holder, key)
+  }
+}
+
+/** The most that a key of a project, or of the organization (null), may do for which the member answers. */
+async function highestKeyRolesOf(
+  client: Queryable,
+  memberId: string,
+): Promise<(projectId: string | null) => KeyRole | null> {
+  const { rows } = await client.query<{ role: Role; projects: Record<string, ProjectGrant['role']> }>(
+    `SELECT role, (SELECT coalesce(jsonb_object_agg(project_id, project_members.role), '{}')
+       FROM project_members WHERE project_members.member_id = members.member_id) AS projects
+     FROM members WHERE member_id = $1`,
+    [memberId],
+  )
+  const { role, projects } = rows[0]!
+  return (projectId) =>
+    highestKeyRoleOf(role, projectId, projectId === null ? null : (projects[projectId] ?? null))
+}
+
+interface Holder {
+  member_id: string
+  email: string
+}
+
+/** The caller, or of a caller that is a key its maker; null where that is whoever runs the service. */
+async function holderOf(client: Queryable, { caller }: Principal): Promise<Holder | null> {
+  const { rows } = await client.query<Holder>(
+    caller.kind === 'key'
+      ? `SELECT member_id, email FROM members
+         WHERE member_id = (SELECT created_by_member_id FROM api_keys WHERE key_id = $1)`
+      : 'SELECT member_id, email FROM members WHERE member_id = $1',
+    [callerId({ caller })],
+  )
+  return rows[0] ?? null
+}
+
+async function handOver(
+  client: Queryable,
+  principal: Principal,
+  holder: Holder | null,
+  { key_id, name, project_id, role }: KeyRow,
+): Promise<void> {
+  const most = highestKeyRole(principal, project_id)
+  const newRole = coversRole(most, role) ? role : most
+  await client.query(
+    'UPDATE api_keys SET role = $2, created_by_member_id = $3, created_by = $4 WHERE key_id = $1',
+    [key_id, newRole, holder?.member_id, holder?.email],
+  )
+  await audit(client, principal, 'key.hand_over', { kind: 'key', id: key_id }, { name, role: newRole })
+}

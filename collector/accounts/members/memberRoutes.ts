@@ -1,0 +1,137 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { plainMemberId } from '../../api/access/visibility.ts'
+import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
+import { exactly, Id, Nullable } from '../../api/http/schemas.ts'
+import type { AccountsDeps } from '../deps.ts'
+import { access, Deleted } from '../schemas.ts'
+import {
+  inviteMember,
+  MemberChange,
+  MemberRemoval,
+  NewMember,
+  removeMember,
+  updateMember,
+} from './memberChanges.ts'
+import { Member, type MemberRow, readMember, selectMembers, toMember } from './members.ts'
+
+const InvitationUrl = Nullable(Type.String(), {
+  description:
+    'Null where `by_mail` is true. Otherwise pass the link on to the member. It works once, for seven days.',
+})
+const ByMail = Type.Boolean({
+  description: 'Whether the service mails the link to the member. Only the member receives a mailed link.',
+})
+const tags = ['Administration']
+
+/** /api/v1/organization/user*: the members of the caller's organization. */
+export const memberRoutes =
+  (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres } = deps
+    const config = { access: access.organization }
+
+    app.post(
+      '/api/v1/organization/user/create',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'inviteMember',
+          summary: 'Invite a member',
+          description: 'For owners, admins and organization keys; only owners make owners.',
+          body: NewMember,
+          response: { 201: Type.Object({ member: Member, invitation_url: InvitationUrl, by_mail: ByMail }) },
+        },
+      },
+      async ({ principal, body }, reply) => reply.code(201).send(await inviteMember(deps, principal, body)),
+    )
+
+    app.get(
+      '/api/v1/organization/user/list',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'listMembers',
+          description: 'Oldest first, with those who are invited.',
+          summary: 'List members',
+          querystring: exactly(pageQuery),
+          response: { 200: Type.Object({ members: Type.Array(Member), next_cursor: NextCursor }) },
+        },
+      },
+      async ({ principal, query }) => {
+        const { rows, next } = await readPage<MemberRow>(deps, query, {
+          list: 'members',
+          owner: principal.organizationId,
+          sql: selectMembers,
+          values: [principal.organizationId, plainMemberId(principal)],
+          key: { created_at: 'timestamptz', member_id: 'uuid' },
+        })
+        return { members: rows.map(toMember), ...next }
+      },
+    )
+
+    app.get(
+      '/api/v1/organization/user/retrieve/:member_id',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'getMember',
+          description: 'With the projects that a plain member belongs to.',
+          summary: 'Get a member',
+          params: exactly({ member_id: Id }),
+          response: { 200: Type.Object({ member: Member }) },
+        },
+      },
+      async ({ principal, params }) => ({ member: await readMember(postgres, principal, params.member_id) }),
+    )
+
+    app.put(
+      '/api/v1/organization/user/update',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'updateMember',
+          summary: 'Update a member, or renew their invitation',
+          description:
+            'For owners, admins and organization keys; only owners make or change owners. Renewing ends the invitation ' +
+            'before. Where they have made API keys that may more than their new role, say what becomes of these: ' +
+            'without `api_keys` the answer is 409 `conflict` and lists them.',
+          body: MemberChange,
+          response: {
+            200: Type.Object({
+              member: Member,
+              invitation_url: Type.Optional(InvitationUrl),
+              by_mail: Type.Optional(ByMail),
+            }),
+          },
+        },
+      },
+      async ({ principal, body }) => updateMember(deps, principal, body),
+    )
+
+    app.delete(
+      '/api/v1/organization/user/delete',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'removeMember',
+          summary: 'Remove a member',
+          description:
+            'For owners, admins and organization keys; only owners remove owners. Where they have made API keys ' +
+            'that still serve, say what becomes of these: without `api_keys` the answer is 409 `conflict` and lists ' +
+            'them.',
+          body: MemberRemoval,
+          response: { 200: Deleted },
+        },
+      },
+      async ({ principal, body }) => {
+        await removeMember(deps, principal, body)
+        return { deleted: true as const }
+      },
+    )
+  }

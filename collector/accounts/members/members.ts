@@ -1,0 +1,102 @@
+import { type Static, Type } from 'typebox'
+import type { Principal } from '../../api/access/principal.ts'
+import { plainMemberId } from '../../api/access/visibility.ts'
+import { invalidParameter, lastOwner, notFound } from '../../api/http/errors.ts'
+import { exactly, Id, Nullable, Timestamp, Version } from '../../api/http/schemas.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { OrganizationRole, ProjectRole } from '../schemas.ts'
+
+export const ProjectOfMember = exactly({ project_id: Id, role: ProjectRole })
+
+export const Member = Type.Object(
+  {
+    member_id: Id,
+    email: Type.String(),
+    name: Nullable(Type.String()),
+    role: OrganizationRole,
+    status: Type.Union([Type.Literal('active'), Type.Literal('invited')], {
+      description: '`invited` until the invitation is accepted.',
+    }),
+    projects: Type.Array(ProjectOfMember, {
+      description: 'What a plain member belongs to; owners and admins may use every project.',
+    }),
+    version: Version,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Member' },
+)
+export type Member = Static<typeof Member>
+
+/** Throws 409 "last_owner" when the member is the only owner who can sign in. Call it with the organization locked. */
+export async function requireAnotherOwner(
+  client: Queryable,
+  { member_id, role, status }: Member,
+): Promise<void> {
+  if (role !== 'owner' || status !== 'active') return
+  const { rowCount } = await client.query(
+    `SELECT FROM members
+     WHERE organization_id = (SELECT organization_id FROM members WHERE member_id = $1)
+       AND member_id <> $1 AND role = 'owner' AND user_id IS NOT NULL`,
+    [member_id],
+  )
+  if (rowCount === 0) throw lastOwner()
+}
+
+export async function addToProjects(
+  client: Queryable,
+  organizationId: string,
+  memberId: string,
+  projects: readonly Static<typeof ProjectOfMember>[],
+): Promise<void> {
+  const ids = projects.map(({ project_id }) => project_id.toLowerCase())
+  if (new Set(ids).size < ids.length) throw invalidParameter('projects', 'names a project twice')
+  const { rowCount } = await client.query(
+    `INSERT INTO project_members (project_id, member_id, role)
+     SELECT project_id, $2, role FROM unnest($3::uuid[], $4::text[]) AS asked (project_id, role)
+     JOIN projects USING (project_id) WHERE organization_id = $1`,
+    [organizationId, memberId, ids, projects.map(({ role }) => role)],
+  )
+  if (rowCount !== ids.length) throw notFound.project()
+}
+
+/** $1 is the organization; $2 a plain member who looks, and who sees only of their own projects who is in them. */
+export const selectMembers = `
+  SELECT member_id, email, name, role, user_id IS NOT NULL AS accepted, version, created_at, updated_at,
+    (SELECT coalesce(jsonb_agg(jsonb_build_object('project_id', project_id, 'role', project_members.role)
+       ORDER BY project_members.created_at), '[]')
+     FROM project_members
+     WHERE project_members.member_id = members.member_id AND ($2::uuid IS NULL OR project_id IN
+       (SELECT project_id FROM project_members WHERE member_id = $2))) AS projects
+  FROM members WHERE organization_id = $1`
+
+export interface MemberRow extends Omit<Member, 'status' | 'created_at' | 'updated_at'> {
+  accepted: boolean
+  created_at: Date
+  updated_at: Date
+}
+
+export async function readMember(
+  client: Queryable,
+  principal: Principal,
+  memberId: string,
+  lock: '' | 'FOR UPDATE' | 'FOR NO KEY UPDATE' = '',
+): Promise<Member> {
+  const { rows } = await client.query<MemberRow>(`${selectMembers} AND member_id = $3 ${lock}`, [
+    ...[principal.organizationId, plainMemberId(principal), memberId],
+  ])
+  if (!rows[0]) throw notFound.member()
+  return toMember(rows[0])
+}
+
+export const toMember = (row: MemberRow): Member => ({
+  member_id: row.member_id,
+  email: row.email,
+  name: row.name,
+  role: row.role,
+  status: row.accepted ? 'active' : 'invited',
+  projects: row.projects,
+  version: row.version,
+  created_at: row.created_at.toISOString(),
+  updated_at: row.updated_at.toISOString(),
+})

@@ -1,0 +1,102 @@
+import { type Static, Type } from 'typebox'
+import { audit } from '../../api/access/audit.ts'
+import { projectFor } from '../../api/access/permissions.ts'
+import type { Principal } from '../../api/access/principal.ts'
+import { conflict, invalidParameter, notFound } from '../../api/http/errors.ts'
+import { changesOf } from '../../api/http/optimisticLock.ts'
+import { exactly, Id } from '../../api/http/schemas.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { KeysChoice, settleKeys } from '../keys/keysOfMember.ts'
+import { Email, ProjectRole } from '../schemas.ts'
+import { type ProjectMember, readProjectMember } from './projectMembers.ts'
+
+export const NewProjectMember = exactly({
+  project_id: Id,
+  member_id: Type.Optional(Id),
+  email: Type.Optional(Email),
+  role: ProjectRole,
+})
+
+/** Throws 400 where it is not said who, 403 and 404, and 409 "conflict" for who is a member of the project already. */
+export async function addProjectMember(
+  postgres: Postgres,
+  principal: Principal,
+  { project_id, member_id, email, role }: Static<typeof NewProjectMember>,
+): Promise<ProjectMember> {
+  if ((member_id === undefined) === (email === undefined)) {
+    throw invalidParameter('member_id', 'say who by member_id or by email')
+  }
+  const { projectId } = await projectFor(postgres, principal, project_id, 'write')
+  return inTransaction(postgres, async (client) => {
+    const found = await client.query<{ member_id: string }>(
+      `SELECT member_id FROM members
+       WHERE organization_id = $1 AND (member_id = $2 OR email = $3)`,
+      [principal.organizationId, member_id, email?.toLowerCase()],
+    )
+    if (!found.rows[0]) throw notFound.member()
+    const memberId = found.rows[0].member_id
+    const added = await client.query(
+      'INSERT INTO project_members (project_id, member_id, role) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+      [projectId, memberId, role],
+    )
+    const member = await readProjectMember(client, projectId, memberId)
+    if (added.rowCount === 0) {
+      throw conflict('already_exists', 'They are a member of this project already.', {
+        project_member: member,
+      })
+    }
+    await audit(client, principal, 'project_member.create', objectOf(member), detailsOf(member))
+    return member
+  })
+}
+
+export const ProjectMemberChange = exactly({
+  ...{ project_id: Id, member_id: Id, role: ProjectRole },
+  api_keys: Type.Optional(KeysChoice),
+})
+
+/** Throws 403 and 404, and 409 where it has to be said what becomes of their keys. */
+export async function changeProjectMember(
+  postgres: Postgres,
+  principal: Principal,
+  { project_id, member_id, role, api_keys }: Static<typeof ProjectMemberChange>,
+): Promise<ProjectMember> {
+  const { projectId } = await projectFor(postgres, principal, project_id, 'write')
+  return inTransaction(postgres, async (client) => {
+    const before = await readProjectMember(client, projectId, member_id, 'FOR UPDATE OF project_members')
+    await client.query('UPDATE project_members SET role = $3 WHERE project_id = $1 AND member_id = $2', [
+      ...[projectId, member_id, role],
+    ])
+    await settleKeys(client, principal, member_id, api_keys, { projectId })
+    const member = await readProjectMember(client, projectId, member_id)
+    const details = { project_id: projectId, ...changesOf(before, member) }
+    await audit(client, principal, 'project_member.update', objectOf(member), details)
+    return member
+  })
+}
+
+export const ProjectMemberRemoval = exactly({
+  ...{ project_id: Id, member_id: Id },
+  api_keys: Type.Optional(KeysChoice),
+})
+
+/** Throws as changeProjectMember does. */
+export async function removeProjectMember(
+  postgres: Postgres,
+  principal: Principal,
+  { project_id, member_id, api_keys }: Static<typeof ProjectMemberRemoval>,
+): Promise<void> {
+  const { projectId } = await projectFor(postgres, principal, project_id, 'write')
+  await inTransaction(postgres, async (client) => {
+    const member = await readProjectMember(client, projectId, member_id, 'FOR UPDATE OF project_members')
+    await client.query('DELETE FROM project_members WHERE project_id = $1 AND member_id = $2', [
+      ...[projectId, member_id],
+    ])
+    await settleKeys(client, principal, member_id, api_keys, { projectId })
+    await audit(client, principal, 'project_member.delete', objectOf(member), detailsOf(member))
+  })
+}
+
+const objectOf = ({ member_id }: ProjectMember) => ({ kind: 'project_member' as const, id: member_id })
+const detailsOf = ({ project_id, email, role }: ProjectMember) => ({ project_id, email, role })

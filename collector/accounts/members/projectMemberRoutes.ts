@@ -1,0 +1,138 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { projectFor } from '../../api/access/permissions.ts'
+import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
+import { exactly, Id } from '../../api/http/schemas.ts'
+import type { AccountsDeps } from '../deps.ts'
+import { access, Deleted } from '../schemas.ts'
+import {
+  addProjectMember,
+  changeProjectMember,
+  NewProjectMember,
+  ProjectMemberChange,
+  ProjectMemberRemoval,
+  removeProjectMember,
+} from './projectMemberChanges.ts'
+import {
+  ProjectMember,
+  type ProjectMemberRow,
+  readProjectMember,
+  selectProjectMembers,
+  toProjectMember,
+} from './projectMembers.ts'
+
+const Answer = Type.Object({ project_member: ProjectMember })
+const tags = ['Administration']
+const asksAboutKeys =
+  'Where they have made API keys of the project that then may more than they, say what becomes of these: without ' +
+  '`api_keys` the answer is 409 `conflict` and lists them.'
+
+/** /api/v1/project/user*: who of the organization's plain members belongs to a project. */
+export const projectMemberRoutes =
+  (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres } = deps
+    const config = { access: access.organization }
+
+    app.post(
+      '/api/v1/project/user/create',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'addProjectMember',
+          summary: 'Add a member to a project',
+          description: 'Say who by `member_id` or by `email`. For admins of the project too.',
+          body: NewProjectMember,
+          response: { 201: Answer },
+        },
+      },
+      async ({ principal, body }, reply) =>
+        reply.code(201).send({ project_member: await addProjectMember(postgres, principal, body) }),
+    )
+
+    app.get(
+      '/api/v1/project/user/list',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'listProjectMembers',
+          description: 'The plain members who belong to it, oldest first.',
+          summary: 'List the members of a project',
+          querystring: exactly({ project_id: Id, ...pageQuery }),
+          response: {
+            200: Type.Object({ project_members: Type.Array(ProjectMember), next_cursor: NextCursor }),
+          },
+        },
+      },
+      async ({ principal, query }) => {
+        const { projectId } = await projectFor(postgres, principal, query.project_id, 'read')
+        const { rows, next } = await readPage<ProjectMemberRow>(deps, query, {
+          list: 'project_members',
+          owner: projectId,
+          sql: `${selectProjectMembers} WHERE project_id = $1`,
+          values: [projectId],
+          key: { created_at: 'timestamptz', member_id: 'uuid' },
+        })
+        return { project_members: rows.map(toProjectMember), ...next }
+      },
+    )
+
+    app.get(
+      '/api/v1/project/user/retrieve/:member_id',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'getProjectMember',
+          description: 'With their role in the project.',
+          summary: 'Get a member of a project',
+          params: exactly({ member_id: Id }),
+          querystring: exactly({ project_id: Id }),
+          response: { 200: Answer },
+        },
+      },
+      async ({ principal, params, query }) => {
+        const { projectId } = await projectFor(postgres, principal, query.project_id, 'read')
+        return { project_member: await readProjectMember(postgres, projectId, params.member_id) }
+      },
+    )
+
+    app.put(
+      '/api/v1/project/user/update',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'updateProjectMember',
+          summary: 'Update the role of a member in a project',
+          description: `For admins of the project too. ${asksAboutKeys}`,
+          body: ProjectMemberChange,
+          response: { 200: Answer },
+        },
+      },
+      async ({ principal, body }) => ({
+        project_member: await changeProjectMember(postgres, principal, body),
+      }),
+    )
+
+    app.delete(
+      '/api/v1/project/user/delete',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'removeProjectMember',
+          summary: 'Remove a member from a project',
+          description: `For admins of the project too. ${asksAboutKeys}`,
+          body: ProjectMemberRemoval,
+          response: { 200: Deleted },
+        },
+      },
+      async ({ principal, body }) => {
+        await removeProjectMember(postgres, principal, body)
+        return { deleted: true as const }
+      },
+    )
+  }

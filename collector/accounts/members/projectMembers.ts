@@ -1,0 +1,50 @@
+import { type Static, Type } from 'typebox'
+import { notFound } from '../../api/http/errors.ts'
+import { Id, Nullable, Timestamp } from '../../api/http/schemas.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { ProjectRole } from '../schemas.ts'
+
+export const ProjectMember = Type.Object(
+  {
+    project_id: Id,
+    member_id: Id,
+    email: Type.String(),
+    name: Nullable(Type.String()),
+    role: ProjectRole,
+    created_at: Timestamp,
+  },
+  { title: 'ProjectMember' },
+)
+export type ProjectMember = Static<typeof ProjectMember>
+
+export const selectProjectMembers = `
+  SELECT project_id, member_id, email, name, project_members.role, project_members.created_at
+  FROM project_members JOIN members USING (member_id)`
+
+export interface ProjectMemberRow extends Omit<ProjectMember, 'created_at'> {
+  created_at: Date
+}
+
+/** Throws 404. */
+export async function readProjectMember(
+  client: Queryable,
+  projectId: string,
+  memberId: string,
+  lock: '' | 'FOR UPDATE OF project_members' = '',
+): Promise<ProjectMember> {
+  const { rows } = await client.query<ProjectMemberRow>(
+    `${selectProjectMembers} WHERE project_id = $1 AND member_id = $2 ${lock}`,
+    [projectId, memberId],
+  )
+  if (!rows[0]) throw notFound.projectMember()
+  return toProjectMember(rows[0])
+}
+
+export const toProjectMember = (row: ProjectMemberRow): ProjectMember => ({
+  project_id: row.project_id,
+  member_id: row.member_id,
+  email: row.email,
+  name: row.name,
+  role: row.role,
+  created_at: row.created_at.toISOString(),
+})

@@ -1,0 +1,101 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { conflict } from '../../api/http/errors.ts'
+import { exactly } from '../../api/http/schemas.ts'
+import { readDeadLetters } from '../../ingest/shipper/deadLetters.ts'
+import { replayDeadLetters } from '../../ingest/shipper/replay.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import type { OperatorDeps } from './deps.ts'
+import { requireOperator } from './operators.ts'
+
+const shownMax = 100
+const rowCharsMax = 2_000
+/** Files are read whole: more is for the command line. */
+const bytesMax = 32 * 1024 * 1024
+/** Letters of one request. */
+const replayedMax = 1_000
+/** Of PostgreSQL's advisory locks: nobody replays while somebody does. */
+const replayLock = 7_306_553
+
+const tags = ['Dashboard']
+const path = '/dashboard/operator/dead-letters'
+
+/** /dashboard/operator/dead-letters: rows that ClickHouse refused, on the machine that answers. */
+export const deadLetterRoutes =
+  ({ postgres, clickhouse, deadLetterDirectory }: OperatorDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const config = {
+      access: { to: 'session' },
+      refusals: { 409: '`conflict`: there are too many to be read here, or somebody replays them now.' },
+    } as const
+
+    app.get(
+      path,
+      {
+        config,
+        schema: {
+          ...{ tags, operationId: 'listDeadLetters', summary: 'List dead letters' },
+          description: `Rows that ClickHouse refused, and why: the first ${shownMax}, cut to ${rowCharsMax} characters. Of the machine that answers. For operators alone.`,
+          querystring: exactly({}),
+          response: {
+            200: Type.Object({
+              total: Type.Integer(),
+              dead_letters: Type.Array(
+                Type.Object({ table: Type.String(), reason: Type.String(), row: Type.String() }),
+              ),
+            }),
+          },
+        },
+      },
+      async ({ principal }) => {
+        await requireOperator(postgres, principal)
+        requireReadable(deadLetterDirectory)
+        const letters = readDeadLetters(deadLetterDirectory).flatMap((file) => file.letters)
+        return {
+          total: letters.length,
+          dead_letters: letters
+            .slice(0, shownMax)
+            .map(({ row, ...letter }) => ({ ...letter, row: row.slice(0, rowCharsMax).toWellFormed() })),
+        }
+      },
+    )
+
+    app.post(
+      `${path}/replay`,
+      {
+        config,
+        schema: {
+          ...{ tags, operationId: 'replayDeadLetters', summary: 'Replay dead letters' },
+          description: `Inserts up to ${replayedMax} of them again; those that are refused again stay. Of the machine that answers. For operators alone.`,
+          response: { 200: Type.Object({ replayed: Type.Integer(), refused: Type.Integer() }) },
+        },
+      },
+      async ({ principal, log }) => {
+        await requireOperator(postgres, principal)
+        requireReadable(deadLetterDirectory)
+        return inTransaction(postgres, async (client) => {
+          const { rows } = await client.query<{ is_ours: boolean }>(
+            'SELECT pg_try_advisory_xact_lock($1) AS is_ours',
+            [replayLock],
+          )
+          if (!rows[0]!.is_ours) throw conflict('invalid_state', 'Somebody replays them now.')
+          const done = await replayDeadLetters(clickhouse, deadLetterDirectory, replayedMax)
+          log.info(done, 'an operator has replayed dead letters')
+          return done
+        })
+      },
+    )
+  }
+
+function requireReadable(directory: string): void {
+  const bytes = existsSync(directory)
+    ? readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0)
+    : 0
+  if (bytes > bytesMax)
+    throw conflict(
+      'count_limit_reached',
+      'There are too many to be read here: use `npx footfall dead-letters`.',
+    )
+}

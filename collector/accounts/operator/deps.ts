@@ -1,0 +1,17 @@
+import type { OpenReader } from '../../api/access/reader.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+
+/** What the routes of operators are built from. */
+export interface OperatorDeps {
+  postgres: Postgres
+  /** The events of real visitors. */
+  clickhouse: ClickHouse
+  openReader: OpenReader
+  /** The numbers of all processes of this machine, as Prometheus text. */
+  metrics: () => Promise<string>
+  /** Where this machine keeps its dead letters. */
+  deadLetterDirectory: string
+  /** Of Footfall. */
+  version: string
+}

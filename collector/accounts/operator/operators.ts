@@ -1,0 +1,22 @@
+import { callerId, type Principal } from '../../api/access/principal.ts'
+import { forbidden } from '../../api/http/errors.ts'
+import { normalizedEmail } from '../../platform/normalizedEmail.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+
+/** Throws 403 for everybody but the people who run the service. */
+export async function requireOperator(client: Queryable, principal: Principal): Promise<void> {
+  const { rowCount } = await client.query(
+    'SELECT FROM members JOIN users USING (user_id) WHERE member_id = $1 AND is_operator',
+    [callerId(principal)],
+  )
+  if (rowCount === 0)
+    throw forbidden('This is for whoever runs the service: `npx footfall operator add EMAIL`.')
+}
+
+/** Makes a user an operator, or no longer one; false where nobody has this e-mail address. */
+export async function setOperator(client: Queryable, email: string, isOperator: boolean): Promise<boolean> {
+  const { rowCount } = await client.query('UPDATE users SET is_operator = $2 WHERE email = $1', [
+    ...[normalizedEmail(email), isOperator],
+  ])
+  return rowCount! > 0
+}

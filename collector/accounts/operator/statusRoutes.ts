@@ -1,0 +1,116 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { exactly, Id, Nullable, Timestamp } from '../../api/http/schemas.ts'
+import type { OperatorDeps } from './deps.ts'
+import { requireOperator } from './operators.ts'
+import { readClickHouse, readPostgres, readSamples } from './stores.ts'
+
+const Count = Type.Integer({ minimum: 0 })
+const Store = {
+  is_reachable: Type.Boolean(),
+  version: Nullable(Type.String()),
+  latency_ms: Nullable(Type.Number({ description: 'Of one small question.' })),
+}
+
+const OperatorStatus = Type.Object(
+  {
+    version: Type.String({ description: 'Of Footfall.' }),
+    node_version: Type.String(),
+    collectors: Type.Array(
+      Type.Object({
+        collector_id: Id,
+        hostname: Type.String(),
+        complete_until: Timestamp,
+        lag_ms: Type.Number({ description: 'How long ago that is: what came since may not be stored yet.' }),
+        reported_at: Timestamp,
+        is_shipping: Type.Boolean({ description: 'Whether the turn to bring events to ClickHouse is its.' }),
+      }),
+      { description: 'All machines that receive events.' },
+    ),
+    spool: Type.Array(Type.Object({ table: Type.String(), bytes: Count, oldest_seconds: Type.Number() }), {
+      description: 'What ClickHouse does not have yet, on the machine that answers.',
+    }),
+    jobs: Type.Array(Type.Object({ queue: Type.String(), state: Type.String(), count: Count })),
+    clickhouse: Type.Object({
+      ...Store,
+      uptime_seconds: Nullable(Count),
+      events: Nullable(Count),
+      disk_free_bytes: Nullable(Type.Number()),
+      disk_bytes: Nullable(Type.Number()),
+    }),
+    postgres: Type.Object({
+      ...Store,
+      size_bytes: Nullable(Type.Number()),
+      connections: Nullable(Count),
+      connections_max: Nullable(Count),
+    }),
+  },
+  { title: 'OperatorStatus' },
+)
+
+interface CollectorRow {
+  collector_id: string
+  hostname: string
+  complete_until_ms: number
+  reported_at: Date
+  is_shipping: boolean
+}
+
+/** GET /dashboard/operator/status. */
+export const statusRoutes =
+  ({ postgres, clickhouse, metrics, version }: OperatorDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/dashboard/operator/status',
+      {
+        config: { access: { to: 'session' } },
+        schema: {
+          ...{
+            tags: ['Dashboard'],
+            operationId: 'getOperatorStatus',
+            summary: 'Get the status of the service',
+          },
+          description:
+            'Collectors and how far they are, what waits in the spool, background jobs, both stores and versions. ' +
+            'For operators alone.',
+          querystring: exactly({}),
+          response: { 200: OperatorStatus },
+        },
+      },
+      async ({ principal }) => {
+        await requireOperator(postgres, principal)
+        const [collectors, text, clickhouseState, postgresState] = await Promise.all([
+          postgres.query<CollectorRow>(
+            `SELECT collectors.collector_id, hostname, complete_until_ms::float8 AS complete_until_ms, reported_at,
+               ship_turns.collector_id IS NOT NULL AS is_shipping
+             FROM collectors LEFT JOIN ship_turns USING (collector_id) ORDER BY complete_until_ms, 1`,
+          ),
+          metrics(),
+          readClickHouse(clickhouse),
+          readPostgres(postgres),
+        ])
+        const bytes = readSamples(text, 'footfall_spool_bytes')
+        const oldest = readSamples(text, 'footfall_spool_oldest_seconds')
+        return {
+          version,
+          node_version: process.version,
+          collectors: collectors.rows.map(({ complete_until_ms, reported_at, ...collector }) => ({
+            ...collector,
+            complete_until: new Date(complete_until_ms).toISOString(),
+            lag_ms: Math.max(0, Date.now() - complete_until_ms),
+            reported_at: reported_at.toISOString(),
+          })),
+          spool: bytes.map(({ labels, value }) => ({
+            table: labels.table!,
+            bytes: value,
+            oldest_seconds: oldest.find((sample) => sample.labels.table === labels.table)?.value ?? 0,
+          })),
+          jobs: readSamples(text, 'footfall_jobs')
+            .filter(({ value }) => value > 0)
+            .map(({ labels, value }) => ({ queue: labels.queue!, state: labels.state!, count: value })),
+          clickhouse: clickhouseState,
+          postgres: postgresState,
+        }
+      },
+    )
+  }

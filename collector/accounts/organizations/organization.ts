@@ -1,0 +1,148 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from 'typebox'
+import { audit } from '../../api/access/audit.ts'
+import { lockOrganization } from '../../api/access/organizationLock.ts'
+import { requireOrganizationAdmin, requireOwner } from '../../api/access/permissions.ts'
+import { invalidParameter, unauthorized } from '../../api/http/errors.ts'
+import { changesOf, requireVersion } from '../../api/http/optimisticLock.ts'
+import { exactly, Id, Name, SeenVersion, Timestamp, Version } from '../../api/http/schemas.ts'
+import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
+import type { AccountsDeps } from '../deps.ts'
+import { requestDeletion } from '../projects/eventDeletions.ts'
+import { access, DeletedWithEvents, EventsChoice } from '../schemas.ts'
+
+const Organization = Type.Object(
+  {
+    organization_id: Id,
+    name: Type.String(),
+    secret_required: Type.Boolean({
+      description: 'Whether requests with an API key must carry its secret too.',
+    }),
+    version: Version,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Organization' },
+)
+type Organization = Static<typeof Organization>
+
+const Answer = Type.Object({ organization: Organization })
+const tags = ['Administration']
+
+/** /api/v1/organization: the caller's own, for nobody can name another. */
+export const organizationRoutes =
+  ({ postgres }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const config = { access: access.organization }
+
+    app.get(
+      '/api/v1/organization',
+      {
+        config: { access: access.organizationRead },
+        schema: {
+          tags,
+          operationId: 'getOrganization',
+          description: 'The one whose key, token or session asks.',
+          summary: 'Get the organization',
+          response: { 200: Answer },
+        },
+      },
+      async ({ principal }) => ({ organization: await readOrganization(postgres, principal.organizationId) }),
+    )
+
+    app.put(
+      '/api/v1/organization',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'updateOrganization',
+          summary: 'Update the organization',
+          description: 'For owners, admins and organization keys.',
+          body: exactly({
+            name: Type.Optional(Name),
+            secret_required: Type.Optional(Type.Boolean()),
+            version: SeenVersion,
+          }),
+          response: { 200: Answer },
+        },
+      },
+      async ({ principal, body }) => {
+        requireOrganizationAdmin(principal)
+        const id = principal.organizationId
+        return inTransaction(postgres, async (client) => {
+          await lockOrganization(client, id)
+          const before = await readOrganization(client, id)
+          requireVersion('organization', before, body.version)
+          await client.query(
+            `UPDATE organizations SET name = coalesce($2, name), secret_required = coalesce($3, secret_required),
+               version = version + 1, updated_at = now()
+             WHERE organization_id = $1`,
+            [id, body.name, body.secret_required],
+          )
+          const organization = await readOrganization(client, id)
+          await audit(
+            client,
+            principal,
+            'organization.update',
+            { kind: 'organization', id },
+            changesOf(before, organization),
+          )
+          return { organization }
+        })
+      },
+    )
+
+    app.delete(
+      '/api/v1/organization',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'deleteOrganization',
+          summary: 'Delete the organization and everything in it',
+          description: 'For owners and organization keys. Members, projects, pixels and keys go with it.',
+          body: exactly({
+            confirm: Type.String({ maxLength: 200, description: 'The name of the organization.' }),
+            events: EventsChoice,
+          }),
+          response: { 200: DeletedWithEvents },
+        },
+      },
+      async ({ principal, body: { confirm, events } }) => {
+        requireOwner(principal)
+        const id = principal.organizationId
+        await inTransaction(postgres, async (client) => {
+          await lockOrganization(client, id)
+          const { name } = await readOrganization(client, id)
+          if (confirm !== name) throw invalidParameter('confirm', 'must be the name of the organization')
+          if (events === 'delete') await requestDeletion(client, { organizationId: id })
+          await audit(
+            client,
+            principal,
+            'organization.delete',
+            { kind: 'organization', id },
+            { name, events },
+          )
+          await client.query('DELETE FROM organizations WHERE organization_id = $1', [id])
+        })
+        return { deleted: true as const, events }
+      },
+    )
+  }
+
+async function readOrganization(client: Queryable, organizationId: string): Promise<Organization> {
+  const { rows } = await client.query<Organization & { created_at: Date; updated_at: Date }>(
+    `SELECT organization_id, name, secret_required, version, created_at, updated_at
+     FROM organizations WHERE organization_id = $1`,
+    [organizationId],
+  )
+  // Its keys and sessions are remembered a moment longer than it exists.
+  if (!rows[0]) throw unauthorized.key()
+  const { created_at, updated_at, ...organization } = rows[0]
+  return {
+    ...organization,
+    created_at: created_at.toISOString(),
+    updated_at: updated_at.toISOString(),
+  }
+}

@@ -1,0 +1,110 @@
+import { isTraversal, parse, type Selector } from 'css-what'
+import { invalidParameter } from '../../api/http/errors.ts'
+
+/** What every browser that runs the pixel knows, with what may stand in its brackets. */
+const withSelectors = ['not', 'is', 'where']
+const withNth = ['nth-child', 'nth-last-child', 'nth-of-type', 'nth-last-of-type']
+const plain = [
+  ...[
+    'first-child',
+    'last-child',
+    'only-child',
+    'first-of-type',
+    'last-of-type',
+    'only-of-type',
+    'root',
+    'empty',
+  ],
+  ...[
+    'checked',
+    'disabled',
+    'enabled',
+    'required',
+    'optional',
+    'read-only',
+    'read-write',
+    'invalid',
+    'valid',
+  ],
+  ...['hover', 'focus', 'focus-within', 'active', 'link', 'target', 'indeterminate', 'placeholder-shown'],
+]
+const nth = /^\s*(even|odd|[+-]?\d*n(\s*[+-]\s*\d+)?|[+-]?\d+)\s*$/i
+const aName = /^(--|-?[a-z_\u0080-\uffff])[\w\u0080-\uffff-]*$/i
+/** Strings and escapes may hold anything: what is left of a selector when both are as simple as can be tells its form. */
+const quoted = /"(?:[^"\\\n\r\f]|\\[^\n\r\f])*"|'(?:[^'\\\n\r\f]|\\[^\n\r\f])*'/g
+const escaped = /\\(?:[\da-f]{1,6}\s?|[^\n\r\f\da-f])/gi
+/** Of what is left: in a list, it would reach into the next selector. */
+const reachesOut = /["'\\]|\/\*/
+
+/**
+ * Throws 400 for the first selector that a browser might refuse: the pixel asks for all of them at once, so that one
+ * would take the others with it. `parameter` is the name of the list.
+ */
+export function requireSelectors(selectors: readonly string[], parameter: string): void {
+  for (const [index, selector] of selectors.entries()) {
+    const fault = faultOf(selector)
+    if (fault) throw invalidParameter(`${parameter}.${index}`, fault)
+  }
+}
+
+function faultOf(selector: string): string | undefined {
+  const form = selector.replace(quoted, '"s"').replace(escaped, 'e')
+  if (reachesOut.test(form.replaceAll('"s"', ''))) return notASelector
+  try {
+    const fault = faultOfList(parse(form))
+    return fault && `${notASelector}: ${fault}`
+  } catch (error) {
+    return `${notASelector}: ${(error as Error).message}`
+  }
+}
+
+const notASelector = 'must be a CSS selector that every browser knows'
+
+function faultOfList(list: Selector[][]): string | undefined {
+  if (list.length === 0) return 'it is empty'
+  for (const selector of list) {
+    if (selector.length === 0) return 'it is empty'
+    for (const [index, part] of selector.entries()) {
+      const follows = index === 0 || isTraversal(selector[index - 1]!)
+      const fault = isTraversal(part)
+        ? faultOfCombinator(part, follows || index === selector.length - 1)
+        : faultOfPart(part, follows)
+      if (fault) return fault
+    }
+  }
+}
+
+const combinators = ['descendant', 'child', 'sibling', 'adjacent']
+
+const faultOfCombinator = ({ type }: Selector, isLoose: boolean): string | undefined =>
+  isLoose || !combinators.includes(type) ? 'a combinator stands between two selectors' : undefined
+
+/** `isFirst`: only there an element's name may stand. */
+function faultOfPart(part: Selector, isFirst: boolean): string | undefined {
+  switch (part.type) {
+    case 'tag':
+    case 'universal':
+      if (part.namespace !== null) return 'namespaces are not known'
+      if (!isFirst) return 'the name of an element comes first'
+      return part.type === 'tag' ? faultOfName(part.name) : undefined
+    case 'attribute': {
+      if (part.namespace !== null) return 'namespaces are not known'
+      if (part.action === 'not') return '!= is not known'
+      return faultOfName(part.name) ?? (part.action === 'exists' ? undefined : faultOfName(part.value))
+    }
+    case 'pseudo':
+      return faultOfPseudo(part.name, part.data)
+    default:
+      return `${part.type} is not known`
+  }
+}
+
+const faultOfName = (name: string): string | undefined =>
+  aName.test(name) ? undefined : `${name || 'an empty text'} is no name`
+
+function faultOfPseudo(name: string, data: string | Selector[][] | null): string | undefined {
+  if (Array.isArray(data)) return withSelectors.includes(name) ? faultOfList(data) : `:${name} is not known`
+  if (withNth.includes(name) && data !== null)
+    return nth.test(data) ? undefined : `:${name}(${data}) is not known`
+  return plain.includes(name) && data === null ? undefined : `:${name} is not known`
+}

@@ -1,0 +1,127 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from 'typebox'
+import type { Reader } from '../../api/access/reader.ts'
+import { exactly, Id, Nullable, Timestamp } from '../../api/http/schemas.ts'
+import { untilClosed } from '../../api/http/streaming.ts'
+import type { Query } from '../../platform/clickhouse/client.ts'
+import type { AccountsDeps } from '../deps.ts'
+import { access } from '../schemas.ts'
+import { pixelFor } from './pixelChecks.ts'
+
+const Activity = Type.Object(
+  {
+    pixel_id: Id,
+    first_event_at: Nullable(Timestamp),
+    last_event_at: Nullable(Timestamp),
+    events_last_24h: Type.Integer(),
+    rejected_last_24h: Type.Integer(),
+    last_rejection: Nullable(
+      Type.Object({
+        at: Timestamp,
+        path: Type.String({ description: 'JSON pointer into the rejected event.' }),
+        message: Type.String(),
+      }),
+    ),
+    last_refusal: Nullable(
+      Type.Object({
+        at: Timestamp,
+        error: Type.String({ description: 'What was answered to the whole beacon: `origin not allowed`.' }),
+        message: Type.String(),
+      }),
+    ),
+  },
+  { title: 'PixelActivity' },
+)
+type Activity = Static<typeof Activity>
+
+/** GET /api/v1/pixel/activity/{pixel_id}: does it work? */
+export const pixelActivityRoutes =
+  ({ postgres, openReader }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/api/v1/pixel/activity/:pixel_id',
+      {
+        config: { access: access.projectRead },
+        schema: {
+          tags: ['Administration'],
+          operationId: 'getPixelActivity',
+          summary: 'Get the activity of a pixel',
+          description: 'Its first and last event, and what was rejected. Never billed.',
+          params: exactly({ pixel_id: Id }),
+          response: { 200: Activity },
+        },
+      },
+      async ({ principal, params }, reply) => {
+        const pixel = await pixelFor(postgres, principal, params, 'read')
+        return readActivity(openReader(principal, { effort: 'page', signal: untilClosed(reply) }), pixel)
+      },
+    )
+  }
+
+/** The project leads the primary key of both tables, so it is named beside the pixel. */
+interface PixelPlace {
+  pixelId: string
+  projectId: string
+}
+
+const ofPixel = 'project_id = {projectId:UUID} AND pixel_id = {pixelId:UUID}'
+
+const eventsQuery = (params: PixelPlace): Query => ({
+  sql: `
+    SELECT
+      (SELECT timestamp FROM events WHERE ${ofPixel} ORDER BY ts_millis LIMIT 1) AS first_event_at,
+      (SELECT timestamp FROM events WHERE ${ofPixel} ORDER BY ts_millis DESC LIMIT 1) AS last_event_at,
+      (SELECT count() FROM events
+       WHERE ${ofPixel} AND ts_millis >= toUnixTimestamp(now() - INTERVAL 24 HOUR) * 1000) AS events_last_24h`,
+  params: { ...params },
+})
+
+const rejectionsQuery = (params: PixelPlace): Query => ({
+  sql: `
+    SELECT
+      countIf(refusal = '' AND received_at >= now() - INTERVAL 24 HOUR) AS rejected_last_24h,
+      countIf(refusal = '') AS rejected,
+      maxIf(received_at, refusal = '') AS rejected_at,
+      argMaxIf(path, received_at, refusal = '') AS rejected_path,
+      argMaxIf(message, received_at, refusal = '') AS rejected_message,
+      countIf(refusal != '') AS refused,
+      maxIf(received_at, refusal != '') AS refused_at,
+      argMaxIf(refusal, received_at, refusal != '') AS refused_error,
+      argMaxIf(message, received_at, refusal != '') AS refused_message
+    FROM rejected_events WHERE ${ofPixel}`,
+  params: { ...params },
+})
+
+async function readActivity(reader: Reader, pixel: PixelPlace): Promise<Activity> {
+  const [[events], [rejections]] = await Promise.all([
+    reader.rows<Pick<Activity, 'first_event_at' | 'last_event_at' | 'events_last_24h'>>(eventsQuery(pixel)),
+    reader.rows<Rejections>(rejectionsQuery(pixel)),
+  ])
+  const last = rejections!
+  return {
+    pixel_id: pixel.pixelId,
+    ...events!,
+    rejected_last_24h: last.rejected_last_24h,
+    last_rejection:
+      last.rejected > 0
+        ? { at: last.rejected_at, path: last.rejected_path, message: last.rejected_message }
+        : null,
+    last_refusal:
+      last.refused > 0
+        ? { at: last.refused_at, error: last.refused_error, message: last.refused_message }
+        : null,
+  }
+}
+
+/** Events that were rejected by themselves, and whole beacons that were refused. */
+interface Rejections {
+  rejected_last_24h: number
+  rejected: number
+  rejected_at: string
+  rejected_path: string
+  rejected_message: string
+  refused: number
+  refused_at: string
+  refused_error: string
+  refused_message: string
+}

@@ -1,0 +1,49 @@
+import { projectFor } from '../../api/access/permissions.ts'
+import type { Principal } from '../../api/access/principal.ts'
+import { ApiError, invalidParameter, notFound } from '../../api/http/errors.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+
+/**
+ * Returns the pixel that a request acts on, and its project. Throws what projectFor throws for the named project, 401
+ * when a project key names a pixel of another project of its organization, and 404 "pixel not found" otherwise.
+ */
+export async function pixelFor(
+  postgres: Postgres,
+  principal: Principal,
+  { pixel_id, project_id }: { pixel_id: string; project_id?: string },
+  needs: 'read' | 'write',
+): Promise<{ pixelId: string; projectId: string }> {
+  const named = project_id && (await projectFor(postgres, principal, project_id, needs))
+  const { rows } = await postgres.query<{ pixelId: string; projectId: string }>(
+    `SELECT pixel_id AS "pixelId", project_id AS "projectId" FROM pixels JOIN projects USING (project_id)
+     WHERE pixel_id = $1 AND organization_id = $2 AND ($3::uuid IS NULL OR project_id = $3)`,
+    [pixel_id, principal.organizationId, named ? named.projectId : null],
+  )
+  const pixel = rows[0]
+  if (!pixel) throw notFound.pixel()
+  if (!named) {
+    await projectFor(postgres, principal, pixel.projectId, needs).catch((error) => {
+      throw error instanceof ApiError && error.status === 404 ? notFound.pixel() : error
+    })
+  }
+  return pixel
+}
+
+/** What browsers send in `Origin`, beside the special case of http and https addresses. */
+const originPattern = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+$/
+
+/** Throws 400 for the first that no browser would send as the origin of a page. */
+export function requireOrigins(origins: readonly string[]): void {
+  for (const [index, origin] of origins.entries()) {
+    const isWeb = /^https?:/i.test(origin)
+    const isOrigin = isWeb
+      ? URL.canParse(origin) && new URL(origin).origin === origin
+      : originPattern.test(origin)
+    if (!isOrigin) {
+      throw invalidParameter(
+        `allowed_origins.${index}`,
+        'must be an origin as browsers write it, https://shop.example or http://127.0.0.1:8080',
+      )
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { projectFor } from '../../api/access/permissions.ts'
+import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
+import { exactly, Id } from '../../api/http/schemas.ts'
+import type { AccountsDeps } from '../deps.ts'
+import { access, DeletedWithEvents } from '../schemas.ts'
+import {
+  changePixel,
+  createPixel,
+  deletePixel,
+  NewPixel,
+  PixelChange,
+  PixelDeletion,
+} from './pixelChanges.ts'
+import { pixelFor } from './pixelChecks.ts'
+import { Pixel, type PixelRow, pixelAt, readPixel, selectPixels } from './pixels.ts'
+
+const Answer = Type.Object({ pixel: Pixel })
+const tags = ['Administration']
+
+/** /api/v1/pixel*: the pixels of a project. Every process of the collector learns of a change at once. */
+export const pixelRoutes =
+  (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres, collectorUrl } = deps
+    const config = { access: access.project }
+
+    app.post(
+      '/api/v1/pixel/create',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'createPixel',
+          summary: 'Create a pixel',
+          description: 'For admins of the project too.',
+          body: NewPixel,
+          response: { 201: Answer },
+        },
+      },
+      async ({ principal, body }, reply) =>
+        reply.code(201).send({ pixel: await createPixel(deps, principal, body) }),
+    )
+
+    app.get(
+      '/api/v1/pixel/list',
+      {
+        config: { access: access.projectRead },
+        schema: {
+          tags,
+          operationId: 'listPixels',
+          summary: 'List the pixels of a project',
+          description: 'A project key need not say which project.',
+          querystring: exactly({ project_id: Type.Optional(Id), ...pageQuery }),
+          response: { 200: Type.Object({ pixels: Type.Array(Pixel), next_cursor: NextCursor }) },
+        },
+      },
+      async ({ principal, query }) => {
+        const { projectId } = await projectFor(postgres, principal, query.project_id, 'read')
+        const { rows, next } = await readPage<PixelRow>(deps, query, {
+          list: 'pixels',
+          owner: projectId,
+          sql: `${selectPixels} WHERE project_id = $1`,
+          values: [projectId],
+          key: { created_at: 'timestamptz', pixel_id: 'uuid' },
+        })
+        return { pixels: rows.map(pixelAt(collectorUrl)), ...next }
+      },
+    )
+
+    app.get(
+      '/api/v1/pixel/retrieve/:pixel_id',
+      {
+        config: { access: access.projectRead },
+        schema: {
+          tags,
+          operationId: 'getPixel',
+          description: 'With its settings, its script and the HTML to paste.',
+          summary: 'Get a pixel',
+          params: exactly({ pixel_id: Id }),
+          querystring: exactly({ project_id: Type.Optional(Id) }),
+          response: { 200: Answer },
+        },
+      },
+      async ({ principal, params, query }) => {
+        const { pixelId } = await pixelFor(postgres, principal, { ...params, ...query }, 'read')
+        return { pixel: await readPixel(postgres, collectorUrl, pixelId) }
+      },
+    )
+
+    app.put(
+      '/api/v1/pixel/update',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'updatePixel',
+          summary: 'Update a pixel',
+          description: 'For admins of the project too. Pages get new settings within minutes.',
+          body: PixelChange,
+          response: { 200: Answer },
+        },
+      },
+      async ({ principal, body }) => ({ pixel: await changePixel(deps, principal, body) }),
+    )
+
+    app.delete(
+      '/api/v1/pixel/delete',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'deletePixel',
+          summary: 'Delete a pixel',
+          description: 'For admins of the project too.',
+          body: PixelDeletion,
+          response: { 200: DeletedWithEvents },
+        },
+      },
+      async ({ principal, body }) => {
+        await deletePixel(deps, principal, body)
+        return { deleted: true as const, events: body.events }
+      },
+    )
+  }

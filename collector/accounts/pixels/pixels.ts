@@ -1,0 +1,88 @@
+import { type Static, Type } from 'typebox'
+import { snippet } from '../../../pixel/stub.mjs'
+import {
+  collectorSettingsSchema,
+  defaultCollectorSettings,
+  defaultPixelSettings,
+  pixelSettingsSchema,
+} from '../../../schemas/beacon.ts'
+import { notFound } from '../../api/http/errors.ts'
+import { exactly, Id, Timestamp, Version } from '../../api/http/schemas.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+
+const Settings = exactly(
+  { ...pixelSettingsSchema.properties, ...collectorSettingsSchema.properties },
+  { title: 'PixelSettings' },
+)
+
+export const Pixel = Type.Object(
+  {
+    pixel_id: Id,
+    project_id: Id,
+    name: Type.String(),
+    active: Type.Boolean({ description: 'An inactive pixel takes no events.' }),
+    allowed_origins: Type.Array(Type.String(), {
+      description: 'Origins whose pages may send; empty means any.',
+    }),
+    settings: Settings,
+    script_url: Type.String(),
+    snippet: Type.String({ description: 'HTML to paste into every page.' }),
+    version: Version,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Pixel' },
+)
+export type Pixel = Static<typeof Pixel>
+
+export const AllowedOrigins = Type.Array(Type.String({ maxLength: 300 }), {
+  maxItems: 100,
+  description: 'Each as browsers send it in `Origin`: `https://shop.example`, with a port if it has one.',
+})
+export const GivenSettings = Type.Partial(Settings, {
+  additionalProperties: false,
+  title: 'GivenPixelSettings',
+  description: 'Settings that are not given stay as they are.',
+})
+
+export const selectPixels = `
+  SELECT pixel_id, project_id, name, active, allowed_origins, settings, version, created_at, updated_at FROM pixels`
+
+export interface PixelRow
+  extends Omit<Pixel, 'settings' | 'script_url' | 'snippet' | 'created_at' | 'updated_at'> {
+  settings: Partial<Pixel['settings']>
+  created_at: Date
+  updated_at: Date
+}
+
+/** A pixel as callers see it, with the addresses that the collector has at `collectorUrl`. */
+export const pixelAt =
+  (collectorUrl: string) =>
+  (row: PixelRow): Pixel => {
+    const script_url = `${collectorUrl}/p/${row.pixel_id}.js`
+    return {
+      pixel_id: row.pixel_id,
+      project_id: row.project_id,
+      name: row.name,
+      active: row.active,
+      allowed_origins: row.allowed_origins,
+      settings: { ...defaultPixelSettings, ...defaultCollectorSettings, ...row.settings },
+      script_url,
+      snippet: snippet(script_url),
+      version: row.version,
+      created_at: row.created_at.toISOString(),
+      updated_at: row.updated_at.toISOString(),
+    }
+  }
+
+/** Throws 404. */
+export async function readPixel(
+  client: Queryable,
+  collectorUrl: string,
+  pixelId: string,
+  lock: '' | 'FOR UPDATE' = '',
+): Promise<Pixel> {
+  const { rows } = await client.query<PixelRow>(`${selectPixels} WHERE pixel_id = $1 ${lock}`, [pixelId])
+  if (!rows[0]) throw notFound.pixel()
+  return pixelAt(collectorUrl)(rows[0])
+}

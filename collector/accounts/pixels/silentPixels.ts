@@ -1,0 +1,68 @@
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { emit } from '../../platform/outbox/outbox.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+
+/** A pixel that has spoken counts as silent after so long without an event. */
+const silentHours = 24
+/** A longer gap between two looks is one in which this service, not the pixels, was silent. */
+const gapHours = 3
+/** While events that are older wait to be stored, nobody knows who is silent. */
+const waitingMinutesMax = 10
+
+/**
+ * Looks which pixels spoke since the last look, and tells of each that spoke once and has not for a day: once, until it
+ * speaks again. A day in which nobody listened does not count.
+ */
+export async function tellSilentPixels(
+  { postgres, clickhouse }: { postgres: Postgres; clickhouse: ClickHouse },
+  nowMs: number,
+): Promise<void> {
+  const now = new Date(nowMs)
+  const waiting = await postgres.query('SELECT FROM collectors WHERE complete_until_ms < $1', [
+    nowMs - waitingMinutesMax * 60_000,
+  ])
+  if (waiting.rowCount! > 0) return
+  const heard = await clickhouse.rows<{ pixel_id: string; last_ms: number }>({
+    sql: `SELECT pixel_id, toUnixTimestamp64Milli(max(received_at)) AS last_ms FROM events
+          WHERE received_at >= fromUnixTimestamp64Milli({fromMs:Int64}) GROUP BY pixel_id`,
+    params: { fromMs: nowMs - (silentHours + gapHours) * 3_600_000 },
+  })
+  await inTransaction(postgres, async (client) => {
+    await client.query(
+      `INSERT INTO pixel_listening (since, last_at) VALUES ($1, $1) ON CONFLICT (is_only) DO UPDATE SET
+         since = CASE WHEN pixel_listening.last_at < $1::timestamptz - $2 * interval '1 hour' THEN $1 ELSE pixel_listening.since END,
+         last_at = $1`,
+      [now, gapHours],
+    )
+    await client.query(
+      `INSERT INTO pixel_voices (pixel_id, last_event_at)
+       SELECT pixel_id, to_timestamp(last_ms / 1000.0)
+       FROM jsonb_to_recordset($1) AS heard (pixel_id uuid, last_ms float8) JOIN pixels USING (pixel_id)
+       ON CONFLICT (pixel_id) DO UPDATE SET last_event_at = excluded.last_event_at,
+         silence_told_at = CASE WHEN excluded.last_event_at > pixel_voices.last_event_at
+           THEN NULL ELSE pixel_voices.silence_told_at END`,
+      [JSON.stringify(heard)],
+    )
+    const { rows } = await client.query<{
+      organization_id: string
+      project_id: string
+      pixel_id: string
+      name: string
+      last_event_at: Date
+    }>(
+      `UPDATE pixel_voices AS voice SET silence_told_at = $1
+       FROM pixel_listening, pixels JOIN projects USING (project_id)
+       WHERE pixels.pixel_id = voice.pixel_id AND pixels.active AND silence_told_at IS NULL
+         AND greatest(last_event_at, since) <= $1::timestamptz - $2 * interval '1 hour'
+       RETURNING organization_id, pixels.project_id, voice.pixel_id, pixels.name, last_event_at`,
+      [now, silentHours],
+    )
+    for (const { organization_id: organizationId, project_id: projectId, ...pixel } of rows) {
+      await emit(client, {
+        ...{ organizationId, projectId, type: 'pixel.silent' },
+        data: { ...pixel, project_id: projectId, last_event_at: pixel.last_event_at.toISOString() },
+      })
+    }
+  })
+}

@@ -1,0 +1,144 @@
+import { reloadIdentity } from '../../identity/store/refresh.ts'
+import { readErasedUntil } from '../../ingest/spool/collectors.ts'
+import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
+import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
+import { wakeQueue } from '../../platform/jobs/queue.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+
+/** Whose events are to go: of a whole organization, of a project, or of one pixel. */
+export interface DeletedThing {
+  organizationId: string
+  projectId?: string
+  pixelId?: string
+}
+
+/** The queue that carries deletions out. */
+export const eventDeletions = 'admin.event-deletions'
+
+/**
+ * Asks for the stored events of what is about to be deleted to go too. Call it in the same transaction and before:
+ * of a project, it records the pixels, by which alone links of identities are found.
+ */
+export async function requestDeletion(
+  client: Queryable,
+  { organizationId, projectId, pixelId }: DeletedThing,
+): Promise<void> {
+  await client.query(
+    `INSERT INTO event_deletions (deletion_id, organization_id, project_id, pixel_id)
+     VALUES (gen_random_uuid(), $1, $2, $3)`,
+    [organizationId, projectId, pixelId],
+  )
+  await wakeQueue(client, eventDeletions)
+  if (projectId === undefined || pixelId !== undefined) return
+  await client.query(
+    `INSERT INTO event_deletions (deletion_id, organization_id, project_id, pixel_id)
+     SELECT gen_random_uuid(), $1, project_id, pixel_id FROM pixels WHERE project_id = $2`,
+    [organizationId, projectId],
+  )
+}
+
+export interface DeletionDeps {
+  postgres: Postgres
+  /** The events of real visitors. */
+  clickhouse: ClickHouse
+}
+
+interface Deletion {
+  deletion_id: string
+  organization_id: string
+  project_id: string | null
+  pixel_id: string | null
+  requested_at: Date
+}
+
+/** How long events that were accepted before may be on their way. */
+const arrivingMs = 10 * 60_000
+
+/**
+ * Carries out the deletions that were asked for: all of them at once, for a mutation of a large table costs the same
+ * for one pixel as for many. A deletion is finished when nothing of it is left, ten minutes have passed since it was
+ * asked for, and every collector has shipped what it had accepted then. True when rows were left.
+ */
+export async function deleteRequestedEvents({ postgres, clickhouse }: DeletionDeps): Promise<boolean> {
+  const deletions = await readUnfinished(postgres)
+  if (deletions.length === 0) return false
+  const erasedUntil = await readErasedUntil(postgres)
+  const left = await Promise.all([
+    deleteRows(clickhouse, 'events', eventsOf(deletions)),
+    deleteRows(clickhouse, 'rejected_events', eventsOf(deletions)),
+    deleteRows(clickhouse, 'duplicate_events', eventsOf(deletions)),
+    deleteLinks(clickhouse, linksOf(deletions)),
+  ])
+  if (left.includes(true)) return true
+  const finished = deletions.filter(
+    ({ requested_at }) => +requested_at < Date.now() - arrivingMs && +requested_at < erasedUntil,
+  )
+  await postgres.query('UPDATE event_deletions SET finished_at = now() WHERE deletion_id = ANY($1)', [
+    finished.map(({ deletion_id }) => deletion_id),
+  ])
+  return false
+}
+
+async function readUnfinished(client: Queryable): Promise<Deletion[]> {
+  const { rows } = await client.query<Deletion>(
+    `SELECT deletion_id, organization_id, project_id, pixel_id, requested_at
+     FROM event_deletions WHERE finished_at IS NULL`,
+  )
+  return rows
+}
+
+/** The rows of events, rejected and duplicate ones that are to go. */
+const eventsOf = (deletions: readonly Deletion[]): Query => {
+  const { organizations, projects, pixels } = sorted(deletions)
+  return anyOf(
+    [
+      organizations.length > 0 && 'organization_id IN {organizations:Array(UUID)}',
+      projects.length > 0 && 'project_id IN {projects:Array(UUID)}',
+      // The project leads the primary key, so it is named beside the pixel.
+      pixels.length > 0 &&
+        '(project_id IN {pixel_projects:Array(UUID)} AND pixel_id IN {pixels:Array(UUID)})',
+    ],
+    {
+      organizations: organizations.map(({ organization_id }) => organization_id),
+      projects: projects.map(({ project_id }) => project_id!),
+      pixel_projects: pixels.map(({ project_id }) => project_id!),
+      pixels: pixels.map(({ pixel_id }) => pixel_id!),
+    },
+  )
+}
+
+/** The rows of identity_links, which know no project. */
+const linksOf = (deletions: readonly Deletion[]): Query => {
+  const { organizations, pixels } = sorted(deletions)
+  return anyOf(
+    [
+      organizations.length > 0 && 'organization_id IN {organizations:Array(UUID)}',
+      pixels.length > 0 &&
+        '(organization_id IN {pixel_organizations:Array(UUID)} AND pixel_id IN {pixels:Array(UUID)})',
+    ],
+    {
+      organizations: organizations.map(({ organization_id }) => organization_id),
+      pixel_organizations: pixels.map(({ organization_id }) => organization_id),
+      pixels: pixels.map(({ pixel_id }) => pixel_id!),
+    },
+  )
+}
+
+const sorted = (deletions: readonly Deletion[]) => ({
+  organizations: deletions.filter(({ project_id }) => project_id === null),
+  projects: deletions.filter(({ project_id, pixel_id }) => project_id !== null && pixel_id === null),
+  pixels: deletions.filter(({ pixel_id }) => pixel_id !== null),
+})
+
+const anyOf = (conditions: readonly (string | false)[], params: Record<string, string[]>): Query => ({
+  sql: conditions.filter(Boolean).join(' OR ') || 'false',
+  params,
+})
+
+/** Deletes links, and has the dictionaries that reads ask forget them. */
+async function deleteLinks(clickhouse: ClickHouse, condition: Query): Promise<boolean> {
+  const isLeft = await deleteRows(clickhouse, 'identity_links', condition, 'SETTINGS mutations_sync = 2')
+  if (isLeft) await reloadIdentity(clickhouse)
+  return isLeft
+}

@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto'
+import { type Static, Type } from 'typebox'
+import { audit } from '../../api/access/audit.ts'
+import { projectFor, requireOrganizationAdmin } from '../../api/access/permissions.ts'
+import type { Principal } from '../../api/access/principal.ts'
+import { changesOf, requireVersion } from '../../api/http/optimisticLock.ts'
+import { exactly, Id, Name, SeenVersion } from '../../api/http/schemas.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { EventsChoice } from '../schemas.ts'
+import { requestDeletion } from './eventDeletions.ts'
+import { type Project, readProject } from './projects.ts'
+
+/** Throws 403 for who may not. */
+export async function createProject(
+  postgres: Postgres,
+  principal: Principal,
+  name: string,
+): Promise<Project> {
+  requireOrganizationAdmin(principal)
+  const id = randomUUID()
+  return inTransaction(postgres, async (client) => {
+    await client.query('INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)', [
+      ...[id, principal.organizationId, name],
+    ])
+    await audit(client, principal, 'project.create', { kind: 'project', id }, { name })
+    return readProject(client, id)
+  })
+}
+
+export const ProjectChange = exactly({ project_id: Id, name: Type.Optional(Name), version: SeenVersion })
+
+/** Throws 403 and 404, and 409 where somebody else has changed it meanwhile. */
+export async function changeProject(
+  postgres: Postgres,
+  principal: Principal,
+  { project_id, name, version }: Static<typeof ProjectChange>,
+): Promise<Project> {
+  const { projectId: id } = await projectFor(postgres, principal, project_id, 'write')
+  return inTransaction(postgres, async (client) => {
+    const before = await readProject(client, id, 'FOR NO KEY UPDATE')
+    requireVersion('project', before, version)
+    await client.query(
+      `UPDATE projects SET name = coalesce($2, name), version = version + 1, updated_at = now()
+       WHERE project_id = $1`,
+      [id, name],
+    )
+    const project = await readProject(client, id)
+    const object = { kind: 'project', id } as const
+    await audit(client, principal, 'project.update', object, changesOf(before, project))
+    return project
+  })
+}
+
+export const ProjectDeletion = exactly({
+  project_id: Id,
+  events: Type.Optional(
+    Type.Union(EventsChoice.anyOf, {
+      description: '`keep` (default) keeps the stored events; `delete` removes them within minutes.',
+    }),
+  ),
+})
+
+/** Deletes a project with its pixels, its keys and, with `events: 'delete'`, its events. Throws 403 and 404. */
+export async function deleteProject(
+  postgres: Postgres,
+  principal: Principal,
+  { project_id, events = 'keep' }: Static<typeof ProjectDeletion>,
+): Promise<'delete' | 'keep'> {
+  const { projectId: id } = await projectFor(postgres, principal, project_id, 'read')
+  requireOrganizationAdmin(principal)
+  const { organizationId } = principal
+  await inTransaction(postgres, async (client) => {
+    const { name } = await readProject(client, id, 'FOR UPDATE')
+    if (events === 'delete') await requestDeletion(client, { organizationId, projectId: id })
+    await audit(client, principal, 'project.delete', { kind: 'project', id }, { name, events })
+    await client.query('DELETE FROM projects WHERE project_id = $1', [id])
+  })
+  return events
+}

@@ -1,0 +1,122 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { projectFor } from '../../api/access/permissions.ts'
+import { isVisibleProject, plainMemberId } from '../../api/access/visibility.ts'
+import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
+import { exactly, Id, Name } from '../../api/http/schemas.ts'
+import type { AccountsDeps } from '../deps.ts'
+import { access, DeletedWithEvents } from '../schemas.ts'
+import {
+  changeProject,
+  createProject,
+  deleteProject,
+  ProjectChange,
+  ProjectDeletion,
+} from './projectChanges.ts'
+import { Project, type ProjectRow, readProject, selectProjects, toProject } from './projects.ts'
+
+const Answer = Type.Object({ project: Project })
+const tags = ['Administration']
+
+/** /api/v1/project*: projects of the caller's organization. */
+export const projectRoutes =
+  (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres } = deps
+    app.post(
+      '/api/v1/project/create',
+      {
+        config: { access: access.organization },
+        schema: {
+          tags,
+          operationId: 'createProject',
+          summary: 'Create a project',
+          description: 'For owners, admins and organization keys.',
+          body: exactly({ name: Name }),
+          response: { 201: Answer },
+        },
+      },
+      async ({ principal, body }, reply) =>
+        reply.code(201).send({ project: await createProject(postgres, principal, body.name) }),
+    )
+
+    app.get(
+      '/api/v1/project/list',
+      {
+        config: { access: access.organizationRead },
+        schema: {
+          tags,
+          operationId: 'listProjects',
+          summary: 'List projects',
+          description: 'A plain member gets those they belong to.',
+          querystring: exactly(pageQuery),
+          response: { 200: Type.Object({ projects: Type.Array(Project), next_cursor: NextCursor }) },
+        },
+      },
+      async ({ principal, query }) => {
+        const { rows, next } = await readPage<ProjectRow>(deps, query, {
+          list: 'projects',
+          owner: principal.organizationId,
+          sql: `${selectProjects} WHERE organization_id = $1 AND ${isVisibleProject('project_id', '$2', '$3')}`,
+          values: [principal.organizationId, principal.projectId, plainMemberId(principal)],
+          key: { created_at: 'timestamptz', project_id: 'uuid' },
+        })
+        return { projects: rows.map(toProject), ...next }
+      },
+    )
+
+    app.get(
+      '/api/v1/project/retrieve/:project_id',
+      {
+        config: { access: access.projectRead },
+        schema: {
+          tags,
+          operationId: 'getProject',
+          description: 'One that the caller may see.',
+          summary: 'Get a project',
+          params: exactly({ project_id: Id }),
+          response: { 200: Answer },
+        },
+      },
+      async ({ principal, params }) => {
+        const { projectId } = await projectFor(postgres, principal, params.project_id, 'read')
+        return { project: await readProject(postgres, projectId) }
+      },
+    )
+
+    app.put(
+      '/api/v1/project/update',
+      {
+        config: { access: access.project },
+        schema: {
+          tags,
+          operationId: 'updateProject',
+          summary: 'Update a project',
+          description: 'For its admins too.',
+          body: ProjectChange,
+          response: { 200: Answer },
+        },
+      },
+      async ({ principal, body }) => ({ project: await changeProject(postgres, principal, body) }),
+    )
+
+    app.delete(
+      '/api/v1/project/delete',
+      {
+        config: { access: access.organization },
+        schema: {
+          tags,
+          operationId: 'deleteProject',
+          summary: 'Delete a project',
+          description:
+            'For owners, admins and organization keys. Deletes the project with its pixels and keys. The stored events stay unless `events` is `delete`.',
+          body: ProjectDeletion,
+          response: { 200: DeletedWithEvents },
+        },
+      },
+      async ({ principal, body }) => {
+        const events = await deleteProject(postgres, principal, body)
+        return { deleted: true as const, events }
+      },
+    )
+  }

@@ -1,0 +1,47 @@
+import { type Static, Type } from 'typebox'
+import { notFound } from '../../api/http/errors.ts'
+import { Id, Timestamp, Version } from '../../api/http/schemas.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+
+export const Project = Type.Object(
+  {
+    project_id: Id,
+    organization_id: Id,
+    name: Type.String(),
+    version: Version,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Project' },
+)
+export type Project = Static<typeof Project>
+
+export const selectProjects = `
+  SELECT project_id, organization_id, name, version, created_at, updated_at FROM projects`
+
+export interface ProjectRow extends Omit<Project, 'created_at' | 'updated_at'> {
+  created_at: Date
+  updated_at: Date
+}
+
+/** Throws 404. */
+export async function readProject(
+  client: Queryable,
+  projectId: string,
+  lock: '' | 'FOR UPDATE' | 'FOR NO KEY UPDATE' = '',
+): Promise<Project> {
+  const { rows } = await client.query<ProjectRow>(`${selectProjects} WHERE project_id = $1 ${lock}`, [
+    projectId,
+  ])
+  if (!rows[0]) throw notFound.project()
+  return toProject(rows[0])
+}
+
+export const toProject = (row: ProjectRow): Project => ({
+  project_id: row.project_id,
+  organization_id: row.organization_id,
+  name: row.name,
+  version: row.version,
+  created_at: row.created_at.toISOString(),
+  updated_at: row.updated_at.toISOString(),
+})

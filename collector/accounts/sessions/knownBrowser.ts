@@ -1,0 +1,58 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { parse, stringifySetCookie } from 'cookie'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { serviceSecret } from '../../api/access/serviceSecret.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+
+/** How long a browser is known after its last sign-in. */
+const knownDays = 365
+
+const cookieName = (publicUrl: string): string =>
+  publicUrl.startsWith('https:') ? '__Host-footfall_browser' : 'footfall_browser'
+
+/**
+ * Which of the browsers a request comes from that somebody has signed in with by this e-mail address; null for none.
+ * Its cookie is signed for the address, which it does not hold, and alone opens nothing.
+ */
+export async function knownBrowserOf(
+  postgres: Postgres,
+  request: FastifyRequest,
+  email: string,
+  publicUrl: string,
+): Promise<string | null> {
+  const cookie = parse(request.headers.cookie ?? '')[cookieName(publicUrl)]
+  const [since, id, signature, ...rest] = cookie?.split('.') ?? []
+  if (!since || !id || !signature || rest.length > 0) return null
+  if (!(Number(since) > Date.now() / 1000 - knownDays * 86_400)) return null
+  const expected = await sign(postgres, since, id, email)
+  const given = Buffer.from(signature, 'base64url')
+  return given.length === expected.length && timingSafeEqual(given, expected) ? id : null
+}
+
+/** Makes the browser known for this e-mail address. */
+export async function rememberBrowser(
+  postgres: Postgres,
+  reply: FastifyReply,
+  email: string,
+  publicUrl: string,
+): Promise<void> {
+  const [since, id] = [String(Math.floor(Date.now() / 1000)), randomBytes(12).toString('base64url')]
+  const signature = (await sign(postgres, since, id, email)).toString('base64url')
+  reply.header(
+    'set-cookie',
+    stringifySetCookie({
+      name: cookieName(publicUrl),
+      value: `${since}.${id}.${signature}`,
+      maxAge: knownDays * 86_400,
+      path: '/',
+      httpOnly: true,
+      sameSite: 'lax',
+      secure: publicUrl.startsWith('https:'),
+    }),
+  )
+}
+
+const sign = async (postgres: Postgres, since: string, id: string, email: string): Promise<Buffer> =>
+  createHmac('sha256', await serviceSecret(postgres, 'browser_key'))
+    .update(`${since}.${id}.${email}`)
+    .digest()

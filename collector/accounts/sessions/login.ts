@@ -1,0 +1,48 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { tokenSeconds } from '../../api/access/tokens.ts'
+import type { AccountsDeps } from '../deps.ts'
+import { access } from '../schemas.ts'
+import { Credentials } from './sessions.ts'
+import { userWithPassword } from './signIn.ts'
+
+/** RFC 9745: since when the route is deprecated, in seconds; here since it is. */
+const deprecated = `@${Date.UTC(2026, 0, 1) / 1000}`
+
+/** POST /auth/v1/login: the legacy way to a token (spec: Authentication 6). */
+export const loginRoutes =
+  ({ publicUrl, tokens, ...deps }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.post(
+      '/auth/v1/login',
+      {
+        config: { access: access.anyone },
+        schema: {
+          tags: ['Authentication'],
+          operationId: 'logIn',
+          summary: 'Get a token for an e-mail address and a password',
+          description:
+            'Deprecated: use an API key. The token goes into `Authorization: Bearer …`. Where two-factor authentication ' +
+            'is on it takes a `code` too.',
+          deprecated: true,
+          body: Credentials,
+          response: {
+            200: Type.Object({
+              token: Type.String(),
+              token_type: Type.Literal('Bearer'),
+              expires_in: Type.Integer({ description: 'Seconds.' }),
+            }),
+          },
+        },
+      },
+      async (request, reply) => {
+        reply.header('deprecation', deprecated)
+        const { memberId } = await userWithPassword(deps, request, request.body, publicUrl)
+        return {
+          token: await tokens.sign(memberId),
+          token_type: 'Bearer' as const,
+          expires_in: tokenSeconds,
+        }
+      },
+    )
+  }

@@ -1,0 +1,116 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { sha256 } from '../../api/access/authenticate.ts'
+import { networkOf } from '../../api/access/network.ts'
+import { exactly } from '../../api/http/schemas.ts'
+import type { SendMail } from '../../platform/mail.ts'
+import { normalizedEmail } from '../../platform/normalizedEmail.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import type { AccountsDeps } from '../deps.ts'
+import { access, Email, Password } from '../schemas.ts'
+import { linkMinutes, newPasswordResetLink, readPasswordReset, usePasswordReset } from './passwordReset.ts'
+import { hashPassword } from './passwords.ts'
+import { requireToken } from './signInThrottle.ts'
+
+const tags = ['Dashboard']
+const params = exactly({ token: Type.String({ maxLength: 200 }) })
+
+/** /dashboard/password-reset: ask for a link, and choose a new password by it. */
+export const passwordResetRoutes =
+  ({ postgres, publicUrl, sendMail }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const config = { access: access.anyone }
+
+    app.post(
+      '/dashboard/password-reset',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'requestPasswordReset',
+          summary: 'Request a password reset',
+          description:
+            'The answer is the same whether or not somebody has this address, and comes as soon. The link goes by ' +
+            'mail and is good for an hour; `by_mail` is false where the service sends no mail, and whoever runs it ' +
+            'makes a link with `npx footfall reset-password`.',
+          body: exactly({ email: Email }),
+          response: { 202: Type.Object({ by_mail: Type.Boolean() }) },
+        },
+      },
+      async (request, reply) => {
+        const email = normalizedEmail(request.body.email)
+        await requireToken(postgres, [
+          { name: `password_reset_address:${networkOf(request.ip)}`, burst: 20, everySeconds: 60 },
+          {
+            name: `password_reset_email:${sha256(email).toString('base64url')}`,
+            ...{ burst: 3, everySeconds: 1200 },
+          },
+        ])
+        if (sendMail) {
+          // Not waited for: how long it takes would tell whether there is somebody to write to.
+          mailLink(postgres, sendMail, email, publicUrl).catch((error: Error) =>
+            request.log.warn({ error: error.message }, 'the mail for a new password is not sent'),
+          )
+        }
+        return reply.code(202).send({ by_mail: sendMail !== null })
+      },
+    )
+
+    app.get(
+      '/dashboard/password-reset/:token',
+      {
+        config,
+        schema: {
+          ...{
+            tags,
+            operationId: 'getPasswordReset',
+            description: 'Whose password the link is for.',
+            summary: 'Get a password reset',
+            params,
+          },
+          response: { 200: Type.Object({ email: Type.String() }) },
+        },
+      },
+      async ({ params: { token } }) => readPasswordReset(postgres, token),
+    )
+
+    app.post(
+      '/dashboard/password-reset/:token',
+      {
+        config,
+        schema: {
+          ...{ tags, operationId: 'resetPassword', summary: 'Reset a password', params },
+          description:
+            'Ends every session, token and pending change of the e-mail address, and mails a notice. The link works ' +
+            'once. A second factor from before the address was proven is removed.',
+          body: exactly({ password: Password }),
+          response: { 204: Type.Null() },
+        },
+      },
+      async ({ params: { token }, body: { password } }, reply) => {
+        // Only who has a link may cost us a hash.
+        await readPasswordReset(postgres, token)
+        const passwordHash = await hashPassword(password)
+        await inTransaction(postgres, (client) => usePasswordReset(client, token, passwordHash))
+        return reply.code(204).send(null)
+      },
+    )
+  }
+
+async function mailLink(
+  postgres: Postgres,
+  sendMail: SendMail,
+  email: string,
+  publicUrl: string,
+): Promise<void> {
+  const link = await newPasswordResetLink(postgres, email, linkMinutes.mailed, publicUrl)
+  if (!link) return
+  await sendMail({
+    to: email,
+    subject: 'A new password for Footfall',
+    text:
+      `Somebody, hopefully you, has asked for a new password for ${email} at ${publicUrl}.\n\n` +
+      `Choose one here, within an hour:\n\n${link}\n\nIf it was not you, do nothing: your password stays as it is.\n`,
+  })
+}

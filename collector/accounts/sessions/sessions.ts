@@ -1,0 +1,210 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { stringifySetCookie } from 'cookie'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { sha256 } from '../../api/access/authenticate.ts'
+import { callerId } from '../../api/access/principal.ts'
+import { sessionCookie, sessionOf } from '../../api/access/session.ts'
+import { notFound, unauthorized } from '../../api/http/errors.ts'
+import { exactly, Id, Nullable } from '../../api/http/schemas.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import type { AccountsDeps } from '../deps.ts'
+import { access, Code, CurrentPassword, OrganizationRole } from '../schemas.ts'
+import { rememberBrowser } from './knownBrowser.ts'
+import { userWithPassword } from './signIn.ts'
+
+/** Who is signed in to the dashboard. */
+export const SignedIn = Type.Object(
+  {
+    member: Type.Object({
+      member_id: Id,
+      email: Type.String(),
+      name: Nullable(Type.String()),
+      role: OrganizationRole,
+    }),
+    organization: Type.Object({ organization_id: Id, name: Type.String() }),
+    organizations: Type.Array(Type.Object({ organization_id: Id, name: Type.String() }), {
+      description: 'All that the user is a member of, by name.',
+    }),
+    is_operator: Type.Optional(
+      Type.Literal(true, { description: 'Whoever runs the service: the routes of operators serve them.' }),
+    ),
+  },
+  { title: 'Session' },
+)
+type SignedIn = Static<typeof SignedIn>
+
+export const Credentials = exactly(
+  {
+    email: Type.String({ minLength: 1, maxLength: 254 }),
+    password: CurrentPassword,
+    code: Type.Optional(Code),
+  },
+  { title: 'Credentials' },
+)
+
+const tags = ['Dashboard']
+
+/** /dashboard/session: sign in, who is signed in, sign out. */
+export const sessionRoutes =
+  (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres, publicUrl } = deps
+
+    app.post(
+      '/dashboard/session',
+      {
+        config: { access: access.anyone },
+        schema: {
+          tags,
+          operationId: 'signIn',
+          summary: 'Sign in',
+          description:
+            'Sets the session’s cookie, good for thirty days. Tries are limited by address and e-mail address together; whoever signs in ' +
+            'from a browser that is known here has their own. The organization is the one last used. Where two-factor ' +
+            'authentication is on, the right password alone is answered 401 `second_factor_required`, and with a ' +
+            '`code` that is wrong or was used 401 `invalid_code`; tries of codes are limited by account.',
+          body: Credentials,
+          response: { 200: SignedIn },
+        },
+      },
+      async (request, reply) => {
+        const { userId, memberId, email } = await userWithPassword(deps, request, request.body, publicUrl)
+        await startSession(postgres, request, reply, userId, publicUrl)
+        await rememberBrowser(postgres, reply, email, publicUrl)
+        return readSignedIn(postgres, memberId)
+      },
+    )
+
+    app.get(
+      '/dashboard/session',
+      {
+        config: { access: access.session },
+        schema: {
+          ...{
+            tags,
+            operationId: 'getSession',
+            summary: 'Get the current session',
+            response: { 200: SignedIn },
+          },
+          description:
+            'The header `X-Organization-Id` says as a member of which of their organizations, here and on every ' +
+            'route that a session serves; without it of the one last used.',
+        },
+      },
+      async ({ principal }) => readSignedIn(postgres, callerId(principal)),
+    )
+
+    app.put(
+      '/dashboard/session',
+      {
+        config: { access: access.session },
+        schema: {
+          ...{
+            tags,
+            operationId: 'switchOrganization',
+            description: 'One that the user is a member of.',
+            summary: 'Switch to another organization',
+          },
+          body: exactly({ organization_id: Id }),
+          response: { 200: SignedIn },
+        },
+      },
+      async ({ principal, body }) => {
+        const { rows } = await postgres.query<{ member_id: string }>(
+          `UPDATE members SET last_used_at = now()
+           WHERE organization_id = $2 AND user_id = (SELECT user_id FROM members WHERE member_id = $1)
+           RETURNING member_id`,
+          [callerId(principal), body.organization_id],
+        )
+        if (!rows[0]) throw notFound.organization()
+        return readSignedIn(postgres, rows[0].member_id)
+      },
+    )
+
+    app.delete(
+      '/dashboard/session',
+      {
+        config: { access: access.session },
+        schema: {
+          tags,
+          operationId: 'signOut',
+          description: 'Ends the session.',
+          summary: 'Sign out',
+          response: { 204: Type.Null() },
+        },
+      },
+      async (request, reply) => {
+        await postgres.query('DELETE FROM sessions WHERE session_sha256 = $1', [
+          sha256(sessionOf(request, publicUrl)!),
+        ])
+        setSessionCookie(reply, '', 0, publicUrl)
+        return reply.code(204).send(null)
+      },
+    )
+  }
+
+const sessionDays = 30
+const daySeconds = 86_400
+const userAgentCharsMax = 300
+
+/** Signs a user in: a new session, of which only the hash is kept, in a cookie that no script can read. */
+export async function startSession(
+  client: Queryable,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  userId: string,
+  publicUrl: string,
+): Promise<void> {
+  const session = randomBytes(32).toString('base64url')
+  await client.query(
+    `INSERT INTO sessions (session_sha256, user_id, expires_at, user_agent, address)
+     VALUES ($1, $2, now() + $3 * interval '1 day', $4, $5)`,
+    [
+      ...[sha256(session), userId, sessionDays],
+      ...[request.headers['user-agent']?.slice(0, userAgentCharsMax), request.ip],
+    ],
+  )
+  setSessionCookie(reply, session, sessionDays * daySeconds, publicUrl)
+}
+
+function setSessionCookie(reply: FastifyReply, value: string, maxAge: number, publicUrl: string): void {
+  reply.header(
+    'set-cookie',
+    stringifySetCookie({
+      name: sessionCookie(publicUrl),
+      value,
+      maxAge,
+      path: '/',
+      httpOnly: true,
+      sameSite: 'lax',
+      secure: publicUrl.startsWith('https:'),
+    }),
+  )
+}
+
+export async function readSignedIn(client: Queryable, memberId: string): Promise<SignedIn> {
+  const { rows } = await client.query<
+    SignedIn['member'] & {
+      organization_id: string
+      organization: string
+      organizations: SignedIn['organizations']
+      is_operator: boolean
+    }
+  >(
+    `SELECT member_id, email, members.name, role, organization_id, organizations.name AS organization, (
+       SELECT jsonb_agg(jsonb_build_object('organization_id', o.organization_id, 'name', o.name) ORDER BY o.name, o.organization_id)
+       FROM members m JOIN organizations o USING (organization_id) WHERE m.user_id = members.user_id) AS organizations,
+       (SELECT is_operator FROM users WHERE users.user_id = members.user_id) AS is_operator
+     FROM members JOIN organizations USING (organization_id) WHERE member_id = $1`,
+    [memberId],
+  )
+  // A session is remembered a moment longer than its member exists.
+  if (!rows[0]) throw unauthorized.session()
+  const { organization_id, organization, organizations, is_operator, ...member } = rows[0]
+  return {
+    ...{ member, organization: { organization_id, name: organization }, organizations },
+    ...(is_operator && { is_operator }),
+  }
+}

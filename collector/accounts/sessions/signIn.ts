@@ -1,0 +1,49 @@
+import type { FastifyRequest } from 'fastify'
+import { unauthorized } from '../../api/http/errors.ts'
+import { normalizedEmail } from '../../platform/normalizedEmail.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { requireSecondFactor, type SecondFactorDeps } from '../account/secondFactor.ts'
+import { knownBrowserOf } from './knownBrowser.ts'
+import { checkPassword } from './passwords.ts'
+import { type Attempt, forgetSignInTries, takeSignInTry } from './signInThrottle.ts'
+
+/** Who tries to sign in with a request. */
+export const attemptOf = async (
+  postgres: Postgres,
+  request: FastifyRequest,
+  email: string,
+  publicUrl: string,
+): Promise<Attempt> => ({
+  address: request.ip,
+  email,
+  knownBrowser: await knownBrowserOf(postgres, request, email, publicUrl),
+})
+
+/**
+ * The user whom an e-mail address and a password belong to, and as which member: that of the organization last used.
+ * Throws 401 "invalid_credentials", which tells neither in words nor in time whether the address is known, and 429
+ * "rate_limited" with Retry-After; whoever has the password of a user with a second factor is asked for its code (401).
+ */
+export async function userWithPassword(
+  deps: SecondFactorDeps,
+  request: FastifyRequest,
+  { email: given, password, code }: { email: string; password: string; code?: string },
+  publicUrl: string,
+): Promise<{ userId: string; memberId: string; email: string }> {
+  const { postgres } = deps
+  const email = normalizedEmail(given)
+  const attempt = await attemptOf(postgres, request, email, publicUrl)
+  await takeSignInTry(postgres, attempt)
+  const { rows } = await postgres.query<{ user_id: string; password_hash: string; member_id: string | null }>(
+    `SELECT user_id, password_hash, (
+       SELECT member_id FROM members WHERE members.user_id = users.user_id
+       ORDER BY last_used_at DESC NULLS LAST, created_at, member_id LIMIT 1) AS member_id
+     FROM users WHERE email = $1`,
+    [email],
+  )
+  const matches = await checkPassword(rows[0]?.password_hash ?? null, password)
+  if (!matches || !rows[0]?.member_id) throw unauthorized.credentials()
+  await forgetSignInTries(postgres, attempt)
+  await requireSecondFactor(deps, rows[0].user_id, code, attempt.knownBrowser)
+  return { userId: rows[0].user_id, memberId: rows[0].member_id, email }
+}

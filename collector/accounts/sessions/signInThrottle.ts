@@ -1,0 +1,71 @@
+import { sha256 } from '../../api/access/authenticate.ts'
+import { networkOf } from '../../api/access/network.ts'
+import { ApiError } from '../../api/http/errors.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+
+/** Tries that are to be had at once, and after how many seconds there is another. */
+export interface Bucket {
+  name: string
+  burst: number
+  everySeconds: number
+}
+
+/** Who tries to sign in. */
+export interface Attempt {
+  /** The client's address. */
+  address: string
+  /** In lower case. */
+  email: string
+  /** The browser, where somebody has signed in with it by this e-mail address before. */
+  knownBrowser: string | null
+}
+
+/**
+ * An address may try many names a little, and one name a little more slowly. A name that is tried from many addresses
+ * at once is held up too; whoever signs in from a browser that is known has tries of their own, so that nobody locks
+ * them out. E-mail addresses are hashed: whoever mistypes theirs is not kept.
+ */
+function bucketsOf({ address, email, knownBrowser }: Attempt): Bucket[] {
+  const [network, name] = [networkOf(address), sha256(email).toString('base64url')]
+  if (knownBrowser !== null) {
+    return [{ name: `sign_in_browser:${knownBrowser}:${name}`, burst: 10, everySeconds: 30 }]
+  }
+  return [
+    { name: `sign_in_address:${network}`, burst: 50, everySeconds: 1 },
+    { name: `sign_in_both:${network}:${name}`, burst: 10, everySeconds: 30 },
+    { name: `sign_in_email:${name}`, burst: 100, everySeconds: 30 },
+  ]
+}
+
+/**
+ * Takes one try to sign in; all processes count together. Throws 429 "rate_limited" with Retry-After when there is none
+ * left, whether or not there is such a member.
+ */
+export const takeSignInTry = (postgres: Postgres, attempt: Attempt): Promise<void> =>
+  requireToken(postgres, bucketsOf(attempt))
+
+/** Takes a token of each bucket, or throws 429 "rate_limited" with Retry-After. */
+export async function requireToken(postgres: Queryable, buckets: readonly Bucket[]): Promise<void> {
+  const { rows } = await postgres.query<{ refused: number; wait_seconds: number }>(
+    'SELECT refused, wait_seconds FROM take_tokens($1, $2, $3)',
+    [
+      buckets.map(({ name }) => name),
+      buckets.map(({ everySeconds }) => everySeconds),
+      buckets.map(({ burst }) => burst),
+    ],
+  )
+  const { refused, wait_seconds } = rows[0]!
+  if (refused === 0) return
+  throw new ApiError(429, 'rate_limited', 'Too many tries: wait, then try again.', {
+    headers: { 'retry-after': String(Math.max(1, Math.ceil(wait_seconds))) },
+  })
+}
+
+/** Whoever knows the password has their tries back; what others tried with their name stays counted. */
+export async function forgetSignInTries(postgres: Postgres, attempt: Attempt): Promise<void> {
+  const own = bucketsOf(attempt)
+    .map(({ name }) => name)
+    .filter((name) => /^sign_in_(browser|both):/.test(name))
+  await postgres.query('DELETE FROM rate_limits WHERE bucket = ANY($1)', [own])
+}

@@ -1,0 +1,89 @@
+import { type Static, Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { exactly, Id } from '../../api/http/schemas.ts'
+import { errorsOf } from '../../api/http/validation.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { Money } from './schemas.ts'
+
+/** Most events one delivery may carry (spec: Errors and limits). */
+export const deliveryEventsMax = 10_000
+
+/** An impression or a click, as the DSP delivers it. */
+export const Delivery = exactly({
+  event_id: Type.String({ format: 'uuid', description: 'The same id sent again is the same event.' }),
+  event_type: Type.Union([Type.Literal('impression'), Type.Literal('click')]),
+  campaign_id: Id,
+  ts: Type.Union([Type.Integer(), Type.String({ format: 'date-time' })], {
+    description:
+      'When it happened: Unix epoch milliseconds, or RFC 3339. At most 366 days ago, and not to come.',
+  }),
+  spend: Money('What it cost.'),
+  cookie_id: Type.Optional(
+    Type.String({ format: 'uuid', description: 'The visitor’s browser, where the DSP knows it.' }),
+  ),
+  client_ip: Type.Optional(Type.String({ maxLength: 45 })),
+  user_agent: Type.Optional(Type.String({ maxLength: 1024 })),
+  page_url: Type.Optional(Type.String({ maxLength: 8192, description: 'Where it was shown.' })),
+})
+export type Delivery = Static<typeof Delivery>
+
+/** A delivery that passed. */
+export interface ValidDelivery extends Delivery {
+  projectId: string
+  tsMillis: number
+}
+
+export const deliveryFaultCodes = ['invalid_event', 'campaign_not_found'] as const
+
+/** What is wrong with a delivery: a JSON pointer into it, a code and words. */
+export interface DeliveryFault {
+  path: string
+  code: (typeof deliveryFaultCodes)[number]
+  message: string
+}
+
+const validator = Compile(Delivery)
+const dayMs = 86_400_000
+const ageMsMax = 366 * dayMs
+const clockToleranceMs = 60_000
+
+/** Checks one delivery; `projects` holds the project of each campaign that the caller may deliver for. */
+export function checkDelivery(
+  given: unknown,
+  projects: ReadonlyMap<string, string>,
+  nowMs: number,
+): ValidDelivery | DeliveryFault {
+  if (!validator.Check(given)) {
+    const [error] = errorsOf(validator, given)
+    return invalidEvent(error?.instancePath ?? '', error?.message ?? 'is not as described')
+  }
+  const tsMillis = typeof given.ts === 'number' ? given.ts : Date.parse(given.ts)
+  if (!(tsMillis >= nowMs - ageMsMax)) return invalidEvent('/ts', 'must be at most 366 days ago')
+  if (tsMillis > nowMs + clockToleranceMs) return invalidEvent('/ts', 'must not be in the future')
+  const projectId = projects.get(given.campaign_id.toLowerCase())
+  if (!projectId) {
+    return { path: '/campaign_id', code: 'campaign_not_found', message: 'campaign not found' }
+  }
+  // The DSP's clock may be a little ahead of ours; no event is.
+  return { ...given, projectId, tsMillis: Math.min(tsMillis, nowMs) }
+}
+
+const invalidEvent = (path: string, message: string): DeliveryFault => ({
+  path,
+  code: 'invalid_event',
+  message,
+})
+
+/** The projects of those of the campaigns that the organization has, or one project of it. */
+export async function projectsOfCampaigns(
+  postgres: Postgres,
+  { organizationId, projectId }: { organizationId: string; projectId: string | null },
+  campaignIds: readonly string[],
+): Promise<Map<string, string>> {
+  const { rows } = await postgres.query<{ campaign_id: string; project_id: string }>(
+    `SELECT campaign_id, project_id FROM campaigns JOIN projects USING (project_id)
+     WHERE organization_id = $1 AND ($2::uuid IS NULL OR project_id = $2) AND campaign_id = ANY($3::uuid[])`,
+    [organizationId, projectId, campaignIds],
+  )
+  return new Map(rows.map(({ campaign_id, project_id }) => [campaign_id, project_id]))
+}

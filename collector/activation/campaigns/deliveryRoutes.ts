@@ -1,0 +1,116 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from 'typebox'
+import { isUuid } from '../../../schemas/uuid.ts'
+import type { Principal } from '../../api/access/principal.ts'
+import { requireLive } from '../../api/access/recordAccess.ts'
+import { itemErrorMembers } from '../../api/http/itemErrors.ts'
+import { exactly, Nullable } from '../../api/http/schemas.ts'
+import { validatorCompiler } from '../../api/http/validation.ts'
+import { toServiceUnavailable } from '../../ingest/spool/toServiceUnavailable.ts'
+import { acceptedEvents } from '../../platform/metrics.ts'
+import { deliveryAccess } from './access.ts'
+import {
+  checkDelivery,
+  Delivery,
+  deliveryEventsMax,
+  deliveryFaultCodes,
+  projectsOfCampaigns,
+  type ValidDelivery,
+} from './delivery.ts'
+import type { DeliveryDeps } from './deps.ts'
+import { deliveryRow } from './row.ts'
+import { tags } from './schemas.ts'
+
+const bodyBytesMax = 8 * 1024 * 1024
+/** So many rows are encoded and written at a time: other requests get their turn in between. */
+const rowsAtOnce = 1_000
+
+const bounds = { minItems: 1, maxItems: deliveryEventsMax }
+const Body = exactly({ events: Type.Array(Delivery, bounds) })
+/** What is checked of a whole body: its events are checked one by one, so that a bad one costs only itself. */
+const Envelope = exactly({ events: Type.Array(Type.Unknown(), bounds) })
+
+const Receipt = Type.Object(
+  {
+    accepted: Type.Integer(),
+    rejected: Type.Array(
+      Type.Object({
+        event_id: Nullable(Type.String()),
+        ...itemErrorMembers(deliveryFaultCodes),
+      }),
+    ),
+  },
+  { title: 'DeliveryReceipt' },
+)
+
+/** POST /api/v1/campaigns/events: how the DSP delivers what its campaigns did. */
+export const deliveryRoutes =
+  (deps: DeliveryDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.post(
+      '/api/v1/campaigns/events',
+      {
+        config: { access: deliveryAccess },
+        bodyLimit: bodyBytesMax,
+        validatorCompiler: (route) => validatorCompiler({ ...route, schema: Envelope }),
+        schema: {
+          ...{
+            tags,
+            operationId: 'deliverCampaignEvents',
+            summary: 'Deliver impressions and clicks',
+            body: Body,
+          },
+          description:
+            `Up to ${deliveryEventsMax} events and 8 MiB. Answered when the accepted ones are on disk. A bad event ` +
+            'never costs its neighbours theirs. The same event_id sent again is stored once, so after an error or ' +
+            'no answer send the whole batch again.',
+          response: { 200: Receipt },
+        },
+      },
+      async ({ principal, body }) => {
+        requireLive(principal, 'campaigns')
+        return deliver(deps, principal, body.events)
+      },
+    )
+  }
+
+async function deliver(
+  { postgres, spool, optOuts, locate }: DeliveryDeps,
+  principal: Principal,
+  events: readonly unknown[],
+): Promise<Static<typeof Receipt>> {
+  const nowMs = Date.now()
+  const named = events.map((event) => textOf(event, 'campaign_id')?.toLowerCase())
+  const projects = await projectsOfCampaigns(postgres, principal, [...new Set(named)].filter(isUuid))
+  const rejected: Static<typeof Receipt>['rejected'] = []
+  const valid: ValidDelivery[] = []
+  const isOptedOut = ({ cookie_id }: ValidDelivery) =>
+    cookie_id !== undefined && optOuts.has(principal.organizationId, cookie_id.toLowerCase())
+  events.forEach((event, index) => {
+    const checked = checkDelivery(event, projects, nowMs)
+    if ('tsMillis' in checked) valid.push(isOptedOut(checked) ? withoutVisitor(checked) : checked)
+    else rejected.push({ index, event_id: textOf(event, 'event_id'), ...checked })
+  })
+  for (let from = 0; from < valid.length; from += rowsAtOnce) {
+    const some = valid.slice(from, from + rowsAtOnce)
+    const receivedMillis = spool.receive()
+    const context = { organizationId: principal.organizationId, receivedMillis, locate }
+    await toServiceUnavailable(
+      spool.append(
+        some.map((one) => deliveryRow(one, context)),
+        receivedMillis,
+      ),
+    )
+  }
+  acceptedEvents.inc(valid.length)
+  return { accepted: valid.length, rejected }
+}
+
+/** What an event cost still counts when its visitor has opted out; who it was is not kept. */
+const withoutVisitor = ({ cookie_id, client_ip, user_agent, ...rest }: ValidDelivery): ValidDelivery => rest
+
+/** A text of an event that may not be one. */
+function textOf(event: unknown, key: 'event_id' | 'campaign_id'): string | null {
+  const value = (event as Record<string, unknown> | null)?.[key]
+  return typeof value === 'string' ? value.slice(0, 100).toWellFormed() : null
+}

@@ -1,0 +1,120 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { audit } from '../../api/access/audit.ts'
+import { projectFor } from '../../api/access/permissions.ts'
+import { access, writeAccess } from '../../api/access/recordAccess.ts'
+import { requireFiltersAllowed } from '../../api/access/recordScope.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import type { ExportsDeps } from './deps.ts'
+import { addExport, updateExport } from './exportChanges.ts'
+import { deleteExport, listExports, readExport } from './exports.ts'
+import { ById, ExportChange, ListQuery, NewExport, One, Page, ProjectQuery, tags } from './schemas.ts'
+
+const path = '/api/v1/exports'
+const onePath = `${path}/:export_id`
+const checked =
+  'The destination must accept the format, and the integration must have the settings that the format needs. A mapping ' +
+  'must name fields that the destination has. A CRM is asked for its fields; while it is unreachable the export is ' +
+  'saved, and each run checks the mapping. '
+const testKeys = 'With a test key nothing is kept and nothing is ever sent: the answer is what it would be.'
+
+/** Exports as records: create, list, read, change, delete. */
+export const exportRoutes =
+  (deps: ExportsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres, recordScopeOf } = deps
+
+    app.post(
+      path,
+      {
+        config: { access: writeAccess, refusals: { 409: 'Which fields the CRM has cannot be asked.' } },
+        schema: {
+          ...{ tags, operationId: 'createExport', summary: 'Create an export', body: NewExport },
+          description: `project_id may be left out with a key of one project. Takes an admin of the project. ${checked}${testKeys}`,
+          response: { 201: One },
+        },
+      },
+      async ({ principal, body }, reply) =>
+        reply.code(201).send({ export: await addExport(deps, principal, body) }),
+    )
+
+    app.get(
+      path,
+      {
+        config: { access },
+        schema: {
+          ...{ tags, operationId: 'listExports', summary: 'List exports', querystring: ListQuery },
+          description:
+            'Of one project, else of the key’s, else of all that the caller may see; oldest first.',
+          response: { 200: Page },
+        },
+      },
+      async ({ principal, query }) => {
+        const { project_id, ...rest } = query
+        requireFiltersAllowed(principal, rest)
+        return listExports(deps, await recordScopeOf(principal, project_id), rest)
+      },
+    )
+
+    app.get(
+      onePath,
+      {
+        config: { access },
+        schema: {
+          ...{ tags, operationId: 'getExport', summary: 'Get an export', params: ById },
+          description: 'What it sends, where, and when.',
+          querystring: ProjectQuery,
+          response: { 200: One },
+        },
+      },
+      async ({ principal, params, query }) => ({
+        export: await readExport(
+          postgres,
+          await recordScopeOf(principal, query.project_id),
+          params.export_id,
+        ),
+      }),
+    )
+
+    app.patch(
+      onePath,
+      {
+        config: { access: writeAccess },
+        schema: {
+          ...{ tags, operationId: 'updateExport', summary: 'Update an export', params: ById },
+          description: `What is not named stays. ${checked}A run that was asked for already stays as it was. ${testKeys}`,
+          querystring: ProjectQuery,
+          body: ExportChange,
+          response: { 200: One },
+        },
+      },
+      async ({ principal, params, query, body }) => ({
+        export: await updateExport(deps, principal, { ...params, ...query }, body),
+      }),
+    )
+
+    app.delete(
+      onePath,
+      {
+        config: { access: writeAccess, refusals: { 409: 'A run is under way.' } },
+        schema: {
+          ...{ tags, operationId: 'deleteExport', summary: 'Delete an export', params: ById },
+          description: `With its runs. 409 while one of them is under way. ${testKeys}`,
+          querystring: ProjectQuery,
+          response: { 204: Type.Null({ description: 'Deleted.' }) },
+        },
+      },
+      async ({ principal, params, query }, reply) => {
+        const scope = await recordScopeOf(principal, query.project_id)
+        const { id, project_id, name } = await readExport(postgres, scope, params.export_id)
+        if (principal.mode === 'test') return reply.code(204).send(null)
+        await projectFor(postgres, principal, project_id, 'write')
+        await inTransaction(postgres, async (client) => {
+          await readExport(client, scope, id, true)
+          await deleteExport(client, id)
+          await audit(client, principal, 'export.delete', { kind: 'export', id }, { name })
+        })
+        return reply.code(204).send(null)
+      },
+    )
+  }

@@ -1,0 +1,141 @@
+import type { Static } from 'typebox'
+import { isUuid } from '../../../schemas/uuid.ts'
+import type { RecordScope } from '../../api/access/recordScope.ts'
+import { conflict, notFound } from '../../api/http/errors.ts'
+import { requireVersion } from '../../api/http/optimisticLock.ts'
+import { readPage } from '../../api/http/pagination.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { uuidV7 } from '../../platform/uuidV7.ts'
+import type { ExportsDeps } from './deps.ts'
+import type { ExportChange, Export as ExportSchema, NewExport } from './schemas.ts'
+
+export type Export = Static<typeof ExportSchema>
+
+const chosen = `FROM exports JOIN integrations USING (integration_id) JOIN projects
+    ON projects.project_id = exports.project_id
+  WHERE organization_id = $1 AND ($2::uuid[] IS NULL OR exports.project_id = ANY($2))
+    AND ($3::uuid IS NULL OR export_id = $3) AND ($4::uuid IS NULL OR audience_id = $4)
+    AND ($5::uuid IS NULL OR audience_id = (SELECT audience_id FROM campaigns WHERE campaign_id = $5))`
+
+const columns = `export_id, exports.project_id, exports.name, audience_id, list_id, integration_id, type,
+  output_format, mapping, schedule, exports.version, exports.created_at, exports.updated_at`
+
+/** Which exports of a scope are meant. */
+interface Choice {
+  export_id?: string | undefined
+  audience_id?: string | undefined
+  campaign_id?: string | undefined
+}
+
+const parametersOf = (scope: RecordScope, { export_id, audience_id, campaign_id }: Choice) => [
+  ...[scope.organizationId, scope.projectIds, export_id ?? null, audience_id ?? null, campaign_id ?? null],
+]
+
+/** The export of that id. Throws 404 "export not found", also for one outside the scope. */
+export async function readExport(
+  client: Queryable,
+  scope: RecordScope,
+  exportId: string,
+  lock = false,
+): Promise<Export> {
+  if (!isUuid(exportId)) throw notFound.export()
+  const { rows } = await client.query<Row>(
+    `SELECT ${columns} ${chosen} ${lock ? 'FOR UPDATE OF exports' : ''}`,
+    parametersOf(scope, { export_id: exportId }),
+  )
+  if (!rows[0]) throw notFound.export()
+  return exportOf(rows[0])
+}
+
+/** A page of exports, oldest first, and where the next one begins. Throws 400 for a cursor that is none. */
+export async function listExports(
+  deps: Pick<ExportsDeps, 'postgres' | 'cursors'>,
+  scope: RecordScope,
+  { audience_id, campaign_id, ...page }: Omit<Choice, 'export_id'> & { limit?: number; cursor?: string },
+): Promise<{ exports: Export[]; next_cursor?: string }> {
+  const { rows, next } = await readPage<Row>(deps, page, {
+    ...{ list: 'exports', owner: scope.organizationId },
+    sql: `SELECT ${columns} ${chosen}`,
+    values: parametersOf(scope, { audience_id, campaign_id }),
+    key: { export_id: 'uuid' },
+  })
+  return { exports: rows.map(exportOf), ...next }
+}
+
+type Given = Omit<Static<typeof NewExport>, 'project_id' | 'integration_type'> & { project_id: string }
+
+/** Makes an export that was checked; its id. */
+export async function createExport(client: Queryable, given: Given, id = uuidV7()): Promise<string> {
+  const { project_id, name, audience_id, list_id, integration_id, output_format, mapping, schedule } = given
+  await client.query(
+    `INSERT INTO exports (export_id, project_id, name, audience_id, list_id, integration_id, output_format, mapping,
+       schedule)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      ...[id, project_id, name, audience_id ?? null, list_id ?? null, integration_id, output_format],
+      ...[mapping ? JSON.stringify(mapping) : null, schedule ?? 'manual'],
+    ],
+  )
+  return id
+}
+
+/**
+ * Changes what is given; runs that were asked for already stay as they were. Throws 409 with the export as it is when
+ * `version` is not the newest. Call it with the row locked.
+ */
+export async function changeExport(
+  client: Queryable,
+  current: Export,
+  { version, integration_type: _, ...change }: Static<typeof ExportChange>,
+): Promise<void> {
+  requireVersion('export', current, version)
+  const { id, name, integration_id, output_format, mapping, schedule } = { ...current, ...change }
+  await client.query(
+    `UPDATE exports SET name = $2, integration_id = $3, output_format = $4, mapping = $5, schedule = $6,
+       version = version + 1, updated_at = now()
+     WHERE export_id = $1`,
+    [id, name, integration_id, output_format, mapping ? JSON.stringify(mapping) : null, schedule],
+  )
+}
+
+/** Deletes an export with its runs. Throws 409 "conflict" while one of them is under way. */
+export async function deleteExport(client: Queryable, exportId: string): Promise<void> {
+  const { rows } = await client.query<{ run_id: string }>(
+    `SELECT run_id FROM export_runs WHERE export_id = $1 AND status IN ('pending', 'running', 'parked')`,
+    [exportId],
+  )
+  if (rows[0]) {
+    throw conflict(
+      'in_use',
+      `The run ${rows[0].run_id} is under way: cancel it, or wait until it has ended.`,
+      {
+        run_id: rows[0].run_id,
+      },
+    )
+  }
+  await client.query('DELETE FROM exports WHERE export_id = $1', [exportId])
+}
+
+interface Row {
+  export_id: string
+  project_id: string
+  name: string
+  audience_id: string | null
+  list_id: string | null
+  integration_id: string
+  type: Export['integration_type']
+  output_format: Export['output_format']
+  mapping: Record<string, string> | null
+  schedule: Export['schedule']
+  version: number
+  created_at: Date
+  updated_at: Date
+}
+
+const exportOf = ({ export_id, type, created_at, updated_at, ...row }: Row): Export => ({
+  id: export_id,
+  ...row,
+  integration_type: type,
+  created_at: created_at.toISOString(),
+  updated_at: updated_at.toISOString(),
+})

@@ -1,0 +1,95 @@
+import { companyFields, hemAsNumber, hemNumber, numberAsHem } from '../../../../schemas/fields.ts'
+import type { Reader } from '../../../api/access/reader.ts'
+import { readPeople } from '../../../identity/store/people.ts'
+import { hemsOfPerson, personOf } from '../../../identity/store/personSql.ts'
+import type { Member, Values } from './members.ts'
+import type { Task } from './task.ts'
+
+const companyDomain = companyFields.find(({ name }) => name === 'company_domain')!
+
+/** How far back an address says where somebody is, and how many there are of one person. */
+const addressDays = 30
+const addressesMax = 10
+
+/** SQL: an address of one host. Those that were truncated (ingest/normalize/storedIp.ts) end in zeros. */
+const isWhole = `client_ip != '' AND NOT endsWith(assumeNotNull(client_ip), '.0') AND NOT endsWith(assumeNotNull(client_ip), '::')`
+
+/** Of people the addresses that their events came from lately; of companies their networks. */
+export async function readAddresses(
+  reader: Reader,
+  task: Task,
+  members: readonly Member[],
+): Promise<ReadonlyMap<string, Values | string>> {
+  const ids = members.map(({ id }) => id)
+  if (task.entity === 'companies') return networksOf(reader, new Map(ids.map((id) => [id, id])), false)
+  const held = `SELECT arrayJoin(${hemsOfPerson(hemAsNumber('asked'))}) AS number FROM (SELECT arrayJoin({hems:Array(String)}) AS asked)`
+  const rows = await reader.rows<{ hem: string; addresses: string[] }>({
+    sql: `SELECT ${numberAsHem(personOf('number'))} AS hem, groupUniqArray(${addressesMax})(assumeNotNull(client_ip)) AS addresses
+FROM (
+  SELECT ${hemNumber} AS number, client_ip FROM events
+  WHERE organization_id = {organization:UUID} AND project_id = {project:UUID} AND ${isWhole}
+    AND ts_millis >= toUnixTimestamp64Milli(now64(3)) - {days:UInt32} * 86400000
+    AND cookie_id IN (
+      SELECT cookie_id FROM identity_links
+      WHERE organization_id IN ({organization:UUID}, toUUID('00000000-0000-0000-0000-000000000000'))
+        AND hem IN (SELECT ${numberAsHem('number')} FROM (${held})))
+)
+WHERE number IN (${held})
+GROUP BY hem`,
+    params: { organization: task.organizationId, project: task.projectId, hems: ids, days: addressDays },
+  })
+  const known = new Map(rows.map(({ hem, addresses }) => [hem, addresses]))
+  return new Map<string, Values | string>(
+    ids.map((id): [string, Values | string] => {
+      const addresses = known.get(id)
+      return [id, addresses ? { ip_addresses: addresses.toSorted() } : noAddress]
+    }),
+  )
+}
+
+const noAddress = `None of its events of the last ${addressDays} days tells a whole address.`
+
+/** The company of each member, with its networks, which are what a DSP can find it by. */
+export async function readNetworks(
+  reader: Reader,
+  task: Task,
+  members: readonly Member[],
+): Promise<ReadonlyMap<string, Values | string>> {
+  const ids = members.map(({ id }) => id)
+  if (task.entity === 'companies') return networksOf(reader, new Map(ids.map((id) => [id, id])), true)
+  const people = await readPeople(reader, task.organizationId, ids, [companyDomain])
+  const domains = new Map(
+    [...people].map(([hem, json]) => [
+      hem,
+      (JSON.parse(json.toString()) as { company_domain: string | null }).company_domain ?? '',
+    ]),
+  )
+  const found = await networksOf(reader, domains, true)
+  return new Map(ids.map((id) => [id, found.get(id) ?? noNetwork]))
+}
+
+/** Who is not sent is not charged: neither the company is told, which is sold, nor whether it is known. */
+const noNetwork = 'No network of its company is known.'
+
+/** For each member its company's networks, and with `named` its domain. */
+async function networksOf(
+  reader: Reader,
+  domains: ReadonlyMap<string, string>,
+  named: boolean,
+): Promise<Map<string, Values | string>> {
+  const rows = await reader.rows<{ company_domain: string; networks: string[] }>({
+    sql: `SELECT company_domain, groupArray(network) AS networks FROM (
+  SELECT company_domain, network FROM company_networks FINAL
+  WHERE company_domain IN (SELECT arrayJoin({domains:Array(String)})) ORDER BY network)
+GROUP BY company_domain`,
+    params: { domains: [...new Set(domains.values())].filter(Boolean) },
+  })
+  const known = new Map(rows.map(({ company_domain, networks }) => [company_domain, networks]))
+  return new Map<string, Values | string>(
+    [...domains].map(([id, domain]): [string, Values | string] => {
+      const networks = known.get(domain)
+      if (!networks) return [id, noNetwork]
+      return [id, { networks, ...(named && { company_domain: domain }) }]
+    }),
+  )
+}

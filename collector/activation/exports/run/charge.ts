@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto'
+import { ApiError } from '../../../api/http/errors.ts'
+import { findMembersOf } from '../../../audiences/findMembers.ts'
+import type { Billing } from '../../../billing/billing.ts'
+import { clickhouseOf } from '../../../events/query/eventStores.ts'
+import type { Queryable } from '../../../platform/postgres/transaction.ts'
+import type { SendDeps } from '../deps.ts'
+import type { Task } from './task.ts'
+
+/** What is sold may not be had: a budget, a limit or a shut-off. `message` is for the customer. */
+export class Refused extends Error {}
+
+/**
+ * Charges records of a build before they are sent, as pages of it are: whom the audience was charged for that UTC day is free. The
+ * same chunk is charged once, however often it is sent. The records charged. Throws Refused.
+ */
+export async function chargeChunk(
+  { billing, clickhouse }: Pick<SendDeps, 'billing' | 'clickhouse'>,
+  task: Task,
+  keys: readonly number[],
+  after: number,
+): Promise<number> {
+  if (keys.length === 0) return 0
+  const { organizationId, projectId, buildId, meter, requestedBy, isProjectKey } = task
+  const isWhole = keys.length === keys.at(-1)! - after
+  try {
+    const charge = await billing.admit(
+      {
+        ...{ requestId: chargeId(task.runId, after), organizationId },
+        ...{ projectId: isProjectKey ? projectId : null, callerId: requestedBy },
+        ...{ mode: 'live', repeatOf: null },
+      },
+      {
+        ...{ meter, projectId },
+        build: {
+          buildId,
+          ...(isWhole && { keys: { after, upTo: keys.at(-1)! } }),
+          findMembers: findMembersOf(clickhouseOf({ clickhouse }, organizationId), buildId),
+        },
+      },
+    )
+    return await charge.settle(keys.length, { hashes: keys.map(String) })
+  } catch (error) {
+    const isRefusal = error instanceof ApiError && (error.status === 402 || error.status === 429)
+    throw isRefusal ? new Refused(error.message) : error
+  }
+}
+
+/** What was charged for the chunk that a run was at when it was stopped. */
+export interface Unfinished {
+  /** Records charged. */
+  readonly charged: number
+  /** Keys of the records that were to be sent. */
+  readonly keys: ReadonlySet<number>
+}
+
+const nothing: Unfinished = { charged: 0, keys: new Set() }
+
+/**
+ * Settles the charge of the chunk that a run was at when it was stopped, of which these are the keys: what has reached
+ * the destination stays charged, and what has not is refunded.
+ */
+export async function settleUnfinished(
+  { billing, postgres }: { billing: Billing; postgres: Queryable },
+  { runId, organizationId, buildId, doneKey, isChunkSent }: Task,
+  keys: readonly number[],
+): Promise<Unfinished> {
+  const requestId = chargeId(runId, doneKey)
+  const { rows } = await postgres.query<{ keys: string[]; charged: number }>(
+    `SELECT ARRAY(SELECT key FROM unnest($2::bigint[]) AS key WHERE build_reads.keys @> key) AS keys,
+       coalesce((SELECT records FROM ledger WHERE request_id = $1 AND kind = 'charge'), 0)::float8 AS charged
+     FROM build_reads WHERE request_id = $1 AND NOT is_broken`,
+    [requestId, keys],
+  )
+  if (!rows[0]) return nothing
+  const given = rows[0].keys.map(Number)
+  if (isChunkSent) return { charged: rows[0].charged, keys: new Set(given) }
+  await billing.refundBuildRead({ requestId, organizationId, buildId, keys: given })
+  return nothing
+}
+
+/** A uuid that names the charge of a chunk, the same in every try (RFC 9562, version 8). */
+function chargeId(runId: string, after: number): string {
+  const bytes = createHash('sha256').update(`export ${runId} ${after}`).digest().subarray(0, 16)
+  bytes[6] = (bytes[6]! & 0x0f) | 0x80
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  const hex = bytes.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}

@@ -1,0 +1,129 @@
+import { ApiError } from '../../../api/http/errors.ts'
+import { keepBuild } from '../../../audiences/builds.ts'
+import { RowsDiffer } from '../../../audiences/files/saveStream.ts'
+import { isUnavailable } from '../../../platform/isUnavailable.ts'
+import type { Postgres } from '../../../platform/postgres/pool.ts'
+import { type Destination, DestinationError } from '../../integrations/destinations/destination.ts'
+import { destinationTypes } from '../../integrations/destinations/index.ts'
+import { openDestination, type SendingLog } from '../../integrations/openDestination.ts'
+import type { SendDeps } from '../deps.ts'
+import { findUnknownFields } from '../validate.ts'
+import { Refused, settleUnfinished } from './charge.ts'
+import { MembersGone, readMembers } from './members.ts'
+import { beginRun, completeChunk, endRun, noteSent, parkRun, stopRun } from './progress.ts'
+import type { ReadNext } from './readAhead.ts'
+import { refuseChunk, sendChunk } from './sendChunk.ts'
+import { readTask, type Task } from './task.ts'
+
+/** A chunk is tried so often, with back-off, before the run is stopped. */
+const attemptsMax = 8
+const backoffSecondsMax = 300
+/** A run that waits for its destination longer than this is stopped. */
+const daysMax = 7
+/** How soon a run looks again whether its list has been read. */
+const listSeconds = 1
+/** Records of which a run that was stopped notes the outcome at a time. */
+const refusedAtOnce = 10_000
+
+/** When a run goes on; null when it has ended. */
+export type Next = { readonly inSeconds: number } | null
+
+/** What the steps of one job know of the one before. */
+export interface Turn {
+  readonly readNext: ReadNext
+  readonly signal: AbortSignal
+  /** The run as the step before left it. */
+  task?: Task | undefined
+}
+
+/** Does the next step of a run: begins it, sends one chunk, or ends it. Done again after any crash. */
+export async function runStep(deps: SendDeps, runId: string, turn: Turn): Promise<Next> {
+  const { postgres } = deps
+  const task = turn.task ?? (await readTask(postgres, runId))
+  turn.task = undefined
+  if (!task) return null
+  try {
+    return await goOn(deps, task, turn)
+  } catch (error) {
+    return dealWith(deps, task, error)
+  }
+}
+
+async function goOn(deps: SendDeps, task: Task, turn: Turn): Promise<Next> {
+  const { postgres } = deps
+  if (!task.isBuildKept && !(await keepBuild(postgres, task.buildId))) throw new MembersGone(task.buildId)
+  if (task.stop) return refuse(deps, task)
+  if (task.buildStatus === 'failed') throw new DestinationError('mend', 'The list could not be read.')
+  if (task.buildStatus !== 'completed') return { inSeconds: listSeconds }
+  if (Date.now() - task.requestedAt.getTime() > daysMax * 86_400_000) {
+    throw new DestinationError('mend', `The destination has not taken all within ${daysMax} days.`)
+  }
+  const destination = openDestination(deps, task.integration, sendingLog(postgres, task))
+  if (!task.isStarted) {
+    const fault = await findUnknownFields(deps, task.integration, task)
+    if (fault !== null) throw new DestinationError('mend', `The mapping does not fit: ${fault}.`)
+    await beginRun(postgres, task)
+  }
+  const limit = destinationTypes[task.integration.type].chunkRecords(task.outputFormat)
+  const chunk = await turn.readNext(task, limit)
+  if (!chunk) return finish(deps, task, destination)
+  const done = await sendChunk(deps, task, destination, chunk, turn.signal)
+  turn.task = await completeChunk(postgres, task, done)
+  return { inSeconds: 0 }
+}
+
+/** What a try before has sent stays sent. */
+const sendingLog = (postgres: Postgres, task: Task): SendingLog | undefined =>
+  task.isChunkSent
+    ? undefined
+    : { begun: () => noteSent(postgres, task, true), unsent: () => noteSent(postgres, task, false) }
+
+/** Nothing more is sent: the next records have this for their outcome. */
+async function refuse(deps: SendDeps, task: Task): Promise<Next> {
+  const members = await readMembers(deps, task, refusedAtOnce)
+  if (!members) {
+    await endRun(deps.postgres, task)
+    return null
+  }
+  const keys = members.members.map(({ key }) => key)
+  const unfinished = await settleUnfinished(deps, task, keys)
+  await completeChunk(deps.postgres, task, refuseChunk(members, task.stop!, unfinished))
+  return { inSeconds: 0 }
+}
+
+async function finish({ postgres }: SendDeps, task: Task, destination: Destination): Promise<Next> {
+  const { runId, exportName, outputFormat, recordsExported } = task
+  await destination.finish?.({ runId, exportName, outputFormat, recordsExported })
+  await endRun(postgres, task)
+  return null
+}
+
+/** What an error means for the run: wait, stop, or, of a store that is away, try the step again. */
+async function dealWith({ postgres, log }: SendDeps, task: Task, error: unknown): Promise<Next> {
+  const stop = async (reason: string, failureClass: 'retry' | 'mend' | 'never'): Promise<Next> => {
+    await stopRun(postgres, task, reason, failureClass)
+    return { inSeconds: 0 }
+  }
+  const park = async (seconds: number, isFailure: boolean, reason: string): Promise<Next> => {
+    await parkRun(postgres, task, { seconds, isFailure, reason })
+    return { inSeconds: seconds }
+  }
+  if (error instanceof Refused) return stop(error.message, 'mend')
+  if (error instanceof DestinationError && error.failureClass !== 'retry') {
+    return stop(error.message, error.failureClass)
+  }
+  if (error instanceof DestinationError && error.afterSeconds !== null)
+    return park(error.afterSeconds, false, error.message)
+  // Ours, and passing: the queue tries the step again.
+  if (isUnavailable(error) || (error instanceof ApiError && error.status === 503)) throw error
+  const isTheirs = error instanceof DestinationError
+  if (!isTheirs && !(error instanceof RowsDiffer))
+    log.warn({ run_id: task.runId, error: (error as Error).message }, 'a run of an export failed')
+  const reason = isTheirs ? error.message : 'The run failed here; the operator of this service finds why.'
+  if (task.stop || task.attempts + 1 < attemptsMax) return park(backoffSeconds(task.attempts), true, reason)
+  return stop(`${reason} It was tried ${attemptsMax} times.`, 'retry')
+}
+
+/** Doubles with every try from a second on, less up to a half at random, so that runs do not come all at once. */
+const backoffSeconds = (attempts: number): number =>
+  Math.min(2 ** attempts, backoffSecondsMax) * (1 - Math.random() / 2)

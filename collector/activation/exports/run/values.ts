@@ -1,0 +1,86 @@
+import { companyFields } from '../../../../schemas/fields.ts'
+import type { OpenReader, Reader } from '../../../api/access/reader.ts'
+import { personFields, readPeople } from '../../../identity/store/people.ts'
+import { destinationTypes } from '../../integrations/destinations/index.ts'
+import { type Entity, mappingOf } from '../validate.ts'
+import { readAddresses, readNetworks } from './addresses.ts'
+import type { Member, Values } from './members.ts'
+import type { Task } from './task.ts'
+
+/**
+ * What of each member goes to the destination: its fields by their names, without those that are empty; or a text that
+ * says why it cannot be sent.
+ */
+export async function readValues(
+  { openReader }: { openReader: OpenReader },
+  task: Task,
+  members: readonly Member[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<number, Values | string>> {
+  const reader = openReader({ organizationId: task.organizationId, mode: 'live' }, { effort: 'page', signal })
+  const found = new Map<number, Values | string>()
+  const read = readersOf[task.outputFormat] ?? readFields
+  const values = await read(reader, task, members)
+  for (const member of members) found.set(member.key, values.get(member.id) ?? {})
+  return found
+}
+
+type ReadValues = (
+  reader: Reader,
+  task: Task,
+  members: readonly Member[],
+) => Promise<ReadonlyMap<string, Values | string>>
+
+const readersOf: Partial<Record<Task['outputFormat'], ReadValues>> = {
+  hem: async (_reader, _task, members) => new Map(members.map(({ id }) => [id, { hem: id }])),
+  ip_address: readAddresses,
+  company_domain: readNetworks,
+}
+
+/** The fields of the mapping, or all. */
+async function readFields(
+  reader: Reader,
+  task: Task,
+  members: readonly Member[],
+): Promise<Map<string, Values | string>> {
+  const mapping = mappingOf(task.integration, task.outputFormat, task.mapping)
+  const ids = members.map(({ id }) => id)
+  const rows = await readRows(reader, task, ids, mapping && new Set(Object.values(mapping)))
+  const { requiredFields } = destinationTypes[task.integration.type]
+  const required = task.outputFormat === 'crm' ? (requiredFields?.(task.integration.settings) ?? []) : []
+  return new Map(
+    ids.map((id) => {
+      const row = rows.get(id) ?? (task.entity === 'people' ? { hem: id } : { company_domain: id })
+      const mapped = mapping
+        ? Object.entries(mapping).map(([name, field]) => [name, row[field]])
+        : Object.entries(row)
+      const values = Object.fromEntries(mapped.filter(([, value]) => !isEmpty(value)))
+      const missing = required.find((name) => !(name in values))
+      if (missing === undefined) return [id, values]
+      return [id, `Its ${mapping![missing]} is not known, and ${task.integration.type} needs ${missing}.`]
+    }),
+  )
+}
+
+const isEmpty = (value: unknown): boolean => value === null || value === undefined || value === ''
+
+/** What is known of people or companies, by hem or domain; who is not known is not there. */
+async function readRows(
+  reader: Reader,
+  { entity, organizationId }: { entity: Entity; organizationId: string },
+  ids: readonly string[],
+  names: ReadonlySet<string> | null,
+): Promise<Map<string, Values>> {
+  if (entity === 'companies') {
+    const columns = companyFields.map(({ name }) => name).filter((name) => !names || names.has(name))
+    const rows = await reader.rows<Values & { _domain: string }>({
+      sql: `SELECT ${['company_domain AS _domain', ...columns].join(', ')} FROM companies FINAL
+            WHERE company_domain IN (SELECT arrayJoin({ids:Array(String)}))`,
+      params: { ids },
+    })
+    return new Map(rows.map(({ _domain, ...row }) => [_domain, row]))
+  }
+  const fields = names && personFields.filter(({ name }) => names.has(name))
+  const people = await readPeople(reader, organizationId, ids, fields)
+  return new Map([...people].map(([hem, json]) => [hem, { hem, ...JSON.parse(json.toString()) }]))
+}

@@ -1,0 +1,122 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { audit } from '../../api/access/audit.ts'
+import { projectFor } from '../../api/access/permissions.ts'
+import { callerId, type Principal } from '../../api/access/principal.ts'
+import { writeAccess } from '../../api/access/recordAccess.ts'
+import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
+import type { ExportsDeps } from './deps.ts'
+import { type Export, readExport } from './exports.ts'
+import { cancelRun, type Requester, type Run, readRun, requestRetry, requestRun } from './runs.ts'
+import { readSampleRun } from './sample.ts'
+import { ById, OneRun, ProjectQuery, RunById, tags } from './schemas.ts'
+
+const path = '/api/v1/exports/:export_id/runs'
+const onePath = `${path}/:run_id`
+const notNow =
+  'A run is under way, nothing failed, or `not_ready`: the audience is not built, or its members are gone.'
+const testKeys = ' With a test key the sample run is answered: nothing is sent, nothing charged.'
+
+/** What may be done with runs of an export: begin one, send again what failed, cancel. */
+export const runActionRoutes =
+  (deps: ExportsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres, recordScopeOf } = deps
+
+    /** Does something to an export or a run of it in a transaction, with both locked; the run as it is then. */
+    const change = async (
+      principal: Principal,
+      { export_id, run_id, project_id: asked }: { export_id: string; run_id?: string; project_id?: string },
+      action: string,
+      work: (client: Queryable, wanted: Export, run: Run | null, requester: Requester) => Promise<string>,
+    ): Promise<{ run: Run }> => {
+      const scope = await recordScopeOf(principal, asked)
+      const { project_id } = await readExport(postgres, scope, export_id)
+      if (principal.mode === 'test') return { run: await readSampleRun(postgres, export_id) }
+      // Before the transaction: who holds a connection must not wait for another.
+      await projectFor(postgres, principal, project_id, 'write')
+      return inTransaction(postgres, async (client) => {
+        const wanted = await readExport(client, scope, export_id, true)
+        const run = run_id === undefined ? null : await readRun(client, export_id, run_id, true)
+        const runId = await work(client, wanted, run, {
+          callerId: callerId(principal),
+          isProjectKey: principal.projectId !== null,
+        })
+        await audit(client, principal, action, { kind: 'export', id: export_id }, { run_id: runId })
+        return { run: await readRun(client, export_id, runId) }
+      })
+    }
+
+    app.post(
+      path,
+      {
+        config: { access: writeAccess, refusals: { 409: notNow } },
+        schema: {
+          ...{ tags, operationId: 'createExportRun', summary: 'Start a run of an export', params: ById },
+          querystring: ProjectQuery,
+          description:
+            'Sends the build of the audience that is served now, or the list as it is now, in chunks; what changes meanwhile ' +
+            'changes nothing. ' +
+            'Records are charged on the audience’s meter before they are sent, as records that are read: what was charged ' +
+            'of the build that UTC day is free. A budget or limit that is reached stops the run. 409 while a run is under ' +
+            `way, and \`not_ready\` before the audience is built.${testKeys}`,
+          response: { 201: OneRun },
+        },
+      },
+      async ({ principal, params, query }, reply) =>
+        reply
+          .code(201)
+          .send(
+            await change(
+              principal,
+              { ...params, ...query },
+              'export.run',
+              (client, wanted, _run, requester) => requestRun(client, wanted, requester),
+            ),
+          ),
+    )
+
+    app.post(
+      `${onePath}/retry`,
+      {
+        config: { access: writeAccess, refusals: { 409: notNow } },
+        schema: {
+          ...{ tags, operationId: 'retryExportRun', summary: 'Retry the records of a run that failed' },
+          description:
+            'A run that sends only those, from the same build. What was charged already is not charged again. 409 while a ' +
+            `run is under way, and where nothing failed.${testKeys}`,
+          params: RunById,
+          querystring: ProjectQuery,
+          response: { 201: OneRun },
+        },
+      },
+      async ({ principal, params, query }, reply) =>
+        reply
+          .code(201)
+          .send(
+            await change(
+              principal,
+              { ...params, ...query },
+              'export.retry',
+              (client, wanted, run, requester) => requestRetry(client, wanted, run!, requester),
+            ),
+          ),
+    )
+
+    app.post(
+      `${onePath}/cancel`,
+      {
+        config: { access: writeAccess },
+        schema: {
+          ...{ tags, operationId: 'cancelExportRun', summary: 'Cancel a run of an export', params: RunById },
+          querystring: ProjectQuery,
+          description: `Nothing more is sent: the records that are left fail, and can be retried.${testKeys}`,
+          response: { 200: OneRun },
+        },
+      },
+      async ({ principal, params, query }) =>
+        change(principal, { ...params, ...query }, 'export.cancel', async (client, _wanted, run) => {
+          await cancelRun(client, run!.run_id)
+          return run!.run_id
+        }),
+    )
+  }

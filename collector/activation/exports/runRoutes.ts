@@ -1,0 +1,95 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { projectFor } from '../../api/access/permissions.ts'
+import type { Principal } from '../../api/access/principal.ts'
+import { access } from '../../api/access/recordAccess.ts'
+import { recordLook } from '../../billing/looks.ts'
+import type { ExportsDeps } from './deps.ts'
+import { readExport } from './exports.ts'
+import { listFailures, listRuns, readRun } from './runs.ts'
+import {
+  ById,
+  FailurePage,
+  FailuresQuery,
+  OneRun,
+  ProjectQuery,
+  RunById,
+  RunPage,
+  RunsQuery,
+  tags,
+} from './schemas.ts'
+
+const path = '/api/v1/exports/:export_id/runs'
+const onePath = `${path}/:run_id`
+
+/** Runs of an export: how far they are, and what failed. */
+export const runRoutes =
+  (deps: ExportsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres, recordScopeOf } = deps
+
+    /** An export that the caller may see. Throws 403 and 404. */
+    const readable = async (principal: Principal, exportId: string, projectId: string | undefined) =>
+      readExport(postgres, await recordScopeOf(principal, projectId), exportId)
+
+    app.get(
+      path,
+      {
+        config: { access },
+        schema: {
+          ...{ tags, operationId: 'listExportRuns', summary: 'List the runs of an export', params: ById },
+          description: 'The newest first.',
+          querystring: RunsQuery,
+          response: { 200: RunPage },
+        },
+      },
+      async ({ principal, params, query }) => {
+        const { project_id, ...page } = query
+        const { id } = await readable(principal, params.export_id, project_id)
+        return listRuns(deps, id, page)
+      },
+    )
+
+    app.get(
+      onePath,
+      {
+        config: { access },
+        schema: {
+          ...{ tags, operationId: 'getExportRun', summary: 'Get a run of an export', params: RunById },
+          description: 'Safe to poll: its counters add up whenever they are read. Never charged.',
+          querystring: ProjectQuery,
+          response: { 200: OneRun },
+        },
+      },
+      async ({ principal, params, query }) => {
+        const { id } = await readable(principal, params.export_id, query.project_id)
+        return { run: await readRun(postgres, id, params.run_id) }
+      },
+    )
+
+    app.get(
+      `${onePath}/failures`,
+      {
+        config: { access },
+        schema: {
+          ...{ tags, operationId: 'listExportFailures', summary: 'List the records of a run that failed' },
+          description:
+            'Each with its reason; with `outcome=duplicated` those that were skipped. They tell who people are: members ' +
+            'signed in to the dashboard see them as admins of the project alone, and each look is in the audit log.',
+          params: RunById,
+          querystring: FailuresQuery,
+          response: { 200: FailurePage },
+        },
+      },
+      async (request) => {
+        const { principal, params, query } = request
+        const { project_id: asked, ...page } = query
+        const { id, project_id } = await readable(principal, params.export_id, asked)
+        if (principal.caller.kind === 'member') await projectFor(postgres, principal, project_id, 'identity')
+        const { run_id } = await readRun(postgres, id, params.run_id)
+        const found = await listFailures(deps, run_id, page)
+        const look = { meter: null, records: found.failures.length, projectId: project_id }
+        await recordLook(postgres, request, look)
+        return found
+      },
+    )
+  }

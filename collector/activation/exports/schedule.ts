@@ -1,0 +1,28 @@
+import { ApiError } from '../../api/http/errors.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { readExport } from './exports.ts'
+import { requestRun, unfinished } from './runs.ts'
+
+/** Asks for a run of each export whose schedule says so; one that has no build, or is being sent, waits. */
+export async function requestDueRuns({ postgres }: { postgres: Postgres }): Promise<void> {
+  const { rows } = await postgres.query<{ export_id: string; project_id: string; organization_id: string }>(
+    `SELECT export_id, exports.project_id, organization_id
+     FROM exports JOIN projects USING (project_id) LEFT JOIN audiences USING (audience_id)
+     WHERE schedule <> 'manual' AND (current_build_id IS NOT NULL OR exports.list_id IS NOT NULL) AND NOT EXISTS (
+       SELECT FROM export_runs WHERE export_runs.export_id = exports.export_id
+         AND (status IN ${unfinished} OR retry_of IS NULL AND requested_at >
+           now() - CASE schedule WHEN 'hourly' THEN interval '1 hour' ELSE interval '1 day' END))
+     ORDER BY export_id LIMIT 1000`,
+  )
+  for (const { export_id, project_id, organization_id } of rows) {
+    await inTransaction(postgres, async (client) => {
+      const scope = { organizationId: organization_id, projectIds: [project_id] }
+      await requestRun(client, await readExport(client, scope, export_id), {
+        ...{ callerId: export_id, isProjectKey: false },
+      })
+    }).catch((error: unknown) => {
+      if (!(error instanceof ApiError)) throw error
+    })
+  }
+}

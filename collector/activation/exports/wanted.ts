@@ -1,0 +1,48 @@
+import type { RecordScope } from '../../api/access/recordScope.ts'
+import { ApiError, invalidParameter } from '../../api/http/errors.ts'
+import { readAudience } from '../../audiences/audiences.ts'
+import { entityOf } from '../../audiences/listAudience.ts'
+import { readList } from '../../audiences/lists/lists.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { readIntegration } from '../integrations/integrations.ts'
+import type { Export } from './exports.ts'
+import type { Wanted } from './validate.ts'
+
+/** The parts of an export that have to fit each other. */
+type Parts = Pick<Export, 'audience_id' | 'list_id' | 'integration_id' | 'output_format' | 'mapping'> & {
+  integration_type?: Export['integration_type'] | undefined
+}
+
+/**
+ * What an export of a project would send where. Throws 400 where it names not one of an audience and a list, and 400
+ * for an audience, list or integration that is not of the project: a body cannot be "not found".
+ */
+export async function readWanted(
+  client: Queryable,
+  organizationId: string,
+  projectId: string,
+  parts: Parts,
+): Promise<Wanted> {
+  const { audience_id, list_id, integration_id, integration_type, output_format, mapping } = parts
+  if ((audience_id === null) === (list_id === null)) {
+    throw invalidParameter('audience_id', 'name an audience_id or a list_id, and not both')
+  }
+  const scope: RecordScope = { organizationId, projectIds: [projectId] }
+  const integration = await named('integration_id', readIntegration(client, scope, integration_id))
+  const entity =
+    audience_id === null
+      ? entityOf((await named('list_id', readList(client, scope, list_id!))).kind)
+      : (await named('audience_id', readAudience(client, { organizationId, projectId }, audience_id))).entity
+  return {
+    ...{ integration, integrationType: integration_type, outputFormat: output_format, mapping, entity },
+  }
+}
+
+/** The same, where what is not found is answered 400 by the name of what named it. */
+const named = <T>(parameter: string, found: Promise<T>): Promise<T> =>
+  found.catch((error: unknown) => {
+    const isMissing = error instanceof ApiError && error.status === 404
+    throw isMissing
+      ? invalidParameter(parameter, `${error.message.replace('of yours', 'of the project')}`)
+      : error
+  })

@@ -1,0 +1,24 @@
+import type { Principal } from '../../api/access/principal.ts'
+import type { RecordScope } from '../../api/access/recordScope.ts'
+import type { Cursors } from '../../api/http/cursors.ts'
+import type { Outbound } from '../../platform/outbound/outbound.ts'
+import type { Sealer } from '../../platform/outbound/sealer.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+
+/** What opening a destination takes. */
+export interface OpenDeps {
+  readonly postgres: Postgres
+  /** Sends to addresses that customers gave, none of them inside the network. */
+  readonly outbound: Outbound
+  /** Opens integrations' secrets. */
+  readonly sealer: Sealer
+  /** Milliseconds since 1970. */
+  now(): number
+}
+
+/** What the integrations' routes are built from. */
+export interface IntegrationsDeps extends OpenDeps {
+  readonly cursors: Cursors
+  /** Whose integrations a request is about. Throws 403 and 404. */
+  recordScopeOf(principal: Principal, asked: string | undefined): Promise<RecordScope>
+}

@@ -1,0 +1,79 @@
+import type { Outbound, OutboundRequest, OutboundResponse } from '../../../platform/outbound/outbound.ts'
+import { OutboundError } from '../../../platform/outbound/outboundError.ts'
+import { DestinationError } from './destination.ts'
+
+export interface CallContext {
+  readonly outbound: Outbound
+  takeToken(): Promise<void>
+  now(): number
+}
+
+/** How long a destination may take to answer. */
+const timeoutMs = 30_000
+/** Most bytes of an answer, since it is taken apart whole; requests whose answers are larger say how much larger. */
+const responseBytesMax = 1024 * 1024
+/** Of one that lists the fields of a destination: they come with all their values and labels. */
+export const fieldsBytesMax = 8 * 1024 * 1024
+/** Longest wait that a destination's Retry-After is believed. */
+const retryAfterSecondsMax = 86_400
+/** Statuses that pass by themselves: time-outs, locks, servers in trouble. */
+const transient = new Set([408, 423, 425, 429, 477, 500, 502, 503, 504, 520, 521, 522, 523, 524])
+
+/**
+ * Sends a request to a destination when its integration may make one more. Throws DestinationError for no answer and
+ * for one that says to come again, with Retry-After; all others are the caller's to judge.
+ */
+export async function call(context: CallContext, request: OutboundRequest): Promise<OutboundResponse> {
+  await context.takeToken()
+  const answer = await context.outbound
+    .send({ timeoutMs, responseBytesMax, ...request })
+    .catch((error: unknown) => {
+      throw error instanceof OutboundError ? toDestinationError(error) : error
+    })
+  if (answer.status === 429 || transient.has(answer.status)) {
+    throw new DestinationError(
+      'retry',
+      `${hostOf(request.url)} answered ${answer.status}.`,
+      readRetryAfter(answer, context.now()),
+    )
+  }
+  return answer
+}
+
+/** The JSON of an answer. Throws DestinationError for what is none: an answer that was cut off. */
+export function readJson<T>({ body }: OutboundResponse, url: string): T {
+  try {
+    return JSON.parse(body.toString()) as T
+  } catch {
+    throw new DestinationError('retry', `${hostOf(url)} answered something that is no JSON.`)
+  }
+}
+
+/** Retry-After in seconds, given as seconds or as a date; null where there is none. */
+function readRetryAfter(
+  { headers, status }: Pick<OutboundResponse, 'headers' | 'status'>,
+  nowMs: number,
+): number | null {
+  const given = headers['retry-after']
+  if (given === undefined) return status === 429 ? unnamedWaitSeconds : null
+  const seconds = /^\d+$/.test(given) ? Number(given) : (Date.parse(given) - nowMs) / 1000
+  if (Number.isNaN(seconds)) return unnamedWaitSeconds
+  return Math.min(Math.max(1, Math.ceil(seconds)), retryAfterSecondsMax)
+}
+
+/** A 429 that does not say how long: the windows of most limits are over then. */
+const unnamedWaitSeconds = 10
+
+/** 401 and 403: nothing helps but other secrets or permissions. */
+export function requireAllowed({ status }: OutboundResponse, url: string, what: string): void {
+  if (status !== 401 && status !== 403) return
+  throw new DestinationError('mend', `${hostOf(url)} does not accept ${what} (${status}).`)
+}
+
+export const hostOf = (url: string): string => new URL(url).host
+
+/** What only the customer or the operator can change is of class `mend`. */
+export function toDestinationError({ code, message }: OutboundError): DestinationError {
+  const stays = code === 'address_refused' || code === 'tls_failed' || code === 'response_too_large'
+  return new DestinationError(stays ? 'mend' : 'retry', message)
+}

@@ -1,0 +1,167 @@
+import { Type } from 'typebox'
+import { exactly } from '../../../api/http/schemas.ts'
+import type { OutboundResponse } from '../../../platform/outbound/outbound.ts'
+import { apiBase } from './apiBase.ts'
+import { bisect } from './bisect.ts'
+import { type CallContext, call, fieldsBytesMax, readJson, requireAllowed } from './call.ts'
+import {
+  type DestinationContext,
+  DestinationError,
+  type DestinationField,
+  type DestinationType,
+  failed,
+  type Outcome,
+  type OutgoingRecord,
+} from './destination.ts'
+
+const settings = exactly({ api_base: apiBase('https://api.hubapi.com') })
+const secrets = exactly({
+  access_token: Type.String({
+    ...{ minLength: 8, maxLength: 2_000 },
+    description: 'Of a private app with the scopes crm.objects.contacts.read and .write.',
+  }),
+})
+
+type Context = DestinationContext<{ api_base?: string }, { access_token: string }>
+
+/** Once the day's requests are used up HubSpot does not say when its day ends: it is asked again after this. */
+const dailyLimitSeconds = 3_600
+
+/**
+ * Contacts of HubSpot, upserted by their e-mail address, 100 in a request, which answers 207 when it took some of them:
+ * https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/batch/post-crm-v3-objects-contacts-batch-upsert
+ * Who was new there is archived again when they opt out; contacts of before stay.
+ */
+export const hubspot: DestinationType<typeof settings, typeof secrets> = {
+  ...{ settings, secrets },
+  formats: ['crm'],
+  chunkRecords: () => 100,
+  defaultMapping: () => ({
+    ...{ email: 'email', firstname: 'first_name', lastname: 'last_name', phone: 'phone' },
+    ...{ jobtitle: 'job_title', company: 'company_name' },
+  }),
+  requiredFields: () => ['email'],
+  identityField: () => 'email',
+  // 100 requests in ten seconds is what the least of its plans has.
+  rate: { perSecond: 9, burst: 90 },
+  removes: true,
+  open: (context) => ({
+    async check() {
+      const fields = await readFields(context)
+      return `HubSpot lets us in; its contacts have ${fields.length} properties that can be written.`
+    },
+    fields: () => readFields(context),
+    send: ({ records }) => bisect(records, (some) => upsert(context, some)),
+    async remove(recipients) {
+      const inputs = recipients.flatMap(({ remoteId }) => (remoteId ? [{ id: remoteId }] : []))
+      if (inputs.length === 0) return
+      const answer = await ask(context, 'POST', '/crm/v3/objects/contacts/batch/archive', {
+        json: { inputs },
+      })
+      if (answer.status >= 400) throw refusalOf(answer, 'mend')
+    },
+  }),
+}
+
+async function readFields(context: Context): Promise<DestinationField[]> {
+  const path = '/crm/v3/properties/contacts'
+  const answer = await ask(context, 'GET', path, { responseBytesMax: fieldsBytesMax })
+  if (answer.status !== 200) throw refusalOf(answer, 'mend')
+  const { results } = readJson<{
+    results: {
+      name: string
+      label: string
+      calculated?: boolean
+      modificationMetadata?: { readOnlyValue?: boolean }
+    }[]
+  }>(answer, baseOf(context))
+  return results
+    .filter(({ calculated, modificationMetadata }) => !calculated && !modificationMetadata?.readOnlyValue)
+    .map(({ name, label }) => ({ name, label }))
+}
+
+interface BatchAnswer {
+  results?: { id: string; new?: boolean; objectWriteTraceId?: string; properties?: { email?: string } }[]
+  errors?: { message?: string; context?: { objectWriteTraceId?: string[]; ids?: string[] } }[]
+}
+
+/** Upserts at most 100 contacts. Throws DestinationError of class `never` where the whole request is refused. */
+async function upsert(context: Context, records: readonly OutgoingRecord[]): Promise<Outcome[]> {
+  const answer = await ask(context, 'POST', '/crm/v3/objects/contacts/batch/upsert', {
+    json: {
+      inputs: records.map(({ key, values }) => ({
+        ...{ id: emailOf(values), idProperty: 'email', objectWriteTraceId: String(key) },
+        properties: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)])),
+      })),
+    },
+  })
+  if (answer.status >= 400) throw refusalOf(answer, 'never')
+  const { results = [], errors = [] } = readJson<BatchAnswer>(answer, baseOf(context))
+  const written = new Map<string, { id: string; new?: boolean }>()
+  for (const result of results) {
+    for (const name of [result.objectWriteTraceId, result.properties?.email?.toLowerCase()])
+      if (name !== undefined) written.set(name, result)
+  }
+  const refused = new Map<string, string>()
+  for (const { message = 'HubSpot does not say why.', context: about } of errors) {
+    for (const name of [...(about?.objectWriteTraceId ?? []), ...(about?.ids ?? [])])
+      refused.set(name.toLowerCase(), message)
+  }
+  return records.map(({ key, values }) => {
+    const [trace, email] = [String(key), emailOf(values).toLowerCase()]
+    const contact = written.get(trace) ?? written.get(email)
+    if (contact) return { exported: true, remoteId: contact.new ? contact.id : undefined }
+    const reason = refused.get(trace) ?? refused.get(email)
+    if (reason) return failed('never', reason)
+    // Named neither among those it took nor among those it did not: nothing is taken for done that was not said.
+    return failed('retry', errors[0]?.message ?? 'HubSpot’s answer does not tell of this record.')
+  })
+}
+
+const emailOf = (values: OutgoingRecord['values']): string => String(values.email)
+
+const baseOf = ({ settings: { api_base } }: Context): string => api_base ?? 'https://api.hubapi.com'
+
+async function ask(
+  context: Context,
+  method: 'GET' | 'POST',
+  path: string,
+  { json, ...limits }: { json?: object; responseBytesMax?: number },
+): Promise<OutboundResponse> {
+  const url = baseOf(context) + path
+  const answer = await call(waitingForTheDay(context), {
+    ...{ method, url, ...limits },
+    headers: {
+      authorization: `Bearer ${context.secrets.access_token}`,
+      ...(json && { 'content-type': 'application/json' }),
+    },
+    ...(json && { body: JSON.stringify(json) }),
+  })
+  requireAllowed(answer, url, 'the access token, or it lacks a scope')
+  return answer
+}
+
+/** The same context, for which a 429 that says the day is used up means a longer wait. */
+const waitingForTheDay = (context: Context): CallContext => ({
+  ...context,
+  outbound: {
+    ...context.outbound,
+    async send(request) {
+      const answer = await context.outbound.send(request)
+      if (answer.status !== 429 || !/"DAILY"|daily limit/i.test(answer.body.toString())) return answer
+      throw new DestinationError(
+        'retry',
+        'HubSpot’s requests of this day are used up.',
+        Number(answer.headers['retry-after']) || dailyLimitSeconds,
+      )
+    },
+  },
+})
+
+function refusalOf({ status, body }: OutboundResponse, failureClass: 'mend' | 'never'): DestinationError {
+  let message = ''
+  try {
+    message = String((JSON.parse(body.toString()) as { message?: unknown }).message ?? '')
+  } catch {}
+  return new DestinationError(failureClass, `HubSpot answered ${status}: ${message.slice(0, 500)}`)
+}

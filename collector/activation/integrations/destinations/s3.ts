@@ -1,0 +1,49 @@
+import { Type } from 'typebox'
+import { exactly } from '../../../api/http/schemas.ts'
+import type { DestinationType } from './destination.ts'
+
+const settings = exactly({
+  endpoint: Type.Optional(
+    Type.String({
+      ...{ maxLength: 500, pattern: '^https?://[^?#]+$' },
+      description: 'A store that speaks S3; default Amazon’s of the region.',
+    }),
+  ),
+  bucket: Type.String({ pattern: '^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$' }),
+  region: Type.Optional(Type.String({ pattern: '^[a-z0-9-]{2,40}$', default: 'us-east-1' })),
+  prefix: Type.Optional(
+    Type.String({
+      ...{ maxLength: 200, pattern: '^([A-Za-z0-9!_.*()=-]+/)*$', default: '' },
+      description: 'What the names of objects begin with, ending in a slash.',
+    }),
+  ),
+})
+const secrets = exactly({
+  access_key_id: Type.String({ minLength: 1, maxLength: 200 }),
+  secret_access_key: Type.String({ minLength: 1, maxLength: 200 }),
+})
+
+// The SDK takes a tenth of a second to load, so only where it is used.
+const files = () => import('./s3Files.ts')
+
+/**
+ * Files in a bucket: `PREFIX RUN_ID/part-KEY.FORMAT`, each there at once and whole, and when all are `manifest.json`
+ * with their rows, bytes and sha256. What has no manifest is not complete. A chunk that is sent again replaces its file.
+ */
+export const s3: DestinationType<typeof settings, typeof secrets> = {
+  ...{ settings, secrets },
+  formats: ['csv', 'ndjson', 'parquet', 'hem'],
+  chunkRecords: () => 50_000,
+  rate: { perSecond: 20, burst: 20 },
+  takesFiles: true,
+  removes: false,
+  open: (context) => ({
+    async check() {
+      await (await files()).checkBucket(context)
+      return `The bucket ${context.settings.bucket} is there, and the key may see it.`
+    },
+    fields: async () => null,
+    send: async (chunk) => (await files()).putPart(context, chunk),
+    finish: async (run) => (await files()).writeManifest(context, run),
+  }),
+}

@@ -1,0 +1,165 @@
+import { createReadStream } from 'node:fs'
+import {
+  HeadBucketCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  paginateListObjectsV2,
+  S3Client,
+} from '@aws-sdk/client-s3'
+import { OutboundError } from '../../../platform/outbound/outboundError.ts'
+import { toDestinationError } from './call.ts'
+import {
+  type Chunk,
+  type DestinationContext,
+  DestinationError,
+  type EndedRun,
+  exportedAll,
+  type Outcome,
+} from './destination.ts'
+
+export interface S3Settings {
+  endpoint?: string
+  bucket: string
+  region?: string
+  prefix?: string
+}
+export type S3Context = DestinationContext<S3Settings, { access_key_id: string; secret_access_key: string }>
+
+/** A file that a run has put, as its manifest tells it. */
+interface ManifestFile {
+  name: string
+  rows: number
+  bytes: number
+  sha256: string
+}
+
+/** Makes sure that the bucket is there, and that the key may see it. */
+export async function checkBucket(context: S3Context): Promise<void> {
+  const { bucket } = context.settings
+  await withClient(context, (client) => client.send(new HeadBucketCommand({ Bucket: bucket })))
+}
+
+/** Puts the file of a chunk. */
+export async function putPart(context: S3Context, chunk: Chunk): Promise<readonly Outcome[]> {
+  const { runId, records, outputFormat, after } = chunk
+  const { path, bytes, sha256 } = await chunk.writeFile()
+  const extension = outputFormat === 'hem' ? 'csv' : outputFormat
+  const name = `part-${String(after).padStart(12, '0')}.${extension}`
+  const put = () =>
+    new PutObjectCommand({
+      ...{ Bucket: context.settings.bucket, Key: `${directoryOf(context.settings, runId)}${name}` },
+      ...{ Body: createReadStream(path), ContentLength: bytes },
+      Metadata: { rows: String(records.length), sha256 },
+    })
+  // Whoever answers, or breaks off, may have read what came.
+  await withClient(context, (client) => context.sending(() => client.send(put()), isUnsent))
+  return exportedAll(records)
+}
+
+/** Codes of connections that were never made. */
+const unconnected = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH'])
+
+const isUnsent = (error: unknown): boolean =>
+  error instanceof OutboundError
+    ? error.isUnsent
+    : unconnected.has((error as NodeJS.ErrnoException).code ?? '')
+
+/** The manifest is made of what the bucket holds, and is there only when that is all that was sent. */
+export async function writeManifest(context: S3Context, run: EndedRun): Promise<void> {
+  const { bucket } = context.settings
+  const directory = directoryOf(context.settings, run.runId)
+  await withClient(context, async (client) => {
+    const files = await readParts(client, bucket, directory)
+    const rows = files.reduce((sum, file) => sum + file.rows, 0)
+    if (rows !== run.recordsExported) {
+      throw new DestinationError(
+        'mend',
+        `The bucket ${bucket} holds ${rows} rows of ${run.recordsExported}: its files were changed.`,
+      )
+    }
+    const manifest = {
+      ...{ run_id: run.runId, export: run.exportName, format: run.outputFormat, rows, files },
+    }
+    await client.send(
+      new PutObjectCommand({
+        ...{ Bucket: bucket, Key: `${directory}manifest.json`, ContentType: 'application/json' },
+        Body: `${JSON.stringify(manifest, null, 2)}\n`,
+      }),
+    )
+  })
+}
+
+async function readParts(client: S3Client, bucket: string, directory: string): Promise<ManifestFile[]> {
+  const files: ManifestFile[] = []
+  for await (const page of paginateListObjectsV2(
+    { client },
+    { Bucket: bucket, Prefix: `${directory}part-` },
+  )) {
+    for (const { Key } of page.Contents ?? []) {
+      const { ContentLength, Metadata } = await client.send(
+        new HeadObjectCommand({ Bucket: bucket, Key: Key! }),
+      )
+      const { rows, sha256 } = Metadata ?? {}
+      files.push({
+        ...{ name: Key!.slice(directory.length), rows: Number(rows) },
+        ...{ bytes: ContentLength ?? 0, sha256: sha256 ?? '' },
+      })
+    }
+  }
+  return files
+}
+
+const directoryOf = ({ prefix = '' }: S3Settings, runId: string): string => `${prefix}${runId}/`
+
+/** Codes that only other settings or permissions help against. */
+const settingsCodes = new Set([
+  ...['AccessDenied', 'InvalidAccessKeyId', 'SignatureDoesNotMatch', 'NoSuchBucket', 'NotFound'],
+  ...['PermanentRedirect', 'AuthorizationHeaderMalformed', 'AllAccessDisabled', 'Forbidden', '403'],
+])
+
+/** Asks the store through checked and pinned connections. What goes wrong is thrown as DestinationError. */
+async function withClient<T>(context: S3Context, ask: (client: S3Client) => Promise<T>): Promise<T> {
+  const { endpoint, region = 'us-east-1' } = context.settings
+  await context.takeToken()
+  const { http, https } = context.outbound.agents
+  const client = new S3Client({
+    region,
+    credentials: {
+      accessKeyId: context.secrets.access_key_id,
+      secretAccessKey: context.secrets.secret_access_key,
+    },
+    // Stores of other makers have no addresses by bucket, and do not all know newer checksums.
+    ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    // A region that a bucket names is not gone to: only the address that was checked.
+    followRegionRedirects: false,
+    maxAttempts: 1,
+    requestHandler: {
+      ...{ httpAgent: http, httpsAgent: https, connectionTimeout: 10_000, requestTimeout: 120_000 },
+    },
+  })
+  try {
+    return await ask(client)
+  } catch (error) {
+    throw explain(error)
+  } finally {
+    client.destroy()
+  }
+}
+
+function explain(error: unknown): unknown {
+  if (error instanceof DestinationError) return error
+  if (error instanceof OutboundError) return toDestinationError(error)
+  const { name, message, $metadata } = error as {
+    name: string
+    message: string
+    $metadata?: { httpStatusCode?: number }
+  }
+  const status = $metadata?.httpStatusCode
+  const isSettings = settingsCodes.has(name) || status === 403 || status === 404 || status === 301
+  const told = status === undefined ? 'The store does not answer.' : `The store answered ${status}: ${name}.`
+  return isSettings
+    ? new DestinationError('mend', `${told} ${message}`.slice(0, 500))
+    : new DestinationError('retry', told)
+}

@@ -1,0 +1,84 @@
+import { Type } from 'typebox'
+import { exactly } from '../../../api/http/schemas.ts'
+import { signMessage } from '../../../platform/outbound/signature.ts'
+import { call, hostOf } from './call.ts'
+import {
+  type Chunk,
+  type DestinationContext,
+  DestinationError,
+  type DestinationType,
+  exportedAll,
+  type Outcome,
+} from './destination.ts'
+
+const settings = exactly({
+  url: Type.String({ maxLength: 2_000, description: 'Where records are posted, by https or http.' }),
+})
+const secrets = exactly({
+  signing_secret: Type.String({
+    pattern: '^whsec_[A-Za-z0-9+/]{32,88}={0,2}$',
+    description: 'With what messages are signed (Standard Webhooks): whsec_ and 24 to 64 bytes in base64.',
+  }),
+})
+
+type Context = DestinationContext<{ url: string }, { signing_secret: string }>
+
+/**
+ * Posts signed JSON, as Standard Webhooks has it: `export.records` with the records of a chunk, `export.ended`, and
+ * `export.removed` with the hems of people who are to be forgotten. A chunk that is posted again has the same webhook-id.
+ */
+export const webhook: DestinationType<typeof settings, typeof secrets> = {
+  ...{ settings, secrets },
+  formats: ['ndjson', 'hem'],
+  chunkRecords: () => 500,
+  rate: { perSecond: 200, burst: 200 },
+  removes: true,
+  open: (context) => ({
+    async check() {
+      await post(context, `check-${context.integrationId}`, 'export.check', {})
+      return `${hostOf(context.settings.url)} took a signed message of the type export.check.`
+    },
+    fields: async () => null,
+    send: (chunk) => send(context, chunk),
+    async finish({ runId, exportName, recordsExported }) {
+      await post(context, `${runId}-ended`, 'export.ended', {
+        ...{ run_id: runId, export: exportName, records_exported: recordsExported },
+      })
+    },
+    async remove(recipients) {
+      const hems = recipients.map(({ hem }) => hem)
+      await post(context, `removed-${crypto.randomUUID()}`, 'export.removed', { hems })
+    },
+  }),
+}
+
+async function send(
+  context: Context,
+  { runId, exportName, after, records }: Chunk,
+): Promise<readonly Outcome[]> {
+  await post(context, `${runId}-${after}`, 'export.records', {
+    ...{ run_id: runId, export: exportName, records: records.map(({ values }) => values) },
+  })
+  return exportedAll(records)
+}
+
+/** Of what a receiver answers the status alone counts. */
+const onlyStatus = { takesPart: true, responseBytesMax: 1_024 }
+
+/** Posts one message. Throws DestinationError for whatever is no success. */
+async function post(context: Context, id: string, type: string, data: object): Promise<void> {
+  const { url } = context.settings
+  const nowMs = context.now()
+  const body = JSON.stringify({ type, timestamp: new Date(nowMs).toISOString(), data })
+  const { status } = await call(context, {
+    ...{ method: 'POST', url, body, ...onlyStatus },
+    headers: {
+      'content-type': 'application/json',
+      ...signMessage([context.secrets.signing_secret], { id, nowMs, body }),
+    },
+  })
+  if (status >= 200 && status < 300) return
+  // What is wrong with one body may not be wrong with the next; the rest is about the address or the signature.
+  const isOfBody = status === 400 || status === 413 || status === 422
+  throw new DestinationError(isOfBody ? 'never' : 'mend', `${hostOf(url)} answered ${status}.`)
+}

@@ -1,0 +1,64 @@
+import { Compile, type Validator } from 'typebox/compile'
+import { invalidParameter } from '../../api/http/errors.ts'
+import { errorsOf } from '../../api/http/validation.ts'
+import type { Outbound } from '../../platform/outbound/outbound.ts'
+import { OutboundError } from '../../platform/outbound/outboundError.ts'
+import { type IntegrationType, integrationTypes, type OutputFormat } from './destinations/destination.ts'
+import { destinationTypes } from './destinations/index.ts'
+
+const validators = Object.fromEntries(
+  integrationTypes.map((type) => {
+    const { settings, secrets } = destinationTypes[type]
+    return [type, { settings: Compile(settings), secrets: Compile(secrets) }]
+  }),
+) as unknown as Record<IntegrationType, Record<'settings' | 'secrets', Validator>>
+
+/** Throws 400 naming the first thing wrong with settings or secrets of a type. A wrong secret is never repeated. */
+export function requireValid(type: IntegrationType, part: 'settings' | 'secrets', given: unknown): void {
+  const validator = validators[type][part]
+  if (validator.Check(given)) return
+  const [fault] = errorsOf(validator, given)
+  const { instancePath = '', message = 'is not valid', params } = fault ?? {}
+  const [named] = [
+    ...((params as { requiredProperties?: string[] } | undefined)?.requiredProperties ?? []),
+    ...((params as { additionalProperties?: string[] } | undefined)?.additionalProperties ?? []),
+  ]
+  const path = [part, ...instancePath.split('/').filter(Boolean), ...(named ? [named] : [])].join('.')
+  throw invalidParameter(path, `${message} (an integration of the type ${type})`)
+}
+
+/** A setting that an output format needs and the settings lack; undefined when they have all. */
+export const findMissingSetting = (
+  type: IntegrationType,
+  settings: Record<string, unknown>,
+  outputFormat: OutputFormat,
+): string | undefined =>
+  destinationTypes[type].requiredSettings?.(outputFormat).find((name) => settings[name] === undefined)
+
+/** The settings that are addresses: secrets are sent there. */
+const addresses = ['url', 'endpoint', 'api_base', 'data_base', 'instance_url'] as const
+
+/** Throws 400 for an address that is none, or that leads inside the network. */
+export async function requireReachable(outbound: Outbound, settings: Record<string, unknown>): Promise<void> {
+  for (const name of addresses) {
+    const address = settings[name]
+    if (typeof address !== 'string') continue
+    await outbound.check(address).catch((error: unknown) => {
+      throw error instanceof OutboundError ? invalidParameter(`settings.${name}`, error.message) : error
+    })
+  }
+}
+
+/**
+ * Throws 400 when an address changes and the secrets are not given again: who may change an integration, and does not
+ * know its secrets, must not have them sent to a place of their own.
+ */
+export function requireSecretsForNewAddress(
+  before: Record<string, unknown>,
+  after: Record<string, unknown>,
+  secrets: unknown,
+): void {
+  const changed = addresses.find((name) => before[name] !== after[name])
+  if (changed === undefined || secrets !== undefined) return
+  throw invalidParameter('secrets', `are to be given again when settings.${changed} changes`)
+}

@@ -1,0 +1,88 @@
+import type { Static } from 'typebox'
+import { audit } from '../../api/access/audit.ts'
+import { projectFor } from '../../api/access/permissions.ts'
+import type { Principal } from '../../api/access/principal.ts'
+import { requireKeyProject } from '../../api/access/recordScope.ts'
+import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { changesOf } from '../../api/http/optimisticLock.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import type { IntegrationsDeps } from './deps.ts'
+import { requireReachable, requireSecretsForNewAddress, requireValid } from './given.ts'
+import {
+  changeIntegration,
+  createIntegration,
+  type Integration,
+  readIntegration,
+  requireSettingsInUse,
+  withoutSecrets,
+} from './integrations.ts'
+import { sampleIntegrationOf } from './sample.ts'
+import type { IntegrationChange, NewIntegration } from './schemas.ts'
+
+/**
+ * Makes an integration; with a test key nothing is kept. Throws 400 for settings and secrets that its type does not
+ * have, and for addresses inside the network, 403 and 404 for its project.
+ */
+export async function addIntegration(
+  { postgres, outbound, sealer }: IntegrationsDeps,
+  principal: Principal,
+  body: Static<typeof NewIntegration>,
+): Promise<Integration> {
+  const { type, settings, secrets, name } = body
+  const { organizationId, mode } = principal
+  // A test key's project is the sample's, whichever of its own it names.
+  const asked = mode === 'test' ? sampleIdentity.projectId : body.project_id
+  requireKeyProject(principal, asked)
+  const { projectId } = await projectFor(postgres, principal, asked, 'write')
+  requireValid(type, 'settings', settings)
+  requireValid(type, 'secrets', secrets)
+  await requireReachable(outbound, settings)
+  if (mode === 'test') return sampleIntegrationOf(type, { name, settings })
+  return inTransaction(postgres, async (client) => {
+    const id = await createIntegration(client, sealer, { ...body, project_id: projectId })
+    await audit(client, principal, 'integration.create', { kind: 'integration', id }, { name, type })
+    return withoutSecrets(await readIntegration(client, { organizationId, projectIds: [projectId] }, id))
+  })
+}
+
+/**
+ * Changes the given parts. Throws as addIntegration does, and 409 where somebody else has changed it meanwhile or an
+ * export needs a setting that would be dropped.
+ */
+export async function updateIntegration(
+  { postgres, recordScopeOf, outbound, sealer }: IntegrationsDeps,
+  principal: Principal,
+  { integration_id, project_id: asked }: { integration_id: string; project_id?: string },
+  body: Static<typeof IntegrationChange>,
+): Promise<Integration> {
+  const scope = await recordScopeOf(principal, asked)
+  const found = await readIntegration(postgres, scope, integration_id)
+  const { type, project_id, id } = found
+  if (principal.mode === 'live') await projectFor(postgres, principal, project_id, 'write')
+  if (body.settings) {
+    requireValid(type, 'settings', body.settings)
+    requireSecretsForNewAddress(found.settings, body.settings, body.secrets)
+    await requireReachable(outbound, body.settings)
+  }
+  if (body.secrets) requireValid(type, 'secrets', body.secrets)
+  if (body.settings) await requireSettingsInUse(postgres, found, body.settings)
+  if (principal.mode === 'test') {
+    const { name = found.name, settings = found.settings } = body
+    return sampleIntegrationOf(type, { name, settings })
+  }
+  return inTransaction(postgres, async (client) => {
+    const before = await readIntegration(client, scope, id, true)
+    if (body.settings) {
+      requireSecretsForNewAddress(before.settings, body.settings, body.secrets)
+      await requireSettingsInUse(client, before, body.settings)
+    }
+    await changeIntegration(client, sealer, before, body)
+    const integration = withoutSecrets(await readIntegration(client, scope, id))
+    const details = {
+      ...changesOf(withoutSecrets(before), integration),
+      ...(body.secrets && { secrets: 'replaced' }),
+    }
+    await audit(client, principal, 'integration.update', { kind: 'integration', id }, details)
+    return integration
+  })
+}

@@ -1,0 +1,193 @@
+import type { Static } from 'typebox'
+import { isUuid } from '../../../schemas/uuid.ts'
+import type { RecordScope } from '../../api/access/recordScope.ts'
+import { conflict, notFound } from '../../api/http/errors.ts'
+import { requireVersion } from '../../api/http/optimisticLock.ts'
+import { readPage } from '../../api/http/pagination.ts'
+import type { Sealer } from '../../platform/outbound/sealer.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { uuidV7 } from '../../platform/uuidV7.ts'
+import type { IntegrationsDeps } from './deps.ts'
+import type { IntegrationType, OutputFormat } from './destinations/destination.ts'
+import { destinationTypes } from './destinations/index.ts'
+import { findMissingSetting } from './given.ts'
+import type { Integration as IntegrationSchema } from './schemas.ts'
+
+export type Integration = Static<typeof IntegrationSchema>
+
+/** An integration with what only its destination is to see. */
+export interface SealedIntegration extends Integration {
+  readonly sealedSecrets: string
+}
+
+/** As callers see it. */
+export const withoutSecrets = ({ sealedSecrets: _, ...integration }: SealedIntegration): Integration =>
+  integration
+
+const chosen = `FROM integrations JOIN projects USING (project_id)
+  WHERE organization_id = $1 AND ($2::uuid[] IS NULL OR project_id = ANY($2))
+    AND ($3::uuid IS NULL OR integration_id = $3) AND ($4::text IS NULL OR type = $4)
+    AND ($5::uuid IS NULL OR integration_id IN (SELECT integration_id FROM exports WHERE audience_id = $5))
+    AND ($6::uuid IS NULL OR integration_id IN (
+      SELECT integration_id FROM exports JOIN campaigns USING (audience_id) WHERE campaign_id = $6))`
+
+const columns = `integration_id, project_id, type, integrations.name, settings, sealed_secrets, integrations.version,
+  integrations.created_at, integrations.updated_at`
+
+/** Which integrations of a scope are meant. */
+interface Choice {
+  integration_id?: string | undefined
+  type?: IntegrationType | undefined
+  audience_id?: string | undefined
+  campaign_id?: string | undefined
+}
+
+const parametersOf = (scope: RecordScope, choice: Choice) => [
+  ...[scope.organizationId, scope.projectIds, choice.integration_id ?? null, choice.type ?? null],
+  ...[choice.audience_id ?? null, choice.campaign_id ?? null],
+]
+
+/** The integration of that id. Throws 404 "integration not found", also for one outside the scope. */
+export async function readIntegration(
+  client: Queryable,
+  scope: RecordScope,
+  integrationId: string,
+  lock = false,
+): Promise<SealedIntegration> {
+  if (!isUuid(integrationId)) throw notFound.integration()
+  const { rows } = await client.query<Row>(
+    `SELECT ${columns} ${chosen} ${lock ? 'FOR UPDATE OF integrations' : ''}`,
+    parametersOf(scope, { integration_id: integrationId }),
+  )
+  if (!rows[0]) throw notFound.integration()
+  return { ...integrationOf(rows[0]), sealedSecrets: rows[0].sealed_secrets }
+}
+
+/** A page of integrations, oldest first, and where the next one begins. Throws 400 for a cursor that is none. */
+export async function listIntegrations(
+  deps: Pick<IntegrationsDeps, 'postgres' | 'cursors'>,
+  scope: RecordScope,
+  { limit, cursor, ...choice }: Omit<Choice, 'integration_id'> & { limit?: number; cursor?: string },
+): Promise<{ integrations: Integration[]; next_cursor?: string }> {
+  const { rows, next } = await readPage<Row>(
+    deps,
+    { limit, cursor },
+    {
+      ...{ list: 'integrations', owner: scope.organizationId },
+      sql: `SELECT ${columns} ${chosen}`,
+      values: parametersOf(scope, choice),
+      key: { integration_id: 'uuid' },
+    },
+  )
+  return { integrations: rows.map(integrationOf), ...next }
+}
+
+/** Under what the secrets of an integration are sealed: they can be opened as nothing else's. */
+export const purposeOf = (integrationId: string): string => `integration:${integrationId}`
+
+interface Given {
+  name: string
+  settings: Record<string, unknown>
+  secrets?: Record<string, unknown> | undefined
+}
+
+/** Makes an integration of settings and secrets that were checked; its id. Throws 503 "not_configured" without a key to seal with. */
+export async function createIntegration(
+  client: Queryable,
+  sealer: Sealer,
+  { project_id, type, name, settings, secrets }: Given & { project_id: string; type: IntegrationType },
+): Promise<string> {
+  const id = uuidV7()
+  await client.query(
+    `INSERT INTO integrations (integration_id, project_id, type, name, settings, sealed_secrets)
+     VALUES ($1, $2, $3, $4, $5, $6)`,
+    [
+      id,
+      project_id,
+      type,
+      name,
+      JSON.stringify(settings),
+      sealer.seal(JSON.stringify(secrets), purposeOf(id)),
+    ],
+  )
+  return id
+}
+
+/** Changes what is given. Throws 409 with the integration as it is when `version` is not the newest. */
+export async function changeIntegration(
+  client: Queryable,
+  sealer: Sealer,
+  { sealedSecrets, ...integration }: SealedIntegration,
+  { version, ...change }: Partial<Given> & { version?: number },
+): Promise<void> {
+  requireVersion('integration', integration, version)
+  const { id, name, settings } = { ...integration, ...change }
+  const sealed = change.secrets ? sealer.seal(JSON.stringify(change.secrets), purposeOf(id)) : sealedSecrets
+  await client.query(
+    `UPDATE integrations SET name = $2, settings = $3, sealed_secrets = $4, version = version + 1, updated_at = now()
+     WHERE integration_id = $1`,
+    [id, name, JSON.stringify(settings), sealed],
+  )
+}
+
+/** Throws 409 "conflict", naming them, when `settings` drop a setting that the output format of an export needs. */
+export async function requireSettingsInUse(
+  client: Queryable,
+  { id, type, settings: before }: Integration,
+  settings: Record<string, unknown>,
+): Promise<void> {
+  const { rows } = await client.query<{ export_id: string; name: string; output_format: OutputFormat }>(
+    'SELECT export_id, name, output_format FROM exports WHERE integration_id = $1 ORDER BY export_id',
+    [id],
+  )
+  const dropped = rows.flatMap(({ output_format, ...used_by }) => {
+    const setting = findMissingSetting(type, settings, output_format)
+    return setting === undefined || before[setting] === undefined ? [] : [{ setting, used_by }]
+  })
+  if (dropped.length === 0) return
+  const needed = dropped.map(({ setting, used_by: { name } }) => `"${name}" needs ${setting}`).join(', ')
+  throw conflict(
+    'in_use',
+    `An export needs a setting that is missing: ${needed}. Keep the setting, or change or delete the export first.`,
+    { used_by: dropped.map(({ used_by }) => used_by) },
+  )
+}
+
+/** Deletes an integration. Throws 409 "conflict", naming them, while exports send to it. */
+export async function deleteIntegration(client: Queryable, integrationId: string): Promise<void> {
+  const { rows } = await client.query<{ export_id: string; name: string }>(
+    'SELECT export_id, name FROM exports WHERE integration_id = $1 ORDER BY export_id',
+    [integrationId],
+  )
+  if (rows.length > 0) {
+    const names = rows.map(({ name }) => `"${name}"`).join(', ')
+    throw conflict('in_use', `An export sends to it: ${names}. Change or delete that first.`, {
+      used_by: rows,
+    })
+  }
+  await client.query('DELETE FROM integrations WHERE integration_id = $1', [integrationId])
+}
+
+interface Row {
+  integration_id: string
+  project_id: string
+  type: IntegrationType
+  name: string
+  settings: Record<string, unknown>
+  sealed_secrets: string
+  version: number
+  created_at: Date
+  updated_at: Date
+}
+
+const integrationOf = (row: Row): Integration => ({
+  id: row.integration_id,
+  project_id: row.project_id,
+  type: row.type,
+  name: row.name,
+  settings: row.settings,
+  output_formats: [...destinationTypes[row.type].formats],
+  version: row.version,
+  created_at: row.created_at.toISOString(),
+  updated_at: row.updated_at.toISOString(),
+})

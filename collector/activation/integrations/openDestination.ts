@@ -1,0 +1,79 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Outbound } from '../../platform/outbound/outbound.ts'
+import { OutboundError } from '../../platform/outbound/outboundError.ts'
+import type { OpenDeps } from './deps.ts'
+import { type Destination, type DestinationContext, DestinationError } from './destinations/destination.ts'
+import { destinationTypes } from './destinations/index.ts'
+import { purposeOf, type SealedIntegration } from './integrations.ts'
+
+/** A step waits so long for its turn; past it the run is parked. */
+const waitSecondsMax = 5
+
+/** Who wants to know what leaves for a destination. */
+export interface SendingLog {
+  /** Before anything may leave: whoever dies after it may have sent, and who died before it has not. */
+  begun(): Promise<void>
+  /** After `begun`, where it is certain that nothing has left. */
+  unsent(): Promise<void>
+}
+
+/** Opens the destination of an integration. Throws DestinationError where its secrets cannot be opened. */
+export function openDestination(
+  { postgres, outbound, sealer, now }: OpenDeps,
+  integration: Pick<SealedIntegration, 'id' | 'type' | 'settings' | 'sealedSecrets'>,
+  log?: SendingLog,
+): Destination {
+  const { id, type, settings, sealedSecrets } = integration
+  const { rate, open } = destinationTypes[type]
+  let isReached = false
+  const sending: DestinationContext['sending'] = async (send, isUnsent) => {
+    if (!isReached) await log?.begun()
+    try {
+      const answer = await send()
+      isReached = true
+      return answer
+    } catch (error) {
+      if (!isUnsent(error)) isReached = true
+      else if (!isReached) await log?.unsent()
+      throw error
+    }
+  }
+  const send: Outbound['send'] = (request) =>
+    request.method === 'GET'
+      ? outbound.send(request)
+      : sending(
+          () => outbound.send(request),
+          (error) => error instanceof OutboundError && error.isUnsent,
+        )
+  return open({
+    ...{ integrationId: id, settings, outbound: { ...outbound, send }, now, sending },
+    secrets: readSecrets(),
+    // One bucket for an integration, whatever process asks.
+    async takeToken() {
+      for (;;) {
+        const { rows } = await postgres.query<{ refused: number; wait_seconds: number }>({
+          name: 'take_integration_token',
+          text: 'SELECT refused, wait_seconds FROM take_tokens($1, $2, $3)',
+          values: [[`integration:${id}`], [1 / rate.perSecond], [rate.burst]],
+        })
+        const { refused, wait_seconds } = rows[0]!
+        if (refused === 0) return
+        if (wait_seconds > waitSecondsMax) {
+          throw new DestinationError('retry', 'The integration has too much to send now.', waitSecondsMax)
+        }
+        await delay(wait_seconds * 1000)
+      }
+    },
+  })
+
+  function readSecrets() {
+    try {
+      return JSON.parse(sealer.open(sealedSecrets, purposeOf(id))) as Record<string, unknown>
+    } catch {
+      throw new DestinationError(
+        'mend',
+        'The integration’s secrets cannot be opened with the keys that this service has: give them again.',
+      )
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import type { Static } from 'typebox'
+import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { type IntegrationType, integrationTypes } from './destinations/destination.ts'
+import { destinationTypes } from './destinations/index.ts'
+import type { Integration } from './integrations.ts'
+import type { Check } from './schemas.ts'
+
+/** The integrations that test keys see, one of each type. Nothing is ever sent to them. */
+export const sampleIntegrationId = (type: IntegrationType): string =>
+  `5a3b1e00-0000-4000-8000-0000000000e${integrationTypes.indexOf(type) + 1}`
+
+/** Settings that a sample integration shows. */
+export const sampleSettings: Readonly<Record<IntegrationType, Record<string, unknown>>> = {
+  hubspot: {},
+  salesforce: { instance_url: 'https://sample.my.salesforce.com' },
+  s3: { bucket: 'sample-bucket' },
+  webhook: { url: 'https://example.com/footfall' },
+  the_trade_desk: { advertiser_id: 'sample', crm_data_id: 'sample', segment_name: 'sample' },
+  meta_ads: { custom_audience_id: '1' },
+}
+
+const madeAt = '2026-01-01T00:00:00.000Z'
+
+/** What a test key is answered when it creates or changes an integration: the sample one of the type, as it would be. */
+export const sampleIntegrationOf = (
+  type: IntegrationType,
+  { name, settings }: { name: string; settings: Record<string, unknown> },
+): Integration => ({
+  ...{ id: sampleIntegrationId(type), project_id: sampleIdentity.projectId, type, name, settings },
+  output_formats: [...destinationTypes[type].formats],
+  ...{ version: 1, created_at: madeAt, updated_at: madeAt },
+})
+
+/** What a test key is answered for a check: nothing is asked, and the fields are those of the usual mapping. */
+export function sampleCheck({ type, settings }: Integration, nowMs: number): Static<typeof Check> {
+  const mapping = destinationTypes[type].defaultMapping?.(settings)
+  return {
+    works: true,
+    message: 'This is a sample integration: nothing was asked, and nothing is ever sent to it.',
+    fields: mapping ? Object.keys(mapping).map((name) => ({ name, label: name })) : null,
+    checked_at: new Date(nowMs).toISOString(),
+  }
+}

@@ -1,0 +1,41 @@
+import { projectFor } from '../../api/access/permissions.ts'
+import type { Principal } from '../../api/access/principal.ts'
+import { requireKeyProject } from '../../api/access/recordScope.ts'
+import { forbidden } from '../../api/http/errors.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+
+/** Throws 403 for a test key: nothing happens in the sample that a webhook could tell of. */
+export function requireLive({ mode }: Principal): void {
+  if (mode === 'test') throw forbidden('A test key has no webhooks and changes nothing.')
+}
+
+/**
+ * Of what a new webhook of the caller is: a project, or null, the whole organization. Throws 403 and 404 as the other
+ * records of projects do, and 403 for who may not act for the whole organization.
+ */
+export async function ownerOf(
+  postgres: Postgres,
+  principal: Principal,
+  asked: string | undefined,
+): Promise<string | null> {
+  requireKeyProject(principal, asked)
+  if (asked !== undefined || principal.projectId !== null)
+    return (await projectFor(postgres, principal, asked, 'write')).projectId
+  requireWholeOrganization(principal)
+  return null
+}
+
+/** Throws 403 for who may not change a webhook of this project, or of the whole organization (null). */
+export async function requireWritable(
+  postgres: Postgres,
+  principal: Principal,
+  projectId: string | null,
+): Promise<void> {
+  if (projectId === null) requireWholeOrganization(principal)
+  else await projectFor(postgres, principal, projectId, 'write')
+}
+
+function requireWholeOrganization({ caller }: Principal): void {
+  if (caller.kind === 'member' && caller.role === 'member')
+    throw forbidden('This takes an owner or an admin of the organization.')
+}

@@ -1,0 +1,138 @@
+import type { WarnLog } from '../../platform/log.ts'
+import type { Outbound } from '../../platform/outbound/outbound.ts'
+import { OutboundError } from '../../platform/outbound/outboundError.ts'
+import type { Sealer } from '../../platform/outbound/sealer.ts'
+import { signMessage } from '../../platform/outbound/signature.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { type ClaimedDelivery, claimDeliveries } from './claim.ts'
+import { publicMessageId } from './deliveries.ts'
+import { type Outcome, recordOutcome } from './outcome.ts'
+import { secretPurpose } from './webhooks.ts'
+
+export interface DelivererDeps {
+  postgres: Postgres
+  outbound: Outbound
+  sealer: Sealer
+  now(): number
+  log: WarnLog
+}
+
+/** Tries what is due, many at once. */
+export interface Deliverer {
+  /** Begins what is due, and what becomes due while that is under way, as far as there is room. */
+  begin(): Promise<void>
+  /** Breaks off what is under way: the next process that runs tries it again. */
+  stop(): Promise<void>
+}
+
+/** Tries at once of one process. */
+const triesMax = 256
+/** Tries that are due sooner are not left to the job that looks every minute. */
+const remindedSecondsMax = 60
+const timeoutMs = 15_000
+const responseBytesMax = 1_024
+
+export function createDeliverer(deps: DelivererDeps): Deliverer {
+  const stopping = new AbortController()
+  const underWay = new Set<Promise<void>>()
+  const reminders = new Set<NodeJS.Timeout>()
+  let claiming: Promise<void> | null = null
+  let isAskedAgain = false
+
+  const claim = async () => {
+    do {
+      isAskedAgain = false
+      const room = triesMax - underWay.size
+      if (room === 0 || stopping.signal.aborted) return
+      for (const delivery of await claimDeliveries(deps.postgres, room)) start(delivery)
+    } while (isAskedAgain)
+  }
+  const begin = (): Promise<void> => {
+    isAskedAgain = true
+    claiming ??= claim().finally(() => {
+      claiming = null
+    })
+    return claiming
+  }
+  const remind = (seconds: number) => {
+    const timer = setTimeout(() => {
+      reminders.delete(timer)
+      begin().catch(() => {})
+    }, seconds * 1_000)
+    reminders.add(timer)
+  }
+  const start = (delivery: ClaimedDelivery) => {
+    const done = tryOnce(deps, delivery, stopping.signal)
+      .then((seconds) => {
+        if (seconds !== null && seconds < remindedSecondsMax) remind(seconds)
+        return begin()
+      })
+      // What was not written down is tried again when its lease ends.
+      .catch((error: Error) =>
+        deps.log.warn(
+          { delivery_id: delivery.delivery_id, error: error.message },
+          'the outcome of a delivery is not recorded',
+        ),
+      )
+      .finally(() => underWay.delete(done))
+    underWay.add(done)
+  }
+  return {
+    begin,
+    async stop() {
+      stopping.abort()
+      for (const timer of reminders) clearTimeout(timer)
+      await claiming?.catch(() => {})
+      await Promise.all(underWay)
+    },
+  }
+}
+
+/** Tries, and writes down what it came to; in how many seconds to try again, null: not at all. */
+async function tryOnce(
+  deps: DelivererDeps,
+  delivery: ClaimedDelivery,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const outcome = await send(deps, delivery, signal)
+  if (!signal.aborted) return recordOutcome(deps.postgres, delivery, outcome, deps.now())
+  await deps.postgres.query('UPDATE webhook_deliveries SET leased_until = NULL WHERE delivery_id = $1', [
+    delivery.delivery_id,
+  ])
+  return null
+}
+
+/** Sends a message once; whatever happens is an outcome. */
+async function send(
+  { outbound, sealer, now }: DelivererDeps,
+  { webhook_id, message_id, url, sealed_secret, former_sealed_secret, ...message }: ClaimedDelivery,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const secrets = [sealed_secret, former_sealed_secret]
+    .filter((sealed) => sealed !== null)
+    .map((sealed) => sealer.open(sealed, secretPurpose(webhook_id)))
+  const { type, created_at, data } = message
+  const body = JSON.stringify({ type, timestamp: created_at.toISOString(), data })
+  try {
+    const answer = await outbound.send({
+      ...{ method: 'POST', url, body, timeoutMs, responseBytesMax, signal, takesPart: true },
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'Footfall-Webhooks/1',
+        ...signMessage(secrets, { id: publicMessageId(message_id), nowMs: now(), body }),
+      },
+    })
+    return {
+      status: answer.status,
+      body: textOf(answer.body),
+      error: answer.status >= 200 && answer.status < 300 ? null : `The receiver answered ${answer.status}.`,
+      retryAfter: answer.headers['retry-after'],
+    }
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error
+    return { status: null, body: null, error: error.message }
+  }
+}
+
+/** PostgreSQL keeps no NUL. */
+const textOf = (bytes: Buffer): string => bytes.toString('utf8').replaceAll('\0', '\ufffd')

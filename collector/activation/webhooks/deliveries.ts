@@ -1,0 +1,103 @@
+import { isUuid } from '../../../schemas/uuid.ts'
+import type { Cursors } from '../../api/http/cursors.ts'
+import { notFound } from '../../api/http/errors.ts'
+import { readPage } from '../../api/http/pagination.ts'
+import { wakeQueue } from '../../platform/jobs/queue.ts'
+import { outboxQueue } from '../../platform/outbox/outbox.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { uuidV7 } from '../../platform/uuidV7.ts'
+import { timestampOf, type WithDates } from './dates.ts'
+import type { Delivery } from './schemas.ts'
+
+/** A message that says nothing but that it arrived; it is tried once. */
+export const testType = 'webhook.test'
+
+/** How the world outside calls a message: the header `webhook-id`. */
+export const publicMessageId = (messageId: string): string => `msg_${messageId}`
+
+const selected = `SELECT delivery_id AS id, message_id, type, status, attempts, last_attempt_at, next_attempt_at,
+    response_status, response_body, error, webhook_deliveries.created_at
+  FROM webhook_deliveries JOIN outbox_messages USING (message_id) WHERE webhook_id = $1`
+
+/** A page of a webhook's deliveries, newest first. Throws 400 for a cursor that is none. */
+export async function listDeliveries(
+  deps: { postgres: Queryable; cursors: Cursors },
+  webhookId: string,
+  {
+    status,
+    ...page
+  }: { status?: string | undefined; limit?: number | undefined; cursor?: string | undefined },
+): Promise<{ deliveries: Delivery[]; next_cursor?: string }> {
+  const { rows, next } = await readPage<Row>(deps, page, {
+    list: 'webhook_deliveries',
+    owner: webhookId,
+    sql: `${selected} AND ($2::text IS NULL OR status = $2)`,
+    values: [webhookId, status ?? null],
+    key: { created_at: 'timestamptz', id: 'uuid' },
+    order: 'desc',
+  })
+  return { deliveries: rows.map(deliveryOf), ...next }
+}
+
+/** Throws 404 "delivery not found", also for one of another webhook. */
+async function readDelivery(client: Queryable, webhookId: string, deliveryId: string): Promise<Delivery> {
+  if (!isUuid(deliveryId)) throw notFound.delivery()
+  const { rows } = await client.query<Row>(`${selected} AND delivery_id = $2`, [webhookId, deliveryId])
+  if (!rows[0]) throw notFound.delivery()
+  return deliveryOf(rows[0])
+}
+
+/** Has a message sent that is made for this webhook alone. */
+export async function sendTest(
+  client: Queryable,
+  webhook: { id: string; project_id: string | null },
+  organizationId: string,
+): Promise<Delivery> {
+  const [messageId, deliveryId] = [uuidV7(), uuidV7()]
+  await client.query(
+    `INSERT INTO outbox_messages (message_id, organization_id, project_id, type, data, dispatched_at)
+     VALUES ($1, $2, $3, $4, $5, now())`,
+    [messageId, organizationId, webhook.project_id, testType, { webhook_id: webhook.id }],
+  )
+  await client.query(
+    'INSERT INTO webhook_deliveries (delivery_id, webhook_id, message_id) VALUES ($1, $2, $3)',
+    [deliveryId, webhook.id, messageId],
+  )
+  await wakeQueue(client, outboxQueue)
+  return readDelivery(client, webhook.id, deliveryId)
+}
+
+const renewed = `UPDATE webhook_deliveries SET status = 'pending', attempts_of_round = 0, next_attempt_at = now(),
+  leased_until = CASE WHEN leased_until > now() THEN leased_until END WHERE webhook_id = $1`
+
+/** Has one sent again, whatever became of it. Throws 404 "delivery not found". */
+export async function replayDelivery(
+  client: Queryable,
+  webhookId: string,
+  deliveryId: string,
+): Promise<Delivery> {
+  await readDelivery(client, webhookId, deliveryId)
+  await client.query(`${renewed} AND delivery_id = $2`, [webhookId, deliveryId])
+  await wakeQueue(client, outboxQueue)
+  return readDelivery(client, webhookId, deliveryId)
+}
+
+/** Has all sent again that failed, of messages since then; how many. */
+export async function replayFailed(client: Queryable, webhookId: string, since: string): Promise<number> {
+  const { rowCount } = await client.query(
+    `${renewed} AND status = 'failed' AND created_at >= $2::timestamptz`,
+    [webhookId, since],
+  )
+  await wakeQueue(client, outboxQueue)
+  return rowCount!
+}
+
+type Row = WithDates<Delivery, 'last_attempt_at' | 'next_attempt_at' | 'created_at'>
+
+const deliveryOf = (row: Row): Delivery => ({
+  ...row,
+  message_id: publicMessageId(row.message_id),
+  last_attempt_at: timestampOf(row.last_attempt_at),
+  next_attempt_at: timestampOf(row.next_attempt_at),
+  created_at: row.created_at.toISOString(),
+})

@@ -1,0 +1,19 @@
+import type { Principal } from '../../api/access/principal.ts'
+import type { RecordScope } from '../../api/access/recordScope.ts'
+import type { Cursors } from '../../api/http/cursors.ts'
+import type { Outbound } from '../../platform/outbound/outbound.ts'
+import type { Sealer } from '../../platform/outbound/sealer.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+
+/** What the routes of webhooks are built from. */
+export interface WebhooksDeps {
+  postgres: Postgres
+  /** Signs where pages go on. */
+  cursors: Cursors
+  /** Whose webhooks a request is about. Throws 403 and 404. */
+  recordScopeOf(principal: Principal, asked: string | undefined): Promise<RecordScope>
+  /** Checks addresses. */
+  outbound: Outbound
+  /** Keeps the secrets that messages are signed with. */
+  sealer: Sealer
+}

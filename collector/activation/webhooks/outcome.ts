@@ -1,0 +1,87 @@
+import { mailOwners } from '../../platform/outbox/mails.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
+import { waitAfter } from './backOff.ts'
+import type { ClaimedDelivery } from './claim.ts'
+import { testType } from './deliveries.ts'
+
+/** What a try came to. */
+export interface Outcome {
+  /** Null without an answer. */
+  status: number | null
+  body: string | null
+  /** Null when it was answered 2xx. */
+  error: string | null
+  retryAfter?: string | undefined
+}
+
+/** A webhook of which every try has failed for so long is switched off. */
+const failingDaysMax = 5
+/** The receiver says that it wants no more (Standard Webhooks). */
+const gone = 410
+
+/**
+ * Writes down what a try came to: delivered, to be tried again, or given up; and what that makes of the webhook. In how
+ * many seconds it is to be tried again; null: not at all.
+ */
+export async function recordOutcome(
+  postgres: Postgres,
+  delivery: ClaimedDelivery,
+  outcome: Outcome,
+  nowMs: number,
+): Promise<number | null> {
+  const isDelivered = outcome.error === null
+  const attempts = delivery.attempts_of_round + 1
+  const wait =
+    isDelivered || delivery.type === testType ? null : waitAfter(attempts, outcome.retryAfter, nowMs)
+  const status = isDelivered ? 'delivered' : wait === null ? 'failed' : 'pending'
+  await inTransaction(postgres, async (client) => {
+    await client.query(
+      `UPDATE webhook_deliveries SET status = $2, attempts = attempts + 1, attempts_of_round = $3,
+         next_attempt_at = now() + $4 * interval '1 second', leased_until = NULL, last_attempt_at = now(),
+         response_status = $5, response_body = $6, error = $7
+       WHERE delivery_id = $1`,
+      [delivery.delivery_id, status, attempts, wait, outcome.status, outcome.body, outcome.error],
+    )
+    if (isDelivered) {
+      await client.query(
+        'UPDATE webhooks SET failing_since = NULL WHERE webhook_id = $1 AND failing_since IS NOT NULL',
+        [delivery.webhook_id],
+      )
+    } else if (delivery.type !== testType) await noteFailure(client, delivery, outcome.status === gone)
+  })
+  return wait
+}
+
+async function noteFailure(
+  client: Queryable,
+  { webhook_id: webhookId, organization_id: organizationId }: ClaimedDelivery,
+  isGone: boolean,
+): Promise<void> {
+  await client.query(
+    'UPDATE webhooks SET failing_since = now() WHERE webhook_id = $1 AND failing_since IS NULL',
+    [webhookId],
+  )
+  const { rows } = await client.query<{ url: string }>(
+    `UPDATE webhooks SET is_enabled = false, disabled_reason = $2, disabled_at = now(), version = version + 1,
+       updated_at = now()
+     WHERE webhook_id = $1 AND is_enabled AND ($2 = 'gone' OR failing_since <= now() - $3 * interval '1 day')
+     RETURNING url`,
+    [webhookId, isGone ? 'gone' : 'failing', failingDaysMax],
+  )
+  if (!rows[0]) return
+  await client.query(
+    `UPDATE webhook_deliveries SET status = 'failed', next_attempt_at = NULL
+     WHERE webhook_id = $1 AND status = 'pending'`,
+    [webhookId],
+  )
+  const { host } = new URL(rows[0].url)
+  await mailOwners(client, organizationId, {
+    subject: `Webhook to ${host} switched off`,
+    text:
+      `${isGone ? `${host} answered 410 Gone` : `Every try of ${failingDaysMax} days has failed`}, so nothing more is ` +
+      `sent to the webhook ${webhookId}.\n\nOnce its receiver works again, switch it on, and replay what failed:\n` +
+      `  PATCH /api/v1/webhooks/${webhookId} {"enabled": true}\n` +
+      `  POST /api/v1/webhooks/${webhookId}/replay {"since": "…"}\n`,
+  })
+}

@@ -1,0 +1,175 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { audit } from '../../api/access/audit.ts'
+import { access, writeAccess } from '../../api/access/recordAccess.ts'
+import { invalidParameter } from '../../api/http/errors.ts'
+import { changesOf } from '../../api/http/optimisticLock.ts'
+import { OutboundError } from '../../platform/outbound/outboundError.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { ownerOf, requireLive } from './access.ts'
+import type { WebhooksDeps } from './deps.ts'
+import { forChange } from './forChange.ts'
+import {
+  ById,
+  ListQuery,
+  NewWebhook,
+  One,
+  Page,
+  ProjectQuery,
+  tags,
+  WebhookChange,
+  WithSecret,
+} from './schemas.ts'
+import { changeWebhook, createWebhook, listWebhooks, readWebhook, rotateSecret } from './webhooks.ts'
+
+const path = '/api/v1/webhooks'
+const onePath = `${path}/:webhook_id`
+
+/** Webhooks as records: create, list, read, change, delete, rotate the secret. */
+export const webhookRoutes =
+  (deps: WebhooksDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres, recordScopeOf, sealer } = deps
+
+    app.post(
+      path,
+      {
+        config: { access: writeAccess },
+        schema: {
+          ...{ tags, operationId: 'createWebhook', summary: 'Create a webhook', body: NewWebhook },
+          description:
+            'Messages are `{ type, timestamp, data }`, signed as Standard Webhooks says with the `secret` that this ' +
+            'answer alone shows. A `url` that leads inside the network is 400.',
+          response: { 201: WithSecret },
+        },
+      },
+      async ({ principal, body: { project_id, ...body } }, reply) => {
+        requireLive(principal)
+        const projectId = await ownerOf(postgres, principal, project_id)
+        await requireReachableUrl(deps, body.url)
+        const created = await inTransaction(postgres, async (client) => {
+          const made = await createWebhook(client, sealer, principal.organizationId, projectId, body)
+          const { id, url, event_types } = made.webhook
+          await audit(client, principal, 'webhook.create', { kind: 'webhook', id }, { url, event_types })
+          return made
+        })
+        return reply.code(201).send(created)
+      },
+    )
+
+    app.get(
+      path,
+      {
+        config: { access },
+        schema: {
+          ...{ tags, operationId: 'listWebhooks', summary: 'List webhooks', querystring: ListQuery },
+          description:
+            'Of one project, else of the key’s, else of all that the caller may see; oldest first.',
+          response: { 200: Page },
+        },
+      },
+      async ({ principal, query: { project_id, ...page } }) =>
+        listWebhooks(deps, await recordScopeOf(principal, project_id), page),
+    )
+
+    app.get(
+      onePath,
+      {
+        config: { access },
+        schema: {
+          ...{
+            tags,
+            operationId: 'getWebhook',
+            summary: 'Get a webhook',
+            params: ById,
+            querystring: ProjectQuery,
+          },
+          description: 'With what keeps it from working; its secret is not shown again.',
+          response: { 200: One },
+        },
+      },
+      async ({ principal, params, query }) => {
+        const scope = await recordScopeOf(principal, query.project_id)
+        return { webhook: await readWebhook(postgres, scope, params.webhook_id) }
+      },
+    )
+
+    app.patch(
+      onePath,
+      {
+        config: { access: writeAccess },
+        schema: {
+          ...{
+            tags,
+            operationId: 'updateWebhook',
+            summary: 'Update a webhook',
+            params: ById,
+            body: WebhookChange,
+          },
+          description:
+            'What is not named stays. While `enabled` is false nothing is sent and no events are kept for it; once it ' +
+            'is true, what waited goes on.',
+          response: { 200: One },
+        },
+      },
+      async ({ principal, params, body }) => {
+        if (body.url !== undefined) {
+          requireLive(principal)
+          await requireReachableUrl(deps, body.url)
+        }
+        return forChange(deps, principal, params.webhook_id, async (client, webhook) => {
+          const changed = await changeWebhook(client, webhook, body)
+          const object = { kind: 'webhook', id: webhook.id } as const
+          await audit(client, principal, 'webhook.update', object, changesOf(webhook, changed))
+          return { webhook: changed }
+        })
+      },
+    )
+
+    app.delete(
+      onePath,
+      {
+        config: { access: writeAccess },
+        schema: {
+          ...{ tags, operationId: 'deleteWebhook', summary: 'Delete a webhook', params: ById },
+          description: 'With its deliveries; what is under way may still arrive.',
+          response: { 204: Type.Null({ description: 'Deleted.' }) },
+        },
+      },
+      async ({ principal, params }, reply) => {
+        await forChange(deps, principal, params.webhook_id, async (client, { id, url }) => {
+          await client.query('DELETE FROM webhooks WHERE webhook_id = $1', [id])
+          await audit(client, principal, 'webhook.delete', { kind: 'webhook', id }, { url })
+        })
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.post(
+      `${onePath}/secret/rotate`,
+      {
+        config: { access: writeAccess },
+        schema: {
+          ...{ tags, operationId: 'rotateWebhookSecret', summary: 'Rotate a webhook’s secret', params: ById },
+          description: 'For a day messages are signed with both, the new one first; it is shown this once.',
+          response: { 200: WithSecret },
+        },
+      },
+      async ({ principal, params }) =>
+        forChange(deps, principal, params.webhook_id, async (client, webhook) => {
+          const rotated = await rotateSecret(client, sealer, webhook)
+          await audit(client, principal, 'webhook.rotate_secret', { kind: 'webhook', id: webhook.id })
+          return rotated
+        }),
+    )
+  }
+
+/** Throws 400 for an address that messages may not be sent to. */
+async function requireReachableUrl({ outbound }: WebhooksDeps, url: string): Promise<void> {
+  try {
+    await outbound.check(url)
+  } catch (error) {
+    if (error instanceof OutboundError) throw invalidParameter('url', error.message)
+    throw error
+  }
+}

@@ -1,0 +1,144 @@
+import type { Static } from 'typebox'
+import { isUuid } from '../../../schemas/uuid.ts'
+import { lockOrganization } from '../../api/access/organizationLock.ts'
+import type { RecordScope } from '../../api/access/recordScope.ts'
+import type { Cursors } from '../../api/http/cursors.ts'
+import { conflict, notFound } from '../../api/http/errors.ts'
+import { requireVersion } from '../../api/http/optimisticLock.ts'
+import { readPage } from '../../api/http/pagination.ts'
+import { wakeQueue } from '../../platform/jobs/queue.ts'
+import type { Sealer } from '../../platform/outbound/sealer.ts'
+import { newWebhookSecret } from '../../platform/outbound/signature.ts'
+import { outboxQueue } from '../../platform/outbox/outbox.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { uuidV7 } from '../../platform/uuidV7.ts'
+import { timestampOf, type WithDates } from './dates.ts'
+import type { NewWebhook, Webhook, WebhookChange } from './schemas.ts'
+
+/** Of one project, and of those of the organization as a whole. */
+const webhooksMax = 20
+/** How long messages are signed with the secret before, too. */
+const rotationHours = 24
+
+const columns = `webhook_id AS id, project_id, description, url, event_types, is_enabled AS enabled, disabled_reason,
+  disabled_at, failing_since, CASE WHEN former_secret_until > now() THEN former_secret_until END AS former_secret_until,
+  version, created_at, updated_at`
+
+/** What a scope means in SQL: the parameters $1 and $2. Those of the whole organization are of no project. */
+const inScope = 'organization_id = $1 AND ($2::uuid[] IS NULL OR project_id = ANY($2))'
+
+/** What a secret of a webhook is sealed for. */
+export const secretPurpose = (webhookId: string): string => `webhook:${webhookId}`
+
+/** Throws 404 "webhook not found", also for one outside the scope. */
+export async function readWebhook(
+  client: Queryable,
+  { organizationId, projectIds }: RecordScope,
+  webhookId: string,
+  lock = false,
+): Promise<Webhook> {
+  if (!isUuid(webhookId)) throw notFound.webhook()
+  const { rows } = await client.query<Row>(
+    `SELECT ${columns} FROM webhooks WHERE ${inScope} AND webhook_id = $3 ${lock ? 'FOR UPDATE' : ''}`,
+    [organizationId, projectIds, webhookId],
+  )
+  if (!rows[0]) throw notFound.webhook()
+  return webhookOf(rows[0])
+}
+
+/** A page of webhooks, oldest first. Throws 400 for a cursor that is none. */
+export async function listWebhooks(
+  deps: { postgres: Queryable; cursors: Cursors },
+  { organizationId, projectIds }: RecordScope,
+  page: { limit?: number | undefined; cursor?: string | undefined },
+): Promise<{ webhooks: Webhook[]; next_cursor?: string }> {
+  const { rows, next } = await readPage<Row>(deps, page, {
+    list: 'webhooks',
+    owner: organizationId,
+    sql: `SELECT ${columns} FROM webhooks WHERE ${inScope}`,
+    values: [organizationId, projectIds],
+    key: { id: 'uuid' },
+  })
+  return { webhooks: rows.map(webhookOf), ...next }
+}
+
+/** Makes a webhook with a secret of its own. Throws 409 for more than there may be. */
+export async function createWebhook(
+  client: Queryable,
+  sealer: Sealer,
+  organizationId: string,
+  projectId: string | null,
+  { url, event_types, description = null, enabled = true }: Omit<Static<typeof NewWebhook>, 'project_id'>,
+): Promise<{ webhook: Webhook; secret: string }> {
+  await lockOrganization(client, organizationId)
+  const { rowCount } = await client.query(
+    'SELECT FROM webhooks WHERE organization_id = $1 AND project_id IS NOT DISTINCT FROM $2',
+    [organizationId, projectId],
+  )
+  if (rowCount! >= webhooksMax)
+    throw conflict('count_limit_reached', `There are ${webhooksMax} webhooks: delete one first.`)
+  const [webhookId, secret] = [uuidV7(), newWebhookSecret()]
+  const { rows } = await client.query<Row>(
+    `INSERT INTO webhooks (webhook_id, organization_id, project_id, url, event_types, description, is_enabled, sealed_secret)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${columns}`,
+    [
+      ...[webhookId, organizationId, projectId, url, event_types, description, enabled],
+      sealer.seal(secret, secretPurpose(webhookId)),
+    ],
+  )
+  return { webhook: webhookOf(rows[0]!), secret }
+}
+
+/**
+ * Changes what is given. One that is switched on (again) goes on with what waits, as if it had never failed. Throws 409
+ * with the webhook as it is when `version` is not the newest.
+ */
+export async function changeWebhook(
+  client: Queryable,
+  webhook: Webhook,
+  { version, ...change }: Static<typeof WebhookChange>,
+): Promise<Webhook> {
+  requireVersion('webhook', webhook, version)
+  const { id, url, event_types, description, enabled } = { ...webhook, ...change }
+  const { rows } = await client.query<Row>(
+    `UPDATE webhooks SET url = $2, event_types = $3, description = $4, is_enabled = $5,
+       disabled_reason = CASE WHEN $5 THEN NULL ELSE disabled_reason END,
+       disabled_at = CASE WHEN $5 THEN NULL ELSE disabled_at END,
+       failing_since = CASE WHEN $5 AND NOT is_enabled THEN NULL ELSE failing_since END,
+       version = version + 1, updated_at = now()
+     WHERE webhook_id = $1 RETURNING ${columns}`,
+    [id, url, event_types, description, enabled],
+  )
+  await wakeQueue(client, outboxQueue)
+  return webhookOf(rows[0]!)
+}
+
+/** Gives a webhook a new secret; the one before stays good for a day, any earlier one no longer. */
+export async function rotateSecret(
+  client: Queryable,
+  sealer: Sealer,
+  { id }: Webhook,
+): Promise<{ webhook: Webhook; secret: string }> {
+  const secret = newWebhookSecret()
+  const { rows } = await client.query<Row>(
+    `UPDATE webhooks SET former_sealed_secret = sealed_secret, sealed_secret = $2,
+       former_secret_until = now() + $3 * interval '1 hour', version = version + 1, updated_at = now()
+     WHERE webhook_id = $1 RETURNING ${columns}`,
+    [id, sealer.seal(secret, secretPurpose(id)), rotationHours],
+  )
+  return { webhook: webhookOf(rows[0]!), secret }
+}
+
+type Row = WithDates<
+  Webhook,
+  'disabled_at' | 'failing_since' | 'former_secret_until' | 'created_at' | 'updated_at'
+>
+
+const webhookOf = (row: Row): Webhook => ({
+  ...row,
+  disabled_at: timestampOf(row.disabled_at),
+  failing_since: timestampOf(row.failing_since),
+  former_secret_until: timestampOf(row.former_secret_until),
+  created_at: row.created_at.toISOString(),
+  updated_at: row.updated_at.toISOString(),
+})

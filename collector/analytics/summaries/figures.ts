@@ -1,0 +1,51 @@
+import type { Reader } from '../../api/access/reader.ts'
+import { readFields } from '../breakdownRoute.ts'
+import { type Figures, readOverview } from '../overviewRoute.ts'
+import type { AnalyticsPlan } from '../plan.ts'
+import { mayTellOfPerson } from '../shared.ts'
+import type { Period } from './periods.ts'
+
+/** What a summary tells; nobody's identity, and nothing that may tell of a person. */
+export interface SummaryFigures {
+  readonly now: Figures
+  readonly before: Figures
+  readonly pages: readonly Counted[]
+  readonly sources: readonly Counted[]
+}
+
+/** A value and its visitors; null: without one. */
+export interface Counted {
+  readonly value: string | null
+  readonly visitors: number
+}
+
+const shownMax = 5
+/** Among these are the site's own hosts, and what is not told. */
+const readMax = 50
+
+/** The figures of a project in a period and in the one before. */
+export async function readSummary(
+  reader: Reader,
+  { organizationId, projectId }: { organizationId: string; projectId: string },
+  { before, startMs, endMs }: Period,
+): Promise<SummaryFigures> {
+  const plan: AnalyticsPlan = {
+    ...{ source: 'pixel', window: { startMs, endMs }, filters: [] },
+    scope: { organizationId, projectId, pixelId: null, campaignId: null },
+  }
+  const [now, previous, values] = await Promise.all([
+    readOverview(reader, plan),
+    readOverview(reader, { ...plan, window: before }),
+    readFields(reader, plan, ['page_path', 'referrer_host', 'page_host'], readMax, null),
+  ])
+  const own = values.page_host!.values.map(({ value }) => value)
+  const shown = (found: readonly Counted[]) =>
+    found.filter(({ value }) => value === null || !mayTellOfPerson(value)).slice(0, shownMax)
+  return {
+    ...{ now, before: previous },
+    pages: shown(values.page_path!.values.filter(({ value }) => value !== null)),
+    sources: shown(
+      values.referrer_host!.values.filter(({ value }) => value === null || !own.includes(value)),
+    ),
+  }
+}

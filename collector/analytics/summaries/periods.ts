@@ -1,0 +1,31 @@
+import { dayMs, type Window } from '../../events/query/window.ts'
+
+export const frequencies = ['weekly', 'monthly'] as const
+export type Frequency = (typeof frequencies)[number]
+
+/** What a summary is about: a week from Monday or a calendar month, UTC, and the same before it. */
+export interface Period extends Window {
+  /** YYYY-MM-DD. */
+  readonly firstDay: string
+  readonly lastDay: string
+  readonly before: Window
+}
+
+/** After a period has ended, so long for its last events to be stored, and for people to get up in Europe. */
+const afterMs = 6 * 3_600_000
+
+/** The last period that is to be told by now. */
+export function periodToTell(frequency: Frequency, nowMs: number): Period {
+  const at = new Date(nowMs - afterMs)
+  const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()]
+  const monday = day - ((at.getUTCDay() + 6) % 7)
+  const [beforeMs, startMs, endMs] =
+    frequency === 'weekly'
+      ? ([14, 7, 0].map((days) => Date.UTC(year, month, monday - days)) as [number, number, number])
+      : ([2, 1, 0].map((months) => Date.UTC(year, month - months)) as [number, number, number])
+  const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
+  return {
+    ...{ startMs, endMs, firstDay: dayOf(startMs), lastDay: dayOf(endMs - dayMs) },
+    before: { startMs: beforeMs, endMs: startMs },
+  }
+}

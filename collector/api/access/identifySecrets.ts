@@ -1,0 +1,33 @@
+import { createHmac } from 'node:crypto'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { serviceSecret } from './serviceSecret.ts'
+
+/** The valid versions of a pixel's secret: one, or two while it is rotated. */
+export interface SecretVersions {
+  identify_secret_newest: number
+  identify_secret_oldest: number
+}
+
+export interface IdentifySecret {
+  version: number
+  /** 64 hex characters; the text itself is the key of the HMAC. */
+  secret: string
+}
+
+/** Tells the secrets that a pixel's owner signs `identify` with. */
+export type IdentifySecrets = (pixelId: string, valid: SecretVersions) => IdentifySecret[]
+
+/**
+ * The secrets of all pixels, the newest first: derived from a secret of the service, so that they can be shown again
+ * while none is kept.
+ */
+export async function openIdentifySecrets(postgres: Postgres): Promise<IdentifySecrets> {
+  const key = await serviceSecret(postgres, 'identify_key')
+  const secretOf = (pixelId: string, version: number) =>
+    createHmac('sha256', key).update(`${pixelId} ${version}`).digest('hex')
+  return (pixelId, { identify_secret_newest: newest, identify_secret_oldest: oldest }) =>
+    Array.from({ length: newest - oldest + 1 }, (_, index) => ({
+      version: newest - index,
+      secret: secretOf(pixelId, newest - index),
+    }))
+}

@@ -1,0 +1,47 @@
+import type { FastifyRequest, RouteOptions } from 'fastify'
+import { type TObject, Type } from 'typebox'
+import { isUuid } from '../../../schemas/uuid.ts'
+import { invalidParameter } from '../http/errors.ts'
+
+/** The parts of a request that can name its project. */
+const parts = { params: 'params', querystring: 'query', body: 'body' } as const
+
+type Schema = RouteOptions['schema']
+type Part = keyof typeof parts
+
+const scopedPart = (schema: Schema): Part | undefined =>
+  (Object.keys(parts) as Part[]).find(
+    (part) => (schema?.[part] as Partial<TObject> | undefined)?.properties?.project_id !== undefined,
+  )
+
+/** Whether a route takes a project, and so the header X-Project-Id. */
+export const isProjectScoped = (schema: Schema): boolean => scopedPart(schema) !== undefined
+
+/** How the documentation of these routes describes the header. */
+export const projectHeader = {
+  'X-Project-Id': Type.Optional(
+    Type.String({
+      format: 'uuid',
+      description: 'The same as `project_id`. Returns 400 when the request names two different projects.',
+    }),
+  ),
+}
+
+/**
+ * A preValidation hook that makes the header X-Project-Id the route's `project_id`, so that routes read one parameter.
+ * The header stands for the first of path, query and body that takes a project: the body of a clone may name another
+ * one as its destination. Throws 400 for a header that is no UUID or that disagrees.
+ */
+export async function readProjectHeader(request: FastifyRequest): Promise<void> {
+  const header = request.headers['x-project-id']?.toString().toLowerCase()
+  if (header === undefined) return
+  if (!isUuid(header)) throw invalidParameter('X-Project-Id', `must be a uuid (got "${header}")`)
+  const part = scopedPart(request.routeOptions.schema)
+  const values = part && (request[parts[part]] as { project_id?: unknown } | null | undefined)
+  if (typeof values !== 'object' || values === null) return
+  values.project_id ??= header
+  // A test key's header already names the sample's project (sampleView.ts); its body still names its own.
+  if (part === 'body' && request.principal?.mode === 'test') return
+  if (String(values.project_id).toLowerCase() !== header)
+    throw invalidParameter('project_id', 'differs from the X-Project-Id header')
+}

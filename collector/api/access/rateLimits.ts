@@ -1,0 +1,118 @@
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { ApiError } from '../http/errors.ts'
+import { callerId, type Principal } from './principal.ts'
+
+interface Bucket {
+  /** Tokens a second. */
+  rate: number
+  /** Most tokens it holds: what may be taken at once. */
+  burst: number
+  /** Shared by all keys of the organization, or each key's own. */
+  per: 'organization' | 'caller'
+}
+
+/** The buckets that requests take tokens from (spec: Errors and limits). */
+const buckets = {
+  /** 720 requests a minute, bursts of 25. */
+  events: { rate: 12, burst: 25, per: 'organization' },
+  caller: { rate: 10, burst: 10, per: 'caller' },
+  /** A page of figures asks several at once, and again every few seconds. */
+  analytics: { rate: 10, burst: 40, per: 'caller' },
+  /** All who have one share link together: some dozen readers, who ask again every few seconds. */
+  share: { rate: 10, burst: 60, per: 'caller' },
+  batch_lookup: { rate: 2, burst: 2, per: 'organization' },
+  intent: { rate: 10, burst: 10, per: 'organization' },
+  intent_preview: { rate: 5, burst: 5, per: 'organization' },
+  audience_sample: { rate: 5, burst: 5, per: 'organization' },
+  organization: { rate: 25, burst: 50, per: 'organization' },
+} as const satisfies Record<string, Bucket>
+type BucketName = keyof typeof buckets
+
+/**
+ * From which buckets a route takes a token, one of each; in the order of the table above, so that none waits in a
+ * circle.
+ */
+export const rateLimits = {
+  events: ['events'],
+  data: ['caller', 'organization'],
+  analytics: ['analytics', 'organization'],
+  /** None of the organization's: whoever has a link must not use up what its keys need. */
+  share: ['share'],
+  batch_lookup: ['caller', 'batch_lookup', 'organization'],
+  intent: ['caller', 'intent', 'organization'],
+  intent_preview: ['caller', 'intent', 'intent_preview', 'organization'],
+  audience_sample: ['caller', 'audience_sample', 'organization'],
+} as const satisfies Record<string, readonly BucketName[]>
+export type RateLimitName = keyof typeof rateLimits
+
+/**
+ * Whether X-RateLimit-* headers tell a route's limit: wherever the organization's bucket counts, so not in the events
+ * API (spec: Errors and limits). They tell of the tightest bucket, the one that will refuse first, so that a client
+ * that goes by them is not refused: the organization's 25 a second, bursts of 50, once several keys share it, else the
+ * key's own.
+ */
+const isTold = (limit: RateLimitName): boolean => limit !== 'events'
+
+/** Takes a request's tokens. Resolves with the headers to answer with; rejects with 429 "rate_limited". */
+export type TakeTokens = (principal: Principal, limit: RateLimitName) => Promise<Record<string, string>>
+
+/**
+ * The rate limits of the data API, by the generic cell rate algorithm: exact, and shared by every process through
+ * PostgreSQL, whose clock is the only one that counts (015_tightest_bucket.sql).
+ */
+export function createTakeTokens(postgres: Postgres): TakeTokens {
+  return async (principal, limit) => {
+    const names: readonly BucketName[] = rateLimits[limit]
+    const { rows } = await postgres.query<TokensTaken>({
+      name: 'take_tokens',
+      text: 'SELECT refused, wait_seconds, remaining, tightest FROM take_tokens($1, $2, $3)',
+      values: [
+        names.map((name) => `${name}:${ownerOf(principal, buckets[name].per)}`),
+        names.map((name) => 1 / buckets[name].rate),
+        names.map((name) => buckets[name].burst),
+      ],
+    })
+    const { refused, wait_seconds, remaining, tightest } = rows[0]!
+    const told = isTold(limit) ? rateHeaders(buckets[names[tightest - 1]!], remaining) : {}
+    if (refused === 0) return told
+    const { rate, per } = buckets[names[refused - 1]!]
+    throw new ApiError(
+      429,
+      'rate_limited',
+      `More than ${rate} requests a second of ${limit === 'share' ? 'this link' : per === 'caller' ? 'this key' : 'this organization'}: wait, then ask again.`,
+      { headers: { ...told, 'retry-after': String(Math.max(1, Math.ceil(wait_seconds))) } },
+    )
+  }
+}
+
+/** A limit in words, for the documentation. */
+export function describeRateLimit(limit: RateLimitName): string {
+  const parts = rateLimits[limit].map((name) => {
+    const { rate, burst, per } = buckets[name]
+    return `${rate} requests a second, bursts of ${burst}, per ${per === 'caller' ? 'key' : 'organization'}`
+  })
+  const told = isTold(limit)
+    ? ' `X-RateLimit-Limit`, `-Burst` and `-Remaining` tell of the tightest of them.'
+    : ''
+  return `${parts.join('; ')}.${told} \`Retry-After\` says for how many seconds to wait.`
+}
+
+interface TokensTaken {
+  /** The place of the bucket that was empty, from 1; 0 when there was none. */
+  refused: number
+  wait_seconds: number
+  /** Tokens left in the tightest bucket. */
+  remaining: number
+  /** Its place, from 1. */
+  tightest: number
+}
+
+const rateHeaders = ({ rate, burst }: Bucket, remaining: number) => ({
+  'x-ratelimit-limit': String(rate),
+  'x-ratelimit-burst': String(burst),
+  'x-ratelimit-remaining': String(Math.min(remaining, rate)),
+})
+
+/** A test key's requests never take tokens of the organization's live ones. */
+const ownerOf = (principal: Principal, per: Bucket['per']): string =>
+  per === 'caller' ? callerId(principal) : `${principal.organizationId}:${principal.mode}`

@@ -1,0 +1,181 @@
+import { text } from 'node:stream/consumers'
+import type { Config } from '../../config.ts'
+import {
+  type ClickHouse,
+  ClickHouseRefused,
+  type ListQuery,
+  type OutputFormat,
+  type Query,
+  type ResultStream,
+} from '../../platform/clickhouse/client.ts'
+import { busy, NoAnswer, queryTooHeavy } from '../http/errors.ts'
+import { Gate, type GateLimits } from './gate.ts'
+
+/**
+ * What one request of a caller reads ClickHouse through. Its queries wait until it is their organization's turn, have
+ * limits of time and memory, and end when the caller goes. They throw 503 "busy", 400 "query_too_heavy", and NoAnswer
+ * when the caller has gone.
+ */
+export interface Reader {
+  /** For what is remembered for other callers, too: it must not end with this one. */
+  readonly clickhouse: ClickHouse
+  /** Aborted when the caller has gone. */
+  readonly signal: AbortSignal
+  /** Runs a query and parses its rows. For small answers. */
+  rows<Row>(query: Query): Promise<Row[]>
+  /** Runs a query and hands its bytes on unparsed. */
+  stream(query: Query | ListQuery, format: OutputFormat): Promise<ResultStream>
+  /** The same through one of the servers (ClickHouse.shards), within the same limits. */
+  through(server: ClickHouse): Reader
+}
+
+/** How much of ClickHouse a read may take: a page stops where it is full, a scan looks at all of its window. */
+export type Effort = 'page' | 'scan'
+
+export interface ReadBy {
+  readonly effort: Effort
+  readonly signal: AbortSignal
+  /** What is read, where it has a window: a query that is too heavy names it. */
+  readonly window?: { readonly startMs: number; readonly endMs: number } | undefined
+}
+
+export interface ReadLimits {
+  /** How long all queries of a request may take together. */
+  readonly secondsMax: number
+  /** How much memory each of them may take. */
+  readonly memoryBytesMax: number
+  /** With how many threads a scan is read, so that it leaves cores to others (test/bench/neighbours.ts). */
+  readonly scanThreads: number
+}
+
+/** Of one organization, in one process. Who waits longer than `waitMs` is told to come again. */
+const gateLimits: Record<Effort, GateLimits> = {
+  page: { atOnce: 8, waitingMax: 64, waitMs: 10_000 },
+  scan: { atOnce: 2, waitingMax: 32, waitMs: 10_000 },
+}
+
+/**
+ * The nice value of a scan's threads: a page that comes meanwhile has the cores first. ClickHouse may set it where it
+ * has CAP_SYS_NICE, and otherwise leaves it. (Named os_threads_nice_value_query today; every version knows this alias.)
+ */
+const scanNiceness = 19
+
+const busyRetrySeconds = 2
+
+export const readLimitsOf = ({
+  readSecondsMax,
+  readMemoryBytesMax,
+  scanThreads,
+}: Pick<Config, 'readSecondsMax' | 'readMemoryBytesMax' | 'scanThreads'>): ReadLimits => ({
+  secondsMax: readSecondsMax,
+  memoryBytesMax: readMemoryBytesMax,
+  scanThreads,
+})
+
+/** Whose request it is, and which data it is about. */
+export interface ReadFor {
+  readonly organizationId: string
+  readonly mode: 'live' | 'test'
+  /** Whoever has a share link waits for others who have one; the organization's keys do not wait for them. */
+  readonly caller?: { readonly kind: string }
+}
+
+/** Opens what one request reads through. */
+export type OpenReader = (readFor: ReadFor, by: ReadBy) => Reader
+
+/** Makes the reader of each request of this process. One for all routes, so that they share the limits. */
+export function createOpenReader(
+  clickhouse: Readonly<Record<ReadFor['mode'], ClickHouse>>,
+  limits: ReadLimits,
+): OpenReader {
+  const gates = { page: new Gate(gateLimits.page), scan: new Gate(gateLimits.scan) }
+  return ({ organizationId, mode, caller }, by) => {
+    const owner = `${caller?.kind === 'share' ? 'share' : mode} ${organizationId}`
+    return openReader(clickhouse[mode], { gate: gates[by.effort], owner }, by, limits)
+  }
+}
+
+function openReader(
+  clickhouse: ClickHouse,
+  { gate, owner }: { gate: Gate; owner: string },
+  by: ReadBy,
+  limits: ReadLimits,
+): Reader {
+  const { signal, effort } = by
+  let secondsLeft = limits.secondsMax
+
+  const stream = async (
+    server: ClickHouse,
+    query: Query | ListQuery,
+    format: OutputFormat,
+  ): Promise<ResultStream> => {
+    if (!(await gate.enter(owner, signal))) {
+      if (signal.aborted) throw callerGone()
+      throw busy('This organization has too many requests under way.', busyRetrySeconds)
+    }
+    const startedAt = performance.now()
+    try {
+      const answer = await server.stream(query, format, signal, {
+        // Less than nothing would be no limit.
+        max_execution_time: Math.max(secondsLeft, 0.1),
+        max_memory_usage: limits.memoryBytesMax,
+        ...(effort === 'scan' && { max_threads: limits.scanThreads, os_thread_priority: scanNiceness }),
+      })
+      signal.addEventListener('abort', () => answer.body.destroy(), { once: true })
+      return answer
+    } catch (error) {
+      throw signal.aborted ? callerGone() : inOurWords(error, by, limits)
+    } finally {
+      secondsLeft -= (performance.now() - startedAt) / 1000
+      gate.leave(owner)
+    }
+  }
+
+  const through = (server: ClickHouse): Reader => ({
+    ...{ clickhouse: server, signal, through },
+    stream: (query, format) => stream(server, query, format),
+    async rows<Row>(query: Query) {
+      const { body } = await stream(server, query, 'JSONEachRow')
+      const lines = await text(body)
+      return lines
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as Row)
+    },
+  })
+  return through(clickhouse)
+}
+
+const callerGone = () => new NoAnswer('the caller has gone')
+
+/** ClickHouse's codes for a query that took more than it may. */
+const overLimit = new Set([
+  158, // TOO_MANY_ROWS
+  159, // TIMEOUT_EXCEEDED
+  160, // TOO_SLOW
+  307, // TOO_MANY_BYTES
+  396, // TOO_MANY_ROWS_OR_BYTES
+])
+
+/** The same for a server that has too much to do. */
+const overloaded = new Set([
+  201, // QUOTA_EXCEEDED
+  202, // TOO_MANY_SIMULTANEOUS_QUERIES
+  203, // NO_FREE_CONNECTION
+  394, // QUERY_WAS_CANCELLED
+  439, // CANNOT_SCHEDULE_TASK
+  745, // SERVER_OVERLOADED
+])
+
+const memoryLimitExceeded = 241
+
+function inOurWords(error: unknown, { window }: ReadBy, { secondsMax }: ReadLimits): unknown {
+  if (!(error instanceof ClickHouseRefused)) return error
+  const { code, message } = error
+  const isOwnMemory = code === memoryLimitExceeded && /query memory limit/i.test(message)
+  if (overLimit.has(code)) return queryTooHeavy(`it takes longer than ${secondsMax} seconds`, window)
+  if (isOwnMemory) return queryTooHeavy('it takes more memory than one request may have', window)
+  if (overloaded.has(code) || code === memoryLimitExceeded)
+    return busy('ClickHouse has too much to do now.', busyRetrySeconds)
+  return error
+}

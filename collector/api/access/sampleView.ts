@@ -1,0 +1,116 @@
+import { Readable } from 'node:stream'
+import type { FastifyRequest } from 'fastify'
+import { isUuid } from '../../../schemas/uuid.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { ttlCache } from '../../platform/ttlCache.ts'
+import { piecesOf, streamOf } from '../http/streamOf.ts'
+import type { Principal } from './principal.ts'
+
+/** Whose the sample rows are: the one organization, project and pixel that test keys see. */
+export const sampleIdentity = {
+  organizationId: '5a3b1e00-0000-4000-8000-000000000001',
+  projectId: '5a3b1e00-0000-4000-8000-000000000002',
+  pixelId: '5a3b1e00-0000-4000-8000-000000000003',
+} as const
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of a test key's request: which of its own ids it is shown in the place of the sample's. */
+    sampleNames: SampleNames | null
+  }
+}
+
+/** The sample's id → the caller's. All are texts of one length. */
+export type SampleNames = ReadonlyMap<string, string>
+
+/** The ids that a request may name, and the sample's of the same kind. */
+const kinds = {
+  organization_id: sampleIdentity.organizationId,
+  project_id: sampleIdentity.projectId,
+  'x-project-id': sampleIdentity.projectId,
+  pixel_id: sampleIdentity.pixelId,
+} as const
+
+/** Makes a test key's request one of the sample organization; returns as whom it goes on. */
+export type SampleView = (request: FastifyRequest, principal: Principal) => Promise<Principal>
+
+/**
+ * Makes what lets a test key in as a key of the sample organization, so that no route can show it anything live. Ids of
+ * its own organization that it names become the sample's before any handler sees them; `showOwnNames` turns them back
+ * in the answer. Ids of others stay as they are, and are not found.
+ */
+export function createSampleView(postgres: Postgres): SampleView {
+  const isTheirs = ttlCache((key) => isOwn(postgres, JSON.parse(key)))
+  return async (request, principal) => {
+    const { organizationId, projectId } = principal
+    const names = new Map<string, string>()
+    if (projectId !== null) names.set(sampleIdentity.projectId, projectId)
+    for (const place of [request.params, request.query, request.headers] as Record<string, unknown>[]) {
+      for (const [kind, sampleId] of Object.entries(kinds)) {
+        const asked = place[kind]
+        if (typeof asked !== 'string' || !isUuid(asked)) continue
+        const id = asked.toLowerCase()
+        if (!(await isTheirs(JSON.stringify({ organizationId, projectId, kind, id } satisfies Asked))))
+          continue
+        place[kind] = sampleId
+        names.set(sampleId, id)
+      }
+    }
+    request.sampleNames = names
+    return {
+      ...principal,
+      organizationId: sampleIdentity.organizationId,
+      projectId: projectId && sampleIdentity.projectId,
+    }
+  }
+}
+
+interface Asked {
+  organizationId: string
+  /** The only project that the key may name; null: any of the organization. */
+  projectId: string | null
+  kind: string
+  id: string
+}
+
+async function isOwn(postgres: Postgres, { organizationId, projectId, kind, id }: Asked): Promise<boolean> {
+  if (kind === 'organization_id') return id === organizationId
+  const { rowCount } = await postgres.query(
+    `SELECT FROM projects ${kind === 'pixel_id' ? 'JOIN pixels USING (project_id)' : ''}
+     WHERE ${kind === 'pixel_id' ? 'pixel_id' : 'project_id'} = $1 AND organization_id = $2
+       AND ($3::uuid IS NULL OR project_id = $3)`,
+    [id, organizationId, projectId],
+  )
+  return rowCount !== 0
+}
+
+/** An onSend hook: what is sent to a test key names the ids that it asked for. */
+export async function showOwnNames(
+  request: FastifyRequest,
+  _reply: unknown,
+  payload: unknown,
+): Promise<unknown> {
+  const names = request.sampleNames
+  if (!names || names.size === 0) return payload
+  if (typeof payload === 'string') return rename(payload, names)
+  if (payload instanceof Readable) return streamOf(renamed(piecesOf(payload), names))
+  return payload
+}
+
+const rename = (text: string, names: SampleNames): string =>
+  [...names].reduce((renamed, [from, to]) => renamed.replaceAll(from, to), text)
+
+/** Less than an id: what a chunk may end with of one that goes on in the next. */
+const heldBytes = sampleIdentity.projectId.length - 1
+
+/** Byte for byte the same but for the ids, which are ASCII and of one length. */
+async function* renamed(chunks: AsyncIterable<Buffer | string>, names: SampleNames): AsyncGenerator<Buffer> {
+  let held = ''
+  for await (const chunk of chunks) {
+    const text = rename(held + Buffer.from(chunk as Buffer).toString('latin1'), names)
+    const end = Math.max(0, text.length - heldBytes)
+    held = text.slice(end)
+    if (end > 0) yield Buffer.from(text.slice(0, end), 'latin1')
+  }
+  if (held) yield Buffer.from(held, 'latin1')
+}

@@ -1,0 +1,45 @@
+import { jwtVerify, SignJWT } from 'jose'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { serviceSecret } from './serviceSecret.ts'
+
+/** Signs and reads the tokens of POST /auth/v1/login (spec: Authentication 6). */
+export interface Tokens {
+  /** A token that says who the member is; good for `tokenSeconds`. */
+  sign(memberId: string): Promise<string>
+  /** What a token says; null for one that is forged, expired or not ours. */
+  verify(token: string): Promise<TokenClaims | null>
+}
+
+export interface TokenClaims {
+  memberId: string
+  /** When it was made, seconds since 1970. */
+  issuedAt: number
+}
+
+export const tokenSeconds = 3600
+const algorithm = 'HS256'
+const issuer = 'footfall'
+
+export function createTokens(postgres: Postgres): Tokens {
+  const signingKey = () => serviceSecret(postgres, 'token_key')
+  return {
+    sign: async (memberId) =>
+      new SignJWT()
+        .setProtectedHeader({ alg: algorithm, typ: 'JWT' })
+        .setIssuer(issuer)
+        .setSubject(memberId)
+        .setIssuedAt()
+        .setExpirationTime(`${tokenSeconds}s`)
+        .sign(await signingKey()),
+    verify: async (token) => {
+      const secret = await signingKey()
+      try {
+        const { payload } = await jwtVerify(token, secret, { algorithms: [algorithm], issuer })
+        const { sub, iat } = payload
+        return sub === undefined || iat === undefined ? null : { memberId: sub, issuedAt: iat }
+      } catch {
+        return null
+      }
+    },
+  }
+}

@@ -1,0 +1,16 @@
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { shardUp } from '../../platform/metrics.ts'
+import { answersInTime } from './watchStores.ts'
+
+/** Well within the time for which /metrics waits. */
+const answerMsMax = 800
+
+/** Asks each shard whether it is there. One that says nothing in time is away. */
+export async function measureShards({ shards }: Pick<ClickHouse, 'shards'>): Promise<void> {
+  await Promise.all(
+    shards.map(async (shard, index) => {
+      const isThere = await answersInTime(shard.ping(), answerMsMax)
+      shardUp.set({ shard: String(index + 1) }, isThere ? 1 : 0)
+    }),
+  )
+}

@@ -1,0 +1,59 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { Config } from '../../config.ts'
+import { sha256 } from '../access/authenticate.ts'
+import { ApiError, forbidden } from '../http/errors.ts'
+
+const bearer = 'Bearer realm="Footfall metrics"'
+
+/**
+ * GET /metrics, for Prometheus. With FOOTFALL_METRICS_TOKEN it asks for that token. With FOOTFALL_METRICS_PORT it is
+ * on that port (worker.ts) and nowhere else. With neither it answers this machine alone, and only directly: what a
+ * proxy on this machine brings is from outside.
+ */
+export const metricsRoutes =
+  (
+    { metricsToken, metricsPort }: Pick<Config, 'metricsToken' | 'metricsPort'>,
+    metrics: () => Promise<string>,
+  ): FastifyPluginAsync =>
+  async (app) => {
+    app.get(
+      '/metrics',
+      {
+        schema: { tags: ['Health'], summary: 'Prometheus metrics of this machine', hide: true },
+        config: { access: { to: 'anyone' } },
+      },
+      async (request, reply) => {
+        if (metricsToken !== null) requireToken(request, metricsToken)
+        else if (metricsPort === null) requireThisMachine(request)
+        return reply
+          .headers({
+            'content-type': 'text/plain; version=0.0.4; charset=utf-8',
+            'cache-control': 'no-store',
+          })
+          .send(await metrics())
+      },
+    )
+  }
+
+function requireToken(request: FastifyRequest, token: string): void {
+  const { authorization = '' } = request.headers
+  if (!timingSafeEqual(sha256(authorization), sha256(`Bearer ${token}`))) {
+    throw new ApiError(401, 'unauthenticated', 'Send the metrics token as "Authorization: Bearer …".', {
+      headers: { 'www-authenticate': bearer },
+    })
+  }
+}
+
+/** Set by proxies: who has any of them was not here. */
+const forwardingHeaders = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via']
+const loopback = /^(::ffff:)?127\.|^::1$/
+
+function requireThisMachine({ raw, headers }: FastifyRequest): void {
+  const isHere = loopback.test(raw.socket.remoteAddress ?? '')
+  if (!isHere || forwardingHeaders.some((name) => name in headers)) {
+    throw forbidden(
+      'Metrics are for this machine alone: set FOOTFALL_METRICS_TOKEN or FOOTFALL_METRICS_PORT to read them from another.',
+    )
+  }
+}

@@ -1,0 +1,43 @@
+import Fastify from 'fastify'
+import type { Config } from '../../config.ts'
+import { answerError } from '../http/answerErrors.ts'
+import { busy } from '../http/errors.ts'
+import { listen } from '../http/listen.ts'
+import { healthRoutes } from './routes.ts'
+
+/** What answers on PORT while a store that the service cannot start without is away. */
+export interface WaitingRoom {
+  /** Opens it, unless it is open: from now on `/readyz` and whatever else is asked say what is waited for. */
+  waitFor(reason: string): Promise<void>
+  /** Leaves the port to the workers. */
+  close(): Promise<void>
+}
+
+const retrySeconds = 5
+
+/** A waiting room that is not open yet: where all stores are there it never is. */
+export function createWaitingRoom({ host, port }: Pick<Config, 'host' | 'port'>): WaitingRoom {
+  let awaited = ''
+  let opened: Promise<() => Promise<void>> | null = null
+
+  const open = async () => {
+    const app = Fastify({ logger: false, forceCloseConnections: true })
+    app.setErrorHandler(answerError)
+    app.setNotFoundHandler(() => {
+      throw busy(`The service starts as soon as it can: ${awaited}.`, retrySeconds)
+    })
+    await app.register(healthRoutes(() => awaited))
+    await listen(app, host, port, 'PORT')
+    return () => app.close()
+  }
+  return {
+    async waitFor(reason) {
+      awaited = reason
+      opened ??= open()
+      await opened
+    },
+    async close() {
+      await (await opened)?.()
+    },
+  }
+}

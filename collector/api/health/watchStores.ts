@@ -1,0 +1,38 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { repeat } from '../../platform/jobs/repeat.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+
+const watchMs = 2_000
+const answerMsMax = 5_000
+
+/** Asks both stores now and again whether they are there, and tells when that changes: what is away, or null. */
+export function watchStores(
+  { postgres, clickhouse }: { postgres: Postgres; clickhouse: ClickHouse },
+  changed: (away: string | null) => void,
+): { stop(): Promise<void> } {
+  let known: string | null = null
+  return repeat(
+    watchMs,
+    async () => {
+      const [postgresIsThere, clickhouseIsThere] = await Promise.all([
+        answersInTime(postgres.query('SELECT 1').then(() => true)),
+        answersInTime(clickhouse.ping()),
+      ])
+      const away = awayText([
+        ...(postgresIsThere ? [] : ['PostgreSQL']),
+        ...(clickhouseIsThere ? [] : ['ClickHouse']),
+      ])
+      if (away !== known) changed(away)
+      known = away
+    },
+    () => {},
+  )
+}
+
+/** False where it takes longer than `msMax`, or fails. */
+export const answersInTime = (answer: Promise<boolean>, msMax = answerMsMax): Promise<boolean> =>
+  Promise.race([answer, delay(msMax, false, { ref: false })]).catch(() => false)
+
+const awayText = (stores: readonly string[]): string | null =>
+  stores.length > 0 ? `${stores.join(' and ')} cannot be reached` : null

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { isUnavailable } from '../../platform/isUnavailable.ts'
+import { NoSecretKeyError } from '../../platform/outbound/sealer.ts'
+import { ParentDeleted } from '../../platform/postgres/transaction.ts'
+import { ApiError, busy, conflict, malformed, NoAnswer, unsupportedMediaType } from './errors.ts'
+import { mayTakeLong } from './longUploads.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What was answered, where it was an error: its `error`. */
+    errorCode: string | null
+  }
+}
+
+const storeRetrySeconds = 2
+/** Errors that are no fault of the service; /readyz itself logs why it is not ready. */
+const expected = ['busy', 'not_ready']
+
+/** What 401 asks for (RFC 9110): a key, by X-Api-Key and X-Api-Secret, or a token. No browser has a prompt for either. */
+const challenge = 'ApiKey realm="Footfall", Bearer realm="Footfall"'
+
+/** Turns whatever was thrown into an answer, which is never billed; what is internal stays in the log. */
+export async function answerError(
+  error: FastifyError | ApiError | NoAnswer,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  if (error instanceof NoAnswer) {
+    if (!request.raw.destroyed) request.log.error(error.message)
+    reply.hijack()
+    request.raw.destroy()
+    return reply
+  }
+  await request.charge?.refund()
+  const known = error instanceof ApiError ? error : inOurWords(error, request)
+  request.errorCode = known.error
+  if (known.status >= 500 && !expected.includes(known.error)) request.log.error(error)
+  return (
+    reply
+      .code(known.status)
+      // A stream that broke before its first byte may have set it.
+      .removeHeader('content-encoding')
+      // What was charged is refunded above.
+      .removeHeader('x-footfall-charged')
+      .headers({
+        'content-type': 'application/json; charset=utf-8',
+        'cache-control': 'private, no-store',
+        ...(known.status === 401 && { 'www-authenticate': challenge }),
+        ...known.extra.headers,
+      })
+      .send(bodyOf(known, request.id))
+  )
+}
+
+/**
+ * Answers what is no request that a route could see: one that took too long to arrive, whose head is too large, or
+ * that is not HTTP. The connection closes after it.
+ */
+export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && mayTakeLong(socket)) return
+  const known = clientErrors[error.code ?? ''] ?? malformed('This is not a request in HTTP/1.1.')
+  const body = JSON.stringify(bodyOf(known, randomUUID()))
+  socket.end(
+    [
+      `HTTP/1.1 ${known.status} ${STATUS_CODES[known.status]}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Cache-Control: private, no-store',
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  )
+  // Closed at once, it could lose the answer; left to a client that goes on sending, it would stay for ever.
+  setTimeout(() => socket.destroy(), lingerMs).unref()
+}
+
+const lingerMs = 1_000
+
+const clientErrors: Readonly<Record<string, ApiError>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: new ApiError(408, 'request_timeout', 'The request did not arrive in time.'),
+  HPE_HEADER_OVERFLOW: new ApiError(431, 'headers_too_large', 'Address and headers are larger than 16 KiB.'),
+}
+
+const bodyOf = ({ error, code, message, extra }: ApiError, requestId: string) => ({
+  error,
+  code,
+  message,
+  request_id: requestId,
+  ...extra.body,
+})
+
+/** What others threw, in the catalogue's words. */
+function inOurWords(error: FastifyError, request: FastifyRequest): ApiError {
+  if (error instanceof ParentDeleted) return conflict('invalid_state', error.message)
+  if (error instanceof NoSecretKeyError) return noSecretKey
+  if (isUnavailable(error)) return busy('A database is not reachable now.', storeRetrySeconds)
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ApiError(413, 'too_large', 'The body is larger than this route takes.')
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return unsupportedMediaType(mediaTypesOf(request))
+    case 'FST_ERR_BAD_URL':
+      return malformed('The address has a percent sign without two hexadecimal digits that make UTF-8.')
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new ApiError(414, 'uri_too_long', 'A part of the path is longer than anything it could name.')
+  }
+  const status = error.statusCode ?? 500
+  return status < 500
+    ? new ApiError(status, 'malformed', error.message)
+    : new ApiError(500, 'internal_error', 'Something went wrong on our side. Try again.')
+}
+
+const noSecretKey = new ApiError(
+  503,
+  'not_configured',
+  'This service cannot store secrets: its operator has to set FOOTFALL_SECRET_KEY.',
+)
+
+/** The bodies that the request's route takes. */
+const mediaTypesOf = ({ server }: FastifyRequest): string[] =>
+  [
+    ...['application/json', 'text/plain'],
+    ...['text/csv', 'application/x-ndjson', 'multipart/form-data'],
+  ].filter((type) => server.hasContentTypeParser(type))
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route itself unpacks bodies that are sent compressed. */
+    unpacksBody?: true
+  }
+}
+
+/** A preParsing hook: bodies are taken as they are, and one that is packed is not called malformed JSON. */
+export function refuseEncodedBody(
+  request: FastifyRequest,
+  _reply: FastifyReply,
+  payload: unknown,
+  done: (error: Error | null, payload?: never) => void,
+): void {
+  const { 'content-encoding': encoding } = request.headers
+  const takesIt = request.routeOptions.config.unpacksBody === true
+  if (takesIt || encoding === undefined || encoding.toLowerCase() === 'identity') done(null, payload as never)
+  else {
+    done(
+      new ApiError(
+        415,
+        'unsupported_media_type',
+        'Content-Encoding: send the body as it is, not compressed.',
+        { headers: { 'accept-encoding': 'identity' } },
+      ),
+    )
+  }
+}

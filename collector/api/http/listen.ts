@@ -1,0 +1,21 @@
+import type { FastifyInstance } from 'fastify'
+import { StartError } from '../../platform/startError.ts'
+
+/** Listens there. Rejects with StartError, which names the setting, when it cannot. */
+export async function listen(
+  app: FastifyInstance,
+  host: string,
+  port: number,
+  setting: string,
+): Promise<void> {
+  try {
+    await app.listen({ port, host, listenTextResolver: (address) => `listening: ${address}` })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EADDRINUSE') throw new StartError(`port ${port} is in use; set ${setting} to another`)
+    if (code === 'EACCES') throw new StartError(`port ${port} is not ours to use; set ${setting} to another`)
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+      throw new StartError(`HOST ${host} is no address of ours`)
+    throw error
+  }
+}

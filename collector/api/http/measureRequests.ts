@@ -1,0 +1,52 @@
+import type { FastifyInstance } from 'fastify'
+import { chargedRecords, httpRequests, httpSeconds } from '../../platform/metrics.ts'
+
+/** A route that no path has. */
+const unknownRoute = 'unknown'
+/** Statuses that alerts count: present from a route's first answer on, as a rate does not see a counter's first value. */
+const alertedStatuses = ['500', '503']
+
+interface Measures {
+  requests: { inc(): void }
+  seconds: { observe(seconds: number): void }
+  chargedRecords(records: number): void
+}
+
+/**
+ * Counts every answer by method, route (its pattern, never the path that was asked) and status: how many, how long they
+ * took to their last byte, and the records that were charged for them, refunds not taken off.
+ */
+export function measureRequests(app: FastifyInstance): void {
+  // Looking labels up each time costs more than counting.
+  const known = new Map<string, Measures>()
+  const begun = new Set<string>()
+  const begin = (method: string, route: string) => {
+    if (begun.has(`${method} ${route}`)) return
+    begun.add(`${method} ${route}`)
+    for (const status of alertedStatuses) httpRequests.inc({ method, route, status }, 0)
+  }
+  const measuresOf = (method: string, route: string, status: number): Measures => {
+    const name = `${method} ${route} ${status}`
+    let measures = known.get(name)
+    if (!measures) {
+      begin(method, route)
+      const labels = { method, route, status: String(status) }
+      measures = {
+        requests: httpRequests.labels(labels),
+        seconds: httpSeconds.labels(labels),
+        chargedRecords: (records) => chargedRecords.inc(labels, records),
+      }
+      known.set(name, measures)
+    }
+    return measures
+  }
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? unknownRoute
+    const measures = measuresOf(request.method, route, reply.statusCode)
+    measures.requests.inc()
+    measures.seconds.observe(reply.elapsedTime / 1000)
+    const charged = Number(reply.getHeader('x-footfall-charged') ?? 0)
+    if (charged > 0) measures.chargedRecords(charged)
+    done()
+  })
+}

@@ -1,0 +1,64 @@
+import { Type } from 'typebox'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import type { Cursors } from './cursors.ts'
+
+/** Longest cursor that any list gives. */
+const cursorLengthMax = 512
+
+/** The parameter `cursor` of every list. */
+export const CursorParameter = Type.String({
+  maxLength: cursorLengthMax,
+  description: '`next_cursor` of the page before.',
+})
+
+/** The query parameters of the lists of PostgreSQL. */
+export const pageQuery = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 100 })),
+  cursor: Type.Optional(CursorParameter),
+}
+export const NextCursor = Type.Optional(
+  Type.String({ description: 'Where the next page begins; absent on the last.' }),
+)
+
+const defaultLimit = 100
+
+interface PageQuery {
+  limit?: number | undefined
+  cursor?: string | undefined
+}
+
+/** What a page is read from. */
+export interface ListPage {
+  /** What the list is called; see Cursors. */
+  list: string
+  /** Whose it is; see ListCursors. */
+  owner: string
+  /** Selects all rows of the list. */
+  sql: string
+  values: readonly unknown[]
+  /** The columns, with their types, that together say a row's place: no two rows have the same. */
+  key: Readonly<Record<string, string>>
+  order?: 'asc' | 'desc'
+}
+
+/** One page of a list, by keyset: what is added while somebody pages moves nothing. Throws 400 for a wrong cursor. */
+export async function readPage<Row>(
+  { postgres, cursors }: { postgres: Queryable; cursors: Cursors },
+  { limit = defaultLimit, cursor }: PageQuery,
+  { list, owner, sql, values, key, order = 'asc' }: ListPage,
+): Promise<{ rows: Row[]; next: { next_cursor?: string } }> {
+  const listCursors = cursors<readonly string[]>(list)
+  const after = cursor === undefined ? null : listCursors.read(owner, cursor)
+  const [place, most] = [1, 2].map((index) => `$${values.length + index}`)
+  const columns = Object.keys(key)
+  const last = Object.values(key).map((type, index) => `(${place}::text[])[${index + 1}]::${type}`)
+  const { rows } = await postgres.query<Row & { page_place: readonly string[] }>(
+    `SELECT *, ARRAY[${columns.map((column) => `${column}::text`)}] AS page_place FROM (${sql}) AS listed
+     WHERE ${place}::text[] IS NULL OR (${columns}) ${order === 'asc' ? '>' : '<'} (${last})
+     ORDER BY ${columns.map((column) => `${column} ${order}`)} LIMIT ${most}`,
+    [...values, after, limit + 1],
+  )
+  const page = rows.slice(0, limit)
+  const next = rows.length > limit ? { next_cursor: listCursors.write(owner, page.at(-1)!.page_place) } : {}
+  return { rows: page.map(({ page_place: _, ...row }) => row as Row), next }
+}

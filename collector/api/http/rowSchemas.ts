@@ -1,0 +1,65 @@
+import { type TSchema, Type } from 'typebox'
+import type { DataType, Field } from '../../../schemas/fields.ts'
+import { Nullable } from './schemas.ts'
+
+type Options = { description?: string }
+const valueTypes: Record<DataType, (options?: Options) => TSchema> = {
+  Utf8: (options) => Type.String({ ...options }),
+  Int64: (options) => Type.Integer({ format: 'int64', ...options }),
+  Float64: (options) => Type.Number({ ...options }),
+  Boolean: (options) => Type.Boolean({ ...options }),
+  Timestamp: (options) => Type.String({ format: 'date-time', ...options }),
+}
+
+const memberOf = ({ name, dataType, nullable, description }: Field): readonly [string, TSchema] => {
+  const typed = valueTypes[dataType]
+  return [name, nullable ? Nullable(typed(), { description }) : typed({ description })]
+}
+
+/** A row that always has every one of these fields. */
+export const wholeRow = (title: string, fields: readonly Field[]) =>
+  Type.Object(Object.fromEntries(fields.map(memberOf)), { title })
+
+interface Rows {
+  /** What a whole row is named; a selected one is `Selected…`. */
+  title: string
+  /** All that can be selected. */
+  fields: readonly Field[]
+  /** What a row has without `select`, always; the other fields are in some rows. */
+  always: readonly Field[]
+  description: string
+}
+
+/** A row as routes with a `select` answer it: whole, or with what was named there. */
+export function selectableRow({ title, fields, always, description }: Rows) {
+  const members = fields.map(memberOf).map(([name, value]) => [name, Type.Optional(value)] as const)
+  const selected = Type.Object(Object.fromEntries(members), {
+    title: `Selected${title}`,
+    description: 'With `select`: the fields that it names.',
+    minProperties: 1,
+  })
+  const whole = { title, description, required: always.map(({ name }) => name) }
+  return Type.Union([Type.Intersect([selected], whole), selected])
+}
+
+/** What a field is, as schema routes and the catalog tell it (publicField). */
+export const FieldDescription = Type.Object(
+  {
+    name: Type.String(),
+    data_type: Type.String({ description: 'Utf8, Int64, Float64, Boolean or Timestamp.' }),
+    nullable: Type.Boolean(),
+    tier: Type.String({ description: 'The cheapest tier whose routes return it.' }),
+    group: Type.String(),
+    description: Type.String(),
+    only_when_named: Type.Optional(
+      Type.Boolean({
+        description:
+          'True of fields that are computed where a request names them, in select, filter or distinct.',
+      }),
+    ),
+    values: Type.Optional(
+      Type.Array(Type.String(), { description: 'All that it may hold, where that is a fixed list.' }),
+    ),
+  },
+  { title: 'Field' },
+)

@@ -1,7 +1,0 @@
-import type { Bind } from '../../query/bind.ts'
-import { condition } from '../../query/where.ts'
-import type { ProfileLeaf } from '../definition/definition.ts'
-
-/** A profile leaf as a condition over rows of `profiles` or `companies`. */
-export const profileCondition = ({ conditions }: ProfileLeaf, bind: Bind): string =>
-  `(${conditions.map((one) => ('isSet' in one ? `${one.name} IS ${one.isSet ? 'NOT ' : ''}NULL` : condition(one, bind))).join(' AND ')})`

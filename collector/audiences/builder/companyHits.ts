@@ -1,0 +1,67 @@
+import { companyFields } from '../../../schemas/fields.ts'
+import type { Bind } from '../../events/query/bind.ts'
+import { companyDomains, peopleWhere } from '../../identity/store/profileSql.ts'
+import { leavesOf } from '../definition/leaves.ts'
+import { eventSums } from './eventHits.ts'
+import { interestedCompanies } from './intentHits.ts'
+import { listHits } from './listHits.ts'
+import { bitOf, type MembersPlan } from './membersPlan.ts'
+import { profileCondition } from './profileCondition.ts'
+import { usedMembers } from './usedMembers.ts'
+
+/**
+ * What each source knows of companies: SELECTs of `member`, the domain, and `bits`, the leaves that are met. Events are
+ * those of all who work there. A field of the company is looked up among the companies, and where the company is not
+ * there in its people's profiles; a field of a person is met where somebody of the company meets it.
+ */
+export function companyHits(plan: MembersPlan, bind: Bind): string[] {
+  const events = eventSums(plan, bind)
+  return [
+    ...(events
+      ? [
+          `SELECT company AS member, ${events.bits((sum) => `sum(${sum})`)} AS bits
+FROM (SELECT _hem_number, assumeNotNull(company_domain) AS company FROM (${companyDomains})) AS work
+INNER JOIN (
+${events.select}
+) AS seen ON work._hem_number = seen.hem_number
+GROUP BY member
+HAVING bits != 0`,
+        ]
+      : []),
+    ...profileHits(plan, bind),
+    ...interestedCompanies(plan, bind),
+    ...usedMembers(plan, 'company_domain', bind),
+    ...listHits(plan, bind),
+  ]
+}
+
+const namesOfCompany = new Set(companyFields.map(({ name }) => name))
+
+function profileHits({ parsed, organizationId }: MembersPlan, bind: Bind): string[] {
+  const leaves = leavesOf(parsed, 'profile').map(({ index, leaf }) => ({
+    ...{ index, condition: profileCondition(leaf, bind) },
+    isOfCompany: namesOfCompany.has(leaf.field),
+  }))
+  if (leaves.length === 0) return []
+  const ofCompany = leaves.filter(({ isOfCompany }) => isOfCompany)
+  const isKnown = 'company_domain IN (SELECT company_domain FROM companies)'
+  const bits = (some: typeof leaves) =>
+    some.map(({ index, condition }) => bitOf(index, condition)).join(' + ')
+  const ofPeople = leaves.map((leaf) =>
+    leaf.isOfCompany ? { ...leaf, condition: `(NOT ${isKnown} AND ${leaf.condition})` } : leaf,
+  )
+  return [
+    ...(ofCompany.length > 0
+      ? [
+          `SELECT company_domain AS member, ${bits(ofCompany)} AS bits
+FROM companies FINAL
+WHERE ${ofCompany.map(({ condition }) => condition).join(' OR ')}`,
+        ]
+      : []),
+    peopleWhere(
+      ['assumeNotNull(company_domain) AS member', `${bits(ofPeople)} AS bits`],
+      ["company_domain != ''", `(${ofPeople.map(({ condition }) => condition).join(' OR ')})`],
+      bind('UUID', organizationId),
+    ),
+  ]
+}

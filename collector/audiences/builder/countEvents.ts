@@ -1,0 +1,159 @@
+import { bindings } from '../../events/query/bind.ts'
+import { readFingerprints } from '../../events/query/fingerprints.ts'
+import { dayMs } from '../../events/query/window.ts'
+import { uuidV7 } from '../../platform/uuidV7.ts'
+import type { Build } from '../builds.ts'
+import type { EventLeaf, Parsed } from '../definition/definition.ts'
+import { type CountsScan, eventCountsSelect } from './eventCountsQuery.ts'
+import { type LeafDay, noteLeafDays, readLeafDays } from './leafDays.ts'
+import { isOfEventsAlone, leafIdOf } from './plan.ts'
+import { type BuildDeps, stepSettings } from './steps.ts'
+
+/** So many days are counted by one statement, at most, so that each is short. */
+const daysMax = 31
+/** So many filters are in one statement, at most: ClickHouse binds a thousand values. */
+const filtersMax = 100
+
+/** An event leaf and the first of the days that are counted. */
+interface Counted {
+  readonly leafId: string
+  readonly leaf: EventLeaf
+  readonly fromDay: number
+}
+
+/** Leaves that are counted by one scan, and of which days. */
+interface Scan {
+  readonly leaves: readonly Counted[]
+  readonly days: readonly number[]
+}
+
+/**
+ * Step 1 of a build: counts the events that meet its event leaves, by cookie and day, of the days of which that is not
+ * known: today, days whose events have changed, and all days of leaves that nobody had counted. May be done again at
+ * any time; `progress` is told the share that is done.
+ */
+export async function countEvents(
+  { postgres, clickhouse }: BuildDeps,
+  build: Build,
+  parsed: Parsed,
+  progress: (share: number) => Promise<void>,
+): Promise<void> {
+  const today = Math.floor(build.asOfMs / dayMs)
+  const leaves = countedLeaves(build.projectId, parsed, today)
+  if (leaves.length === 0) return
+  const firstDay = Math.min(...leaves.map(({ fromDay }) => fromDay))
+  // Read before the events: what arrives in between is counted once more at the next build, and never missed.
+  const { days: fingerprints } = await readFingerprints(clickhouse, [build.projectId], firstDay, today)
+  const known = await readLeafDays(
+    postgres,
+    leaves.map(({ leafId }) => leafId),
+    firstDay,
+  )
+  const staleDays = findStaleDays(leaves, today, fingerprints, known)
+  const scans = planScans(staleDays)
+  for (const [index, { leaves, days }] of scans.entries()) {
+    const runId = uuidV7()
+    const withEvents = days.filter((day) => fingerprints.has(day))
+    if (withEvents.length > 0) await insertCounts(leaves, withEvents, runId)
+    await noteLeafDays(
+      postgres,
+      build.projectId,
+      leaves.flatMap(({ leafId, leaf }) =>
+        days.map(
+          (day): LeafDay => ({
+            ...{ leaf_id: leafId, day },
+            run_id: fingerprints.has(day) ? runId : null,
+            fingerprint: day < today && isOfEventsAlone(leaf) ? (fingerprints.get(day) ?? noEvents) : null,
+          }),
+        ),
+      ),
+    )
+    await progress((index + 1) / scans.length)
+  }
+
+  async function insertCounts(
+    leaves: readonly Counted[],
+    days: readonly number[],
+    runId: string,
+  ): Promise<void> {
+    const { bind, params } = bindings()
+    const { organizationId, projectId, asOfMs } = build
+    const scan: CountsScan = {
+      ...{ organizationId, projectId, asOfMs, days },
+      leaves: new Map(leaves.map(({ leafId, leaf }) => [leafId, leaf])),
+    }
+    await clickhouse.command({
+      sql: `INSERT INTO audience_leaf_days (leaf_id, day, run_id, cookie_id, organization_id, events)
+SELECT leaf_id, day, ${bind('UUID', runId)}, cookie_id, ${bind('UUID', organizationId)}, events
+FROM (
+${eventCountsSelect(scan, bind)}
+)
+${stepSettings}`,
+      params,
+    })
+  }
+}
+
+/** The fingerprint of a day without events. */
+const noEvents = '0'
+
+/** The event leaves of a definition, each that counts the same once, as far back as any of them looks. */
+function countedLeaves(projectId: string, { leaves }: Parsed, today: number): Counted[] {
+  const counted = new Map<string, Counted>()
+  for (const leaf of leaves) {
+    if (leaf.kind !== 'event') continue
+    const leafId = leafIdOf(projectId, leaf)
+    const fromDay = Math.min(today - leaf.withinDays, counted.get(leafId)?.fromDay ?? today)
+    counted.set(leafId, { leafId, leaf, fromDay })
+  }
+  return [...counted.values()]
+}
+
+/** Of which days each leaf is to be counted, ascending. */
+function findStaleDays(
+  leaves: readonly Counted[],
+  today: number,
+  fingerprints: ReadonlyMap<number, string>,
+  known: readonly LeafDay[],
+): ReadonlyMap<Counted, readonly number[]> {
+  const knownAs = new Map(known.map(({ leaf_id, day, fingerprint }) => [`${leaf_id} ${day}`, fingerprint]))
+  return new Map(
+    leaves.map((counted) => {
+      const days = Array.from({ length: today - counted.fromDay + 1 }, (_, index) => counted.fromDay + index)
+      const isFresh = (day: number) =>
+        knownAs.get(`${counted.leafId} ${day}`) === (fingerprints.get(day) ?? noEvents)
+      return [counted, days.filter((day) => !isFresh(day))]
+    }),
+  )
+}
+
+/** Leaves of which the same days are to be counted are counted together, unless they read more than the table. */
+function planScans(staleDays: ReadonlyMap<Counted, readonly number[]>): Scan[] {
+  const scans: Scan[] = []
+  const together = new Map<string, Counted[]>()
+  for (const [counted, days] of staleDays) {
+    const key = isOfEventsAlone(counted.leaf) ? days.join() : `${counted.leafId} ${days.join()}`
+    together.set(key, [...(together.get(key) ?? []), counted])
+  }
+  for (const leaves of together.values()) {
+    const days = staleDays.get(leaves[0]!)!
+    for (let from = 0; from < days.length; from += daysMax) {
+      for (const some of inParts(leaves)) scans.push({ leaves: some, days: days.slice(from, from + daysMax) })
+    }
+  }
+  return scans
+}
+
+function inParts(leaves: readonly Counted[]): Counted[][] {
+  const parts: Counted[][] = []
+  let filters = filtersMax
+  for (const counted of leaves) {
+    filters += counted.leaf.filters.length + 2
+    if (filters > filtersMax) {
+      parts.push([])
+      filters = counted.leaf.filters.length + 2
+    }
+    parts.at(-1)!.push(counted)
+  }
+  return parts
+}

@@ -1,0 +1,33 @@
+import type { Bind } from '../../events/query/bind.ts'
+import { leavesOf } from '../definition/leaves.ts'
+import { type CountsScan, eventCountsSelect } from './eventCountsQuery.ts'
+import { hemCondition, type MembersPlan } from './membersPlan.ts'
+import { isOfEventsAlone } from './plan.ts'
+
+/** A plan without counts, which nobody has made, and where the events are. */
+export interface CurrentPlan extends Omit<MembersPlan, 'eventCounts'> {
+  readonly projectId: string
+  /** Events of before that count, epoch milliseconds. */
+  readonly asOfMs: number
+}
+
+/** The counts of event leaves, made for this once: of the cookies alone of people that the plan looks at. */
+export function currentCounts(plan: CurrentPlan, bind: Bind): string {
+  const { parsed, leafIds, organizationId, projectId, today, asOfMs } = plan
+  const leaves = leavesOf(parsed, 'event').map(({ index, leaf }) => [leafIds.get(index)!, leaf] as const)
+  const together = leaves.filter(([, leaf]) => isOfEventsAlone(leaf))
+  const alone = leaves.filter(([, leaf]) => !isOfEventsAlone(leaf))
+  const ofSome = parsed.entity === 'people' ? hemCondition(plan, bind) : null
+  const cookies = ofSome ? cookiesWhere(organizationId, ofSome, bind) : undefined
+  const scanOf = (some: typeof leaves): CountsScan => {
+    const back = Math.max(...some.map(([, { withinDays }]) => withinDays))
+    const days = Array.from({ length: back + 1 }, (_, index) => today - back + index)
+    return { ...{ organizationId, projectId, asOfMs, days, cookies }, leaves: new Map(some) }
+  }
+  const scans = [...(together.length > 0 ? [together] : []), ...alone.map((leaf) => [leaf])]
+  return scans.map((some) => eventCountsSelect(scanOf(some), bind)).join('\nUNION ALL\n')
+}
+
+/** SQL: the cookies that may be those of people whose hems meet the condition. */
+export const cookiesWhere = (organizationId: string, ofSome: string, bind: Bind): string =>
+  `SELECT cookie_id FROM identity_links WHERE organization_id IN (${bind('UUID', organizationId)}, toUUID('00000000-0000-0000-0000-000000000000')) AND ${ofSome}`

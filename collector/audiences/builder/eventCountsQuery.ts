@@ -1,0 +1,67 @@
+import type { Bind } from '../../events/query/bind.ts'
+import { eventsSource } from '../../events/query/eventsSource.ts'
+import { filterConditions } from '../../events/query/where.ts'
+import { dayMs } from '../../events/query/window.ts'
+import type { EventLeaf } from '../definition/definition.ts'
+
+/** What event leaves count in one scan of a project's events. */
+export interface CountsScan {
+  readonly organizationId: string
+  readonly projectId: string
+  /** By their ids; one leaf alone where its filters ask for what is no column of the table. */
+  readonly leaves: ReadonlyMap<string, Pick<EventLeaf, 'filters' | 'source' | 'pixelId'>>
+  /** Days since 1970 (UTC), ascending. */
+  readonly days: readonly number[]
+  /** Events of before that count, epoch milliseconds. */
+  readonly asOfMs: number
+  /** SQL that selects the only cookies whose events are looked at. */
+  readonly cookies?: string | undefined
+}
+
+/** SQL: how many events of each day meet each leaf, by cookie: `leaf_id`, `day`, `cookie_id`, `events`, at least 1. */
+export function eventCountsSelect(scan: CountsScan, bind: Bind): string {
+  const { organizationId, projectId, days } = scan
+  const window = { startMs: days[0]! * dayMs, endMs: Math.min((days.at(-1)! + 1) * dayMs, scan.asOfMs) }
+  const leaves = [...scan.leaves]
+  const organization = bind('UUID', organizationId)
+  const { declared, from } = eventsSource(
+    {
+      scope: { organizationId, projectId, pixelId: null, campaignId: null },
+      ...{ window, filters: leaves.length === 1 ? leaves[0]![1].filters : [] },
+    },
+    [],
+    bind,
+  )
+  const conditions = leaves.map(([, leaf]) => leafCondition(leaf, organization, bind))
+  const counted = leaves.map(
+    ([leafId], index) =>
+      `(${bind('UUID', leafId)}, countIf(${leaves.length === 1 ? 'true' : conditions[index]}))`,
+  )
+  const isGapless = days.at(-1)! - days[0]! + 1 === days.length
+  return `SELECT leaf.1 AS leaf_id, toDate(day_number) AS day, cookie_id, leaf.2 AS events
+FROM (
+${declared}SELECT cookie_id, toUInt16(intDiv(ts_millis, ${dayMs})) AS day_number, [${counted.join(', ')}] AS leaves
+FROM ${from}
+WHERE organization_id = ${organization} AND project_id = ${bind('UUID', projectId)}
+  AND ts_millis >= ${bind('Int64', window.startMs)} AND ts_millis < ${bind('Int64', window.endMs)}
+  ${isGapless ? '' : `AND intDiv(ts_millis, ${dayMs}) IN ${bind('Array(Int64)', days)}`}
+  ${scan.cookies === undefined ? '' : `AND cookie_id IN (${scan.cookies})`}
+  AND (${conditions.join(' OR ')})
+GROUP BY cookie_id, day_number
+)
+ARRAY JOIN leaves AS leaf
+WHERE events > 0`
+}
+
+function leafCondition(
+  { filters, source, pixelId }: Pick<EventLeaf, 'filters' | 'source' | 'pixelId'>,
+  organization: string,
+  bind: Bind,
+): string {
+  const parts = [
+    ...(source === null ? [] : [`source = ${bind('String', source)}`]),
+    ...(pixelId === null ? [] : [`pixel_id = ${bind('UUID', pixelId)}`]),
+    ...filterConditions(filters, organization, bind),
+  ]
+  return parts.length === 0 ? 'true' : `(${parts.join(' AND ')})`
+}

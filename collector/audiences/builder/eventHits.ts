@@ -1,0 +1,46 @@
+import { hemNumber } from '../../../schemas/fields.ts'
+import type { Bind } from '../../events/query/bind.ts'
+import { dayMs } from '../../events/query/window.ts'
+import { leavesOf } from '../definition/leaves.ts'
+import { bitOf, type MembersPlan } from './membersPlan.ts'
+
+/** Sums of events over the cookies of each person, and what they make of the event leaves. */
+export interface EventSums {
+  /** SQL: `hem_number` and the sums, of all cookies that somebody is known to have. */
+  readonly select: string
+  readonly sums: readonly string[]
+  /** SQL of the leaves' bits, where `of` is SQL of one of the sums. */
+  bits(of: (sum: string) => string): string
+}
+
+/**
+ * Brings event counts to people: whose a cookie is is asked now, by the dictionaries that all reads ask, so that the
+ * order of links is the same, and an event of before somebody was known counts from then on. Null without event leaves.
+ */
+export function eventSums(
+  { parsed, leafIds, eventCounts, today, organizationId }: MembersPlan,
+  bind: Bind,
+): EventSums | null {
+  const leaves = leavesOf(parsed, 'event')
+  if (leaves.length === 0 || eventCounts === null) return null
+  const sums = leaves.map(({ index }) => `events_${index}`)
+  const columns = leaves.map(({ index, leaf }, place) => {
+    const from = bind('String', new Date((today - leaf.withinDays) * dayMs).toISOString().slice(0, 10))
+    return `sumIf(events, leaf_id = ${bind('UUID', leafIds.get(index)!)} AND day >= toDate(${from})) AS ${sums[place]}`
+  })
+  const atLeast = leaves.map(({ leaf }) => bind('UInt32', leaf.atLeast))
+  return {
+    sums,
+    select: `SELECT ${hemNumber} AS hem_number, ${sums.join(', ')}
+FROM (
+SELECT ${bind('UUID', organizationId)} AS organization_id, cookie_id, ${columns.join(', ')}
+FROM (
+${eventCounts(bind)}
+)
+GROUP BY cookie_id
+)
+WHERE hem_number != 0`,
+    bits: (of) =>
+      leaves.map(({ index }, place) => bitOf(index, `${of(sums[place]!)} >= ${atLeast[place]}`)).join(' + '),
+  }
+}

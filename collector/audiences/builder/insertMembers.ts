@@ -1,0 +1,113 @@
+import { type Bind, bindings } from '../../events/query/bind.ts'
+import { chunked } from '../../events/query/chunked.ts'
+import { erasedHems } from '../../events/query/hiddenPeople.ts'
+import { dateOf, dayMs } from '../../events/query/window.ts'
+import type { Build } from '../builds.ts'
+import type { Parsed } from '../definition/definition.ts'
+import { leavesOf } from '../definition/leaves.ts'
+import { cookiesWhere } from './currentCounts.ts'
+import { type Inputs, inputsOf, readIdentityState, readStanding, type Standing } from './inputs.ts'
+import { type LeafDay, readLeafDays } from './leafDays.ts'
+import { dropMembers } from './members.ts'
+import { hemCondition, type MembersPlan } from './membersPlan.ts'
+import { membersSelect, orderOf } from './membersQuery.ts'
+import { leafIdsOf } from './plan.ts'
+import { type BuildDeps, stepSettings } from './steps.ts'
+import { readUsedBuilds } from './usedBuilds.ts'
+import { readUsedLists } from './usedLists.ts'
+
+/**
+ * Step 2 of a build: finds who meets the definition and stores them under the build's id, in the order of their keys.
+ * Where nothing but today's events has changed since the build before, only people are looked at whom these are about.
+ * May be done again: what an earlier try left is dropped first. Resolves with what it was made from, and the
+ * builds of other audiences among that. Throws AudienceNotBuilt.
+ */
+export async function insertMembers(
+  { postgres, clickhouse }: BuildDeps,
+  build: Build,
+  parsed: Parsed,
+): Promise<{ inputs: Inputs | null; usedBuilds: readonly string[] }> {
+  const { buildId, organizationId, projectId, intentWindowDays } = build
+  const identity = await readIdentityState({ postgres, clickhouse })
+  const today = Math.floor(build.asOfMs / dayMs)
+  const leafIds = leafIdsOf(projectId, parsed)
+  const fromDay = today - Math.max(0, ...leavesOf(parsed, 'event').map(({ leaf }) => leaf.withinDays))
+  const counted = (await readLeafDays(postgres, [...new Set(leafIds.values())], fromDay)).filter(
+    ({ run_id, day }) => run_id !== null && day <= today,
+  )
+  const usedBuilds = await readUsedBuilds(postgres, parsed)
+  const inputs = inputsOf(build, parsed, identity, { counted, usedBuilds, today })
+  const standing = inputs && (await readStanding({ postgres, clickhouse }, build, inputs, dateOf(today)))
+  const { bind, params } = bindings()
+  const plan: MembersPlan = {
+    ...{ organizationId, parsed, leafIds, today, intentWindowDays, below: null, usedBuilds },
+    usedLists: await readUsedLists(postgres, parsed),
+    erased: await erasedHems(postgres, organizationId),
+    eventCounts: (bind) => countedRows(counted, bind),
+  }
+  const members = standing ? standingSelect(plan, standing, counted, bind) : membersSelect(plan, bind)
+  const [column, otherColumn] =
+    parsed.entity === 'people' ? ['hem_number', 'company_domain'] : ['company_domain', 'hem_number']
+  const nothing = parsed.entity === 'people' ? "''" : '0'
+  if (!build.isFirstTry) {
+    // A job that was taken for dead may still be inserting: what came after the count would be there twice.
+    await clickhouse.command({
+      sql: "KILL QUERY WHERE Settings['log_comment'] = {buildId:String} SYNC FORMAT Null",
+      params: { buildId },
+    })
+    await dropMembers(clickhouse, buildId)
+  }
+  await clickhouse.command({
+    sql: `INSERT INTO audience_members (build_id, organization_id, key, ${column}, ${otherColumn})
+SELECT ${bind('UUID', buildId)}, ${bind('UUID', organizationId)}, toInt64(rowNumberInAllBlocks() + 1), member, ${nothing}
+FROM (
+${members}
+)
+${stepSettings}, log_comment = ${bind('String', buildId)}`,
+    params,
+  })
+  return { inputs, usedBuilds: [...usedBuilds.values()] }
+}
+
+/** SQL: `member` of a build before, in the order of a build, and of those whose events have changed whoever meets the definition now. */
+function standingSelect(
+  plan: MembersPlan,
+  { buildId, changed }: Standing,
+  counted: readonly LeafDay[],
+  bind: Bind,
+): string {
+  const among: MembersPlan = { ...plan, among: changed }
+  const cookies = cookiesWhere(plan.organizationId, hemCondition(among, bind)!, bind)
+  const eventCounts = (bind: Bind) => `${countedRows(counted, bind)} AND cookie_id IN (${cookies})`
+  return `SELECT member FROM (
+SELECT hem_number AS member FROM audience_members
+WHERE build_id = ${bind('UUID', buildId)} AND hem_number NOT IN (${changed(bind)})
+UNION ALL
+${membersSelect({ ...among, eventCounts }, bind)}
+)
+ORDER BY ${orderOf(plan)}`
+}
+
+/** SQL: the rows that count of these days of leaves. */
+function countedRows(counted: readonly LeafDay[], bind: Bind): string {
+  const leafIds = [...new Set(counted.map(({ leaf_id }) => leaf_id))]
+  const isCounted = chunked(counted).map((some) => {
+    const lists = [
+      bind(
+        'Array(UUID)',
+        some.map(({ leaf_id }) => leaf_id),
+      ),
+      bind(
+        'Array(Date)',
+        some.map(({ day }) => dateOf(day)),
+      ),
+      bind(
+        'Array(UUID)',
+        some.map(({ run_id }) => run_id!),
+      ),
+    ]
+    return `(leaf_id, day, run_id) IN arrayZip(${lists.join(', ')})`
+  })
+  return `SELECT leaf_id, day, cookie_id, events FROM audience_leaf_days
+WHERE leaf_id IN ${bind('Array(UUID)', leafIds)} AND (${isCounted.join(' OR ')})`
+}

@@ -1,0 +1,65 @@
+import { hemAsNumber } from '../../../schemas/fields.ts'
+import type { Bind } from '../../events/query/bind.ts'
+import { hemsOfPerson } from '../../identity/store/personSql.ts'
+import { leavesOf } from '../definition/leaves.ts'
+import { companyInterest, peopleInterest } from '../signals/interestQuery.ts'
+import type { InterestPlan } from '../signals/plan.ts'
+import { bitOf, type MembersPlan } from './membersPlan.ts'
+
+/** Which intent leaves people meet, by any of the addresses they hold. */
+export function interestedPeople(plan: MembersPlan, bind: Bind): string[] {
+  const interest = interestPlanOf(plan)
+  if (!interest) return []
+  const hems =
+    plan.hem === undefined
+      ? undefined
+      : `SELECT arrayJoin(${hemsOfPerson(hemAsNumber(bind('String', plan.hem)))}) AS hem_number`
+  return [
+    `SELECT member, ${bitsOf(plan, bind)} AS bits
+FROM (
+${peopleInterest(interest, bind, hems)}
+)
+GROUP BY member
+HAVING bits != 0`,
+  ]
+}
+
+/** Which intent leaves companies meet. */
+export function interestedCompanies(plan: MembersPlan, bind: Bind): string[] {
+  const interest = interestPlanOf(plan)
+  if (!interest) return []
+  return [
+    `SELECT member, ${bitsOf(plan, bind)} AS bits
+FROM (
+${companyInterest(interest, bind)}
+)
+GROUP BY member
+HAVING bits != 0`,
+  ]
+}
+
+/** The interest that all intent leaves together look at; null without any. */
+export function interestPlanOf({
+  parsed,
+  organizationId,
+  today,
+  intentWindowDays,
+  erased,
+}: Pick<
+  MembersPlan,
+  'parsed' | 'organizationId' | 'today' | 'intentWindowDays' | 'erased'
+>): InterestPlan | null {
+  const leaves = leavesOf(parsed, 'intent')
+  if (leaves.length === 0) return null
+  const topics = [...new Set(leaves.flatMap(({ leaf }) => leaf.topics))]
+  return { organizationId, topics, today, windowDays: intentWindowDays, erased }
+}
+
+function bitsOf({ parsed }: MembersPlan, bind: Bind): string {
+  return leavesOf(parsed, 'intent')
+    .map(({ index, leaf: { topics, match, minScore } }) => {
+      const met = `countIf(topic IN ${bind('Array(String)', topics)} AND score >= ${bind('UInt8', minScore)})`
+      return bitOf(index, `${met} >= ${match === 'all' ? topics.length : 1}`)
+    })
+    .join(' + ')
+}

@@ -1,0 +1,49 @@
+import { hemAsNumber } from '../../../schemas/fields.ts'
+import type { Bind } from '../../events/query/bind.ts'
+import { personOf } from '../../identity/store/personSql.ts'
+import { profilesWhere } from '../../identity/store/profileSql.ts'
+import { leavesOf } from '../definition/leaves.ts'
+import { eventSums } from './eventHits.ts'
+import { interestedPeople } from './intentHits.ts'
+import { listHits } from './listHits.ts'
+import { bitOf, hemCondition, type MembersPlan } from './membersPlan.ts'
+import { profileCondition } from './profileCondition.ts'
+import { usedMembers } from './usedMembers.ts'
+
+/** What each source knows of people: SELECTs of `member`, a hem number of the person, and `bits`, the leaves that are met. */
+export function peopleHits(plan: MembersPlan, bind: Bind): string[] {
+  const events = eventSums(plan, bind)
+  return [
+    ...(events
+      ? [
+          `SELECT ${personOf('hem_number')} AS member, ${events.bits((sum) => `sum(${sum})`)} AS bits
+FROM (
+${events.select}
+)
+GROUP BY member
+HAVING bits != 0`,
+        ]
+      : []),
+    ...profileHits(plan, bind),
+    ...interestedPeople(plan, bind),
+    ...usedMembers(plan, 'hem_number', bind),
+    ...listHits(plan, bind),
+  ]
+}
+
+/** All profile leaves in one scan. */
+function profileHits(plan: MembersPlan, bind: Bind): string[] {
+  const leaves = leavesOf(plan.parsed, 'profile').map(({ index, leaf }) => ({
+    index,
+    condition: profileCondition(leaf, bind),
+  }))
+  if (leaves.length === 0) return []
+  const ofSome = hemCondition(plan, bind)
+  const bits = leaves.map(({ index, condition }) => bitOf(index, condition)).join(' + ')
+  return [
+    profilesWhere(
+      [`${hemAsNumber('hem')} AS member`, `${bits} AS bits`],
+      [`(${leaves.map(({ condition }) => condition).join(' OR ')})`, ...(ofSome ? [ofSome] : [])],
+    ),
+  ]
+}

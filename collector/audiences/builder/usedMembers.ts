@@ -1,0 +1,22 @@
+import type { Bind } from '../../events/query/bind.ts'
+import { leavesOf } from '../definition/leaves.ts'
+import { bitOf, type MembersPlan } from './membersPlan.ts'
+
+/** Who is in the audiences that leaves name; `column` is what members of this entity are told apart by. */
+export function usedMembers(
+  { parsed, usedBuilds }: MembersPlan,
+  column: 'hem_number' | 'company_domain',
+  bind: Bind,
+): string[] {
+  const leaves = leavesOf(parsed, 'audience').map(({ index, leaf }) => ({
+    index,
+    build: bind('UUID', usedBuilds.get(leaf.audienceId)!),
+  }))
+  if (leaves.length === 0) return []
+  const builds = leaves.map(({ build }) => build).join(', ')
+  return [
+    `SELECT ${column} AS member, ${leaves.map(({ index, build }) => bitOf(index, `build_id = ${build}`)).join(' + ')} AS bits
+FROM audience_members
+WHERE build_id IN (${builds})`,
+  ]
+}

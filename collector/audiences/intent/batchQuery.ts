@@ -1,0 +1,29 @@
+import { hemAsNumber } from '../../../schemas/fields.ts'
+import { bindings } from '../../events/query/bind.ts'
+import { hemsOfPerson, personOf } from '../../identity/store/personSql.ts'
+import type { ListQuery } from '../../platform/clickhouse/client.ts'
+import { peopleInterest } from '../signals/interestQuery.ts'
+import type { InterestPlan } from '../signals/plan.ts'
+import { topicTuples } from './topicQuery.ts'
+
+/** The hems that are asked for, as a table. */
+const askedHems = 'asked_hems'
+
+/** For each of `hems` whose person is interested in something: `hem`, and `topics`, the strongest first, as JSON. */
+export function batchQuery(plan: InterestPlan, hems: readonly string[]): ListQuery {
+  const { bind, params } = bindings()
+  const asked = `SELECT value AS hem, ${hemAsNumber('value')} AS hem_number FROM ${askedHems}`
+  // Found once, though signals are looked for by it several times.
+  const held = 'SELECT arrayJoin(held_hems) AS hem_number'
+  const sql = `WITH (SELECT groupUniqArrayArray(${hemsOfPerson('hem_number')}) FROM (${asked})) AS held_hems
+SELECT hem, topics
+FROM (SELECT hem, ${personOf('hem_number')} AS member FROM (${asked})) AS asked
+INNER JOIN (
+SELECT member, ${topicTuples} AS topics
+FROM (
+${peopleInterest(plan, bind, held)}
+)
+GROUP BY member
+) AS found ON asked.member = found.member`
+  return { sql, params, lists: { [askedHems]: hems } }
+}

@@ -1,0 +1,150 @@
+import { text } from 'node:stream/consumers'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import type { Reader } from '../../api/access/reader.ts'
+import { ApiError } from '../../api/http/errors.ts'
+import { ItemError, itemErrorOf } from '../../api/http/itemErrors.ts'
+import { Bytes, exactly, Nullable } from '../../api/http/schemas.ts'
+import { untilClosed } from '../../api/http/streaming.ts'
+import { ChargedMeta, chargedMeta } from '../../billing/chargedMeta.ts'
+import { hashesOf } from '../../billing/chargedRoute.ts'
+import { hemsOf, type Item, itemsMax, readItems } from '../../events/lookup/batchItems.ts'
+import { erasedHems } from '../../events/query/hiddenPeople.ts'
+import { dayMs } from '../../events/query/window.ts'
+import { type InterestPlan, windowDaysDefault } from '../signals/plan.ts'
+import { requireTopics } from '../signals/topics.ts'
+import { access } from './access.ts'
+import { batchQuery } from './batchQuery.ts'
+import type { IntentDeps } from './deps.ts'
+import { DryRun, DryRunResult, dryRunRoute } from './dryRun.ts'
+import { topicsOf } from './records.ts'
+import { IntentWindowDays, TopicIds, TopicInterest, tags } from './schemas.ts'
+import type { TopicTuple } from './topicQuery.ts'
+
+/** Most bytes of a batch: 10,000 items with the longest ids and addresses that are worth sending. */
+const batchBytesMax = 8 * 1024 * 1024
+
+const Answer = Type.Object({
+  results: Type.Array(
+    Type.Object(
+      {
+        id: Nullable(Type.String(), { description: 'As the item has it.' }),
+        matched: Type.Optional(
+          Type.Boolean({
+            description: 'Whether the person is interested in any of it, by any address they hold.',
+          }),
+        ),
+        topics: Type.Optional(Type.Array(TopicInterest, { description: 'The strongest first.' })),
+        error: Type.Optional(ItemError),
+      },
+      { title: 'IntentResult', description: 'An item with an error has nothing else.' },
+    ),
+  ),
+  count: Type.Integer({ description: 'Items.' }),
+  matched: Type.Integer({ description: 'Items that matched.' }),
+  charged: Type.Integer({ description: 'Records charged.' }),
+  meta: ChargedMeta,
+})
+
+const describeBatch = {
+  ...{ tags, operationId: 'lookUpIntent', summary: 'Look up the intent of up to 10,000 people' },
+  description:
+    'Results stand in the order of the items. Each item that matched is charged on the meter intent; misses and items ' +
+    'with an error are free. An address matches by any other that its person holds, too. A dry run reads nothing: it answers ' +
+    'how many items could match at most.',
+  body: exactly({
+    items: Type.Array(
+      Type.Unknown({
+        description:
+          '{ "id": text of at most 255 characters, empty or repeated as you like, "email" or "hem": text }. What is wrong with an item is ' +
+          'told in its result and costs the others nothing.',
+      }),
+      { minItems: 1, maxItems: itemsMax },
+    ),
+    topics: Type.Optional({ ...TopicIds, description: 'Only interest in these. Default: all topics.' }),
+    intent_window_days: Type.Optional(IntentWindowDays),
+    dry_run: DryRun,
+  }),
+  response: { 200: Bytes(Type.Union([Answer, DryRunResult])) },
+}
+
+/** POST /api/v1/intent/batch: e-mail addresses → what their people are interested in. */
+export const batchRoute =
+  ({ postgres, billing, openReader, now }: IntentDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.post(
+      '/api/v1/intent/batch',
+      { schema: describeBatch, config: { access, charged: true }, bodyLimit: batchBytesMax },
+      dryRunRoute(billing, describeBatch, async (request, reply) => {
+        const { principal, body } = request
+        const { organizationId } = principal
+        const items = readItems(body.items, { requiresId: true })
+        if (body.topics) {
+          const { clickhouse } = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
+          await requireTopics(clickhouse, 'topics', body.topics)
+        }
+        return {
+          ...{ meter: 'intent', projectId: null },
+          // The caller names these people. What test keys read is made up.
+          atMost:
+            principal.mode === 'test'
+              ? null
+              : items.filter(({ asked }) => !(asked instanceof ApiError)).length,
+          async read({ signal }) {
+            const reader = openReader(principal, { effort: 'page', signal })
+            const plan: InterestPlan = {
+              ...{ organizationId, topics: body.topics ?? null },
+              ...{
+                today: Math.floor(now() / dayMs),
+                windowDays: body.intent_window_days ?? windowDaysDefault,
+              },
+              erased: await erasedHems(postgres, organizationId),
+            }
+            const found = await readInterest(reader, plan, items)
+            const matched = items.filter(({ asked }) => !(asked instanceof ApiError) && found.has(asked))
+            return {
+              records: matched.length,
+              hashes: () => hashesOf(matched.map(({ index }) => String(index))),
+              answer(charged) {
+                reply.type('application/json; charset=utf-8')
+                const counts = {
+                  count: items.length,
+                  matched: matched.length,
+                  charged,
+                  meta: chargedMeta('intent', matched.length, charged),
+                }
+                return Buffer.from(
+                  `{"results":[${resultsOf(items, found).join(',')}],${JSON.stringify(counts).slice(1)}`,
+                )
+              },
+            }
+          },
+        }
+      }),
+    )
+  }
+
+/** The topics of the people whom items ask for, by the hem that was asked. */
+async function readInterest(
+  reader: Reader,
+  plan: InterestPlan,
+  items: readonly Item[],
+): Promise<ReadonlyMap<string, readonly TopicTuple[]>> {
+  const hems = hemsOf(items)
+  if (hems.length === 0) return new Map()
+  const { body } = await reader.stream(batchQuery(plan, hems), 'JSONEachRow')
+  const rows = (await text(body)).split('\n').filter(Boolean)
+  return new Map(
+    rows.map((line) => {
+      const { hem, topics } = JSON.parse(line) as { hem: string; topics: TopicTuple[] }
+      return [hem, topics]
+    }),
+  )
+}
+
+const resultsOf = (items: readonly Item[], found: ReadonlyMap<string, readonly TopicTuple[]>): string[] =>
+  items.map(({ index, id, asked }) => {
+    if (asked instanceof ApiError) return JSON.stringify({ id, error: itemErrorOf(index, asked) })
+    const topics = found.get(asked)
+    return JSON.stringify({ id, matched: topics !== undefined, topics: topicsOf(topics ?? []) })
+  })

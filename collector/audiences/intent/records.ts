@@ -1,0 +1,37 @@
+import type { Field } from '../../../schemas/fields.ts'
+import type { Reader } from '../../api/access/reader.ts'
+import { readCompanies, readCompanyFields } from '../../identity/store/companies.ts'
+import { personFields, readPeople, readPersonFields } from '../../identity/store/people.ts'
+import type { Entity } from '../definition/definition.ts'
+import type { TopicRow, TopicTuple } from './topicQuery.ts'
+
+/** Checks a `select`. Throws 400 for what is no field of a person, or of a company. */
+export const readFields = (entity: Entity, select: string | undefined): readonly Field[] | null =>
+  entity === 'people' ? readPersonFields(select) : readCompanyFields(select)
+
+/** The people or companies of rows as JSON objects, in their order; of whom nothing is known all but the id is null. */
+export async function readSubjects(
+  reader: Reader,
+  organizationId: string,
+  entity: Entity,
+  rows: readonly TopicRow[],
+  fields: readonly Field[] | null,
+): Promise<string[]> {
+  const members = rows.map(({ member }) => member)
+  if (entity === 'companies') {
+    const companies = await readCompanies(reader, members, fields ?? undefined)
+    return companies.map((company) => JSON.stringify(company))
+  }
+  const shown = fields ?? personFields
+  const isOfProfile = shown.some(({ name }) => name !== 'hem')
+  const people = isOfProfile
+    ? await readPeople(reader, organizationId, members, fields)
+    : new Map<string, Buffer>()
+  const unknown = (hem: string) =>
+    JSON.stringify(Object.fromEntries(shown.map(({ name }) => [name, name === 'hem' ? hem : null])))
+  return members.map((hem) => people.get(hem)?.toString() ?? unknown(hem))
+}
+
+/** The topics of a record as answers have them. */
+export const topicsOf = (topics: readonly TopicTuple[]) =>
+  topics.map(([topic, score, signals, last_seen]) => ({ topic, score, signals, last_seen }))

@@ -1,0 +1,116 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from 'typebox'
+import { audit } from '../../api/access/audit.ts'
+import { forbidden, invalidParameter } from '../../api/http/errors.ts'
+import { requireVersion } from '../../api/http/optimisticLock.ts'
+import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
+import { exactly, Nullable, SeenVersion, Timestamp } from '../../api/http/schemas.ts'
+import { untilClosed } from '../../api/http/streaming.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { type Rules, readRules, replaceRules, rulePatterns, rulesMax } from '../signals/rules.ts'
+import { requireTopics } from '../signals/topics.ts'
+import { access } from './access.ts'
+import type { IntentDeps } from './deps.ts'
+import { TopicId, tags } from './schemas.ts'
+
+const pattern = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 500, description }))
+
+const Rule = Type.Object(
+  {
+    topic: TopicId,
+    host: pattern('Of the host of a page that is viewed.'),
+    path: pattern('Of its path.'),
+    title: pattern('Of its title.'),
+    search: pattern('Of what is searched for on the site. Then the event is the search.'),
+  },
+  {
+    title: 'IntentRule',
+    additionalProperties: false,
+    description:
+      'An event that meets all patterns is a signal on the topic, of full strength. Patterns are those of the operator ' +
+      '`like` (% and _, which a backslash escapes), in any case. At least one is needed.',
+  },
+)
+
+const Answer = Type.Object(
+  {
+    rules: Type.Array(Rule),
+    version: Type.Integer({ description: 'Grows with every change; 0 where no rules were ever given.' }),
+    updated_at: Nullable(Timestamp),
+  },
+  { title: 'IntentRules' },
+)
+
+/** GET and PUT /api/v1/intent/rules: which of the organization's own events are about which topics. Never charged. */
+export const rulesRoutes =
+  ({ postgres, openReader }: IntentDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.addHook('preValidation', rejectUnstorableText)
+    const path = '/api/v1/intent/rules'
+
+    app.get(
+      path,
+      {
+        config: { access },
+        schema: {
+          ...{ tags, operationId: 'getIntentRules', summary: 'Get the rules of own events' },
+          description:
+            'Which of the organization’s own events are about which topics. Nobody else sees these signals.',
+          response: { 200: Answer },
+        },
+      },
+      async ({ principal }) => publicRules(await readRules(postgres, principal.organizationId)),
+    )
+
+    app.put(
+      path,
+      {
+        // Rules are the organization's: a key of one project would change what the others see.
+        config: { access: { ...access, projectKeys: 'refused', keyRole: 'write' } },
+        schema: {
+          ...{ tags, operationId: 'setIntentRules', summary: 'Set all rules of own events' },
+          description:
+            'Takes the place of all rules. Events of before are counted by them, too: newest counts are there within ten ' +
+            'minutes.',
+          body: exactly({ rules: Type.Array(Rule, { maxItems: rulesMax }), version: SeenVersion }),
+          response: { 200: Answer },
+        },
+      },
+      async (request, reply) => {
+        const { principal, body } = request
+        const { organizationId } = principal
+        if (principal.mode === 'test') {
+          throw forbidden('A test key reads the rules of the sample and changes nothing.')
+        }
+        requirePatterns(body.rules)
+        const { clickhouse } = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
+        await requireTopics(clickhouse, 'rules', [...new Set(body.rules.map(({ topic }) => topic))])
+        return inTransaction(postgres, async (client) => {
+          await client.query('SELECT FROM organizations WHERE organization_id = $1 FOR NO KEY UPDATE', [
+            organizationId,
+          ])
+          const before = await readRules(client, organizationId)
+          requireVersion('intent_rules', publicRules(before), body.version)
+          const rules = await replaceRules(client, organizationId, body.rules)
+          await audit(client, principal, 'intent_rules.replaced', {
+            ...{ kind: 'organization', id: organizationId },
+          })
+          return publicRules(rules)
+        })
+      },
+    )
+  }
+
+function requirePatterns(rules: readonly Static<typeof Rule>[]): void {
+  const empty = rules.findIndex((rule) => rulePatterns.every((name) => rule[name] === undefined))
+  if (empty >= 0) {
+    throw invalidParameter(`rules.${empty}`, `needs at least one of ${rulePatterns.join(', ')}`)
+  }
+}
+
+const publicRules = ({ rules, version, updated_at }: Rules): Static<typeof Answer> => ({
+  rules: [...rules],
+  version,
+  updated_at: updated_at?.toISOString() ?? null,
+})

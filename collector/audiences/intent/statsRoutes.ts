@@ -1,0 +1,123 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from 'typebox'
+import type { Principal } from '../../api/access/principal.ts'
+import { invalidParameter } from '../../api/http/errors.ts'
+import { Day, exactly } from '../../api/http/schemas.ts'
+import { untilClosed } from '../../api/http/streaming.ts'
+import { erasedHems } from '../../events/query/hiddenPeople.ts'
+import { dayMs } from '../../events/query/window.ts'
+import { requireTopics } from '../signals/topics.ts'
+import { access } from './access.ts'
+import type { IntentDeps } from './deps.ts'
+import { TopicId, tags } from './schemas.ts'
+import { statsQuery } from './statsQuery.ts'
+
+const daysDefault = 30
+/** Of all topics together, or of one; and of each of them by itself. */
+const daysMax = 366
+const daysOfEachMax = 31
+
+const days = {
+  start_date: Type.Optional({
+    ...Day,
+    description: `First day, YYYY-MM-DD, UTC. Default: ${daysDefault} days with end_date.`,
+  }),
+  end_date: Type.Optional({ ...Day, description: 'Last day, inclusive. Default: today.' }),
+}
+
+const counts = {
+  signals: Type.Integer({ description: 'Signals.' }),
+  people: Type.Integer({ description: 'People they are of, each counted once a day.' }),
+  companies: Type.Integer({ description: 'Companies that they name.' }),
+}
+
+const about =
+  'Signals that the operator loaded, and those of the organization’s own events. Days without any are left out. Never charged.'
+
+/** GET /api/v1/stats/tables/intent-daily-stats and …/intent-daily-per-topic-stats: signals by day. */
+export const statsRoutes =
+  (deps: IntentDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres, openReader, now } = deps
+
+    const read = async <Row>(
+      principal: Principal,
+      query: { start_date?: string; end_date?: string; topic?: string },
+      isPerTopic: boolean,
+      signal: AbortSignal,
+    ): Promise<Row[]> => {
+      const { organizationId } = principal
+      const mostDays = isPerTopic && query.topic === undefined ? daysOfEachMax : daysMax
+      const span = readDays(query, now(), mostDays)
+      const reader = openReader(principal, { effort: 'scan', signal })
+      const topics = query.topic === undefined ? null : [query.topic]
+      if (topics) await requireTopics(reader.clickhouse, 'topic', topics)
+      const erased = await erasedHems(postgres, organizationId)
+      return reader.rows<Row>(statsQuery({ ...span, organizationId, topics, isPerTopic, erased }))
+    }
+
+    const Total = Type.Object(
+      { date: Day, ...counts, topics: Type.Integer({ description: 'Topics they are about.' }) },
+      { title: 'IntentDailyStats' },
+    )
+    app.get(
+      '/api/v1/stats/tables/intent-daily-stats',
+      {
+        config: { access },
+        schema: {
+          ...{
+            tags,
+            operationId: 'getIntentDailyStats',
+            summary: 'Get intent signals by day',
+            description: about,
+          },
+          querystring: exactly({ ...days, topic: Type.Optional(TopicId) }),
+          response: { 200: Type.Object({ rows: Type.Array(Total) }) },
+        },
+      },
+      async ({ principal, query }, reply) => ({
+        rows: await read<Static<typeof Total>>(principal, query, false, untilClosed(reply)),
+      }),
+    )
+
+    const OfTopic = Type.Object(
+      { date: Day, topic: Type.String(), ...counts },
+      { title: 'IntentDailyTopicStats' },
+    )
+    app.get(
+      '/api/v1/stats/tables/intent-daily-per-topic-stats',
+      {
+        config: { access },
+        schema: {
+          ...{
+            tags,
+            operationId: 'getIntentDailyTopicStats',
+            summary: 'Get intent signals by day and topic',
+          },
+          description: `${about} Of one topic at most ${daysMax} days, of all at most ${daysOfEachMax}.`,
+          querystring: exactly({ ...days, topic: Type.Optional(TopicId) }),
+          response: { 200: Type.Object({ rows: Type.Array(OfTopic) }) },
+        },
+      },
+      async ({ principal, query }, reply) => ({
+        rows: await read<Static<typeof OfTopic>>(principal, query, true, untilClosed(reply)),
+      }),
+    )
+  }
+
+/** The days that a request is about, since 1970. Throws 400 that names the parameter. */
+function readDays(
+  { start_date, end_date }: { start_date?: string; end_date?: string },
+  nowMs: number,
+  mostDays: number,
+): { firstDay: number; lastDay: number } {
+  const dayOf = (date: string) => Date.parse(`${date}T00:00:00Z`) / dayMs
+  const lastDay = end_date === undefined ? Math.floor(nowMs / dayMs) : dayOf(end_date)
+  const firstDay = start_date === undefined ? lastDay - daysDefault + 1 : dayOf(start_date)
+  if (firstDay < 0) throw invalidParameter('start_date', 'lies before 1970')
+  if (firstDay > lastDay) throw invalidParameter('start_date', 'is after end_date')
+  if (lastDay - firstDay >= mostDays) {
+    throw invalidParameter('start_date', `must be less than ${mostDays} days before end_date`)
+  }
+  return { firstDay, lastDay }
+}

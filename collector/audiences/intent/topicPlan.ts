@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto'
+import { companyFields } from '../../../schemas/fields.ts'
+import { projectFor } from '../../api/access/permissions.ts'
+import type { Principal } from '../../api/access/principal.ts'
+import type { ListCursors } from '../../api/http/cursors.ts'
+import { invalidParameter } from '../../api/http/errors.ts'
+import type { Filter } from '../../events/query/filter.ts'
+import { isNaming } from '../../events/query/freeAnswers.ts'
+import { erasedHems } from '../../events/query/hiddenPeople.ts'
+import { readProfileFilters } from '../../events/query/profileFilter.ts'
+import { dayMs } from '../../events/query/window.ts'
+import { personFields } from '../../identity/store/people.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { readAudience } from '../audiences.ts'
+import { canonicalJson } from '../definition/canonical.ts'
+import type { Entity } from '../definition/definition.ts'
+import { cursorStale } from '../recordsRoute.ts'
+import { isMasked } from '../sample/mask.ts'
+import { readServedBuild } from '../servedBuild.ts'
+import { type InterestPlan, windowDaysDefault } from '../signals/plan.ts'
+import { requireTopics } from '../signals/topics.ts'
+import { limitOf } from './schemas.ts'
+
+/** Who is interested in some topics: one page of them. */
+export interface TopicPlan extends InterestPlan {
+  readonly entity: Entity
+  readonly topics: readonly string[]
+  readonly match: 'any' | 'all'
+  readonly minScore: number
+  readonly filters: readonly Filter[]
+  /** Only members of this build of an audience; null: anybody. */
+  readonly buildId: string | null
+  /** Whether the caller may have chosen who is looked for (query/freeAnswers.ts). */
+  readonly isOfChosen: boolean
+  readonly limit: number
+  /** The last record of the page before; null on the first. */
+  readonly after: { readonly score: number; readonly member: string } | null
+}
+
+/** Where the next page begins: after this record of this request, as it was on this day. */
+export interface TopicPlace {
+  /** Of the request. */
+  readonly q: string
+  readonly day: number
+  readonly build: string | null
+  readonly score: number
+  readonly member: string
+}
+
+/** What the bodies of all topic routes have. */
+export interface TopicBody {
+  topic?: string
+  topics?: string[]
+  match?: 'any' | 'all'
+  min_score?: number
+  intent_window_days?: number
+  filter?: Parameters<typeof readProfileFilters>[0]
+  audience_id?: string
+  limit?: number
+  cursor?: string
+}
+
+interface TopicDeps {
+  readonly postgres: Postgres
+  readonly clickhouse: ClickHouse
+  readonly cursors: ListCursors<TopicPlace>
+  readonly nowMs: number
+}
+
+/**
+ * Reads what a topic route is asked. Throws 400 for topics that are none, filters that would tell of somebody chosen, an
+ * audience of another entity and a cursor of another request; 403 for an audience of a project whose people the caller
+ * may not see; 404 for an audience that is not the organization's, or not of the key's project; and 409 for one that is not built, or was built anew since the cursor.
+ */
+export async function readTopicPlan(
+  { postgres, clickhouse, cursors, nowMs }: TopicDeps,
+  principal: Principal,
+  entity: Entity,
+  body: TopicBody,
+): Promise<TopicPlan> {
+  const { organizationId } = principal
+  const {
+    match = 'any',
+    min_score = 0,
+    intent_window_days = windowDaysDefault,
+    limit = limitOf.default,
+  } = body
+  const topics = body.topics ?? [body.topic!]
+  await requireTopics(clickhouse, body.topics ? 'topics' : 'topic', topics)
+  const filters = body.filter === undefined ? [] : readFilters(body.filter, entity)
+  const audience =
+    body.audience_id === undefined
+      ? null
+      : await readAudienceBuild(postgres, principal, body.audience_id, entity)
+  const buildId = audience?.buildId ?? null
+  const isOfChosen =
+    audience?.isOfChosen === true || filters.some(({ field }) => field && isNaming(entity, field.name))
+  const place = body.cursor === undefined ? null : cursors.read(organizationId, body.cursor)
+  if (place && place.q !== questionOf(entity, body)) {
+    throw invalidParameter('cursor', 'belongs to another request: only limit and select may change')
+  }
+  if (place && place.build !== buildId) throw cursorStale()
+  return {
+    ...{ organizationId, entity, topics, match, filters, buildId, isOfChosen, limit },
+    minScore: min_score,
+    windowDays: intent_window_days,
+    today: place?.day ?? Math.floor(nowMs / dayMs),
+    erased: await erasedHems(postgres, organizationId),
+    after: place && { score: place.score, member: place.member },
+  }
+}
+
+/** Where the page after a record begins. */
+export const placeAfter = (
+  { entity, today, buildId }: TopicPlan,
+  body: TopicBody,
+  { score, member }: { score: number; member: string },
+): TopicPlace => ({ q: questionOf(entity, body), day: today, build: buildId, score, member })
+
+/** What tells a request from others, but for the size of its pages and the fields it shows. */
+function questionOf(entity: Entity, body: TopicBody): string {
+  const { topic, topics, match, min_score, intent_window_days, filter, audience_id } = body
+  const text = canonicalJson([
+    entity,
+    topic,
+    topics,
+    match,
+    min_score,
+    intent_window_days,
+    filter,
+    audience_id,
+  ])
+  return createHash('sha256').update(text).digest('base64url').slice(0, 16)
+}
+
+/** What is counted is free, so what previews mask cannot be asked for either. */
+function readFilters(given: NonNullable<TopicBody['filter']>, entity: Entity): readonly Filter[] {
+  const filters =
+    entity === 'people'
+      ? readProfileFilters(given, personFields, 'person')
+      : readProfileFilters(given, companyFields, 'company')
+  const identifying = filters.find(({ field }) => field && isMasked(field.name))
+  if (identifying?.field) {
+    throw invalidParameter(
+      'filter',
+      `${identifying.field.name} is masked in previews, so no filter may name it`,
+    )
+  }
+  return filters
+}
+
+async function readAudienceBuild(
+  postgres: Postgres,
+  principal: Principal,
+  audienceId: string,
+  entity: Entity,
+): Promise<{ buildId: string; isOfChosen: boolean }> {
+  const { organizationId, projectId } = principal
+  const audience = await readAudience(postgres, { organizationId, projectId }, audienceId.toLowerCase())
+  await projectFor(postgres, principal, audience.project_id, 'identity')
+  if (audience.entity !== entity) {
+    throw invalidParameter('audience_id', `is an audience of ${audience.entity}, not of ${entity}`)
+  }
+  // Once there is a build, its count is left out for this reason alone.
+  return {
+    buildId: (await readServedBuild(postgres, audience)).buildId,
+    isOfChosen: audience.count === null,
+  }
+}

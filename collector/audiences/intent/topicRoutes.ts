@@ -1,0 +1,181 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import type { Principal } from '../../api/access/principal.ts'
+import { Bytes } from '../../api/http/schemas.ts'
+import { untilClosed } from '../../api/http/streaming.ts'
+import { hashesOf } from '../../billing/chargedRoute.ts'
+import { alikeMin } from '../../events/query/freeAnswers.ts'
+import { dateOf } from '../../events/query/window.ts'
+import { type Entity, entities } from '../definition/definition.ts'
+import { maskRow } from '../sample/mask.ts'
+import { readRules } from '../signals/rules.ts'
+import { access, previewAccess } from './access.ts'
+import type { IntentDeps } from './deps.ts'
+import { DryRunResult, dryRunAnswer, dryRunRoute } from './dryRun.ts'
+import { readFields, readSubjects, topicsOf } from './records.ts'
+import {
+  bodyOf,
+  limitOf,
+  multiBodyOf,
+  multiPreviewBodyOf,
+  pageOf,
+  previewBodyOf,
+  previewOf,
+  tags,
+} from './schemas.ts'
+import { placeAfter, readTopicPlan, type TopicBody, type TopicPlace, type TopicPlan } from './topicPlan.ts'
+import { type TopicRow, topicQuery } from './topicQuery.ts'
+
+/** Most records of a preview (spec: Errors and limits). */
+const previewMax = 25
+
+const refusals = {
+  404: '`audience not found`',
+  409: '`not_ready`: the audience is not built yet. `cursor_stale`: it was built anew since the cursor was issued.',
+}
+
+/** What a record of an answer calls whom it is of. */
+const subjectOf = { people: 'person', companies: 'company' } as const
+
+const meter = 'intent' as const
+
+/** POST /api/v1/intent/people and /companies, by one topic or several, each with its preview. */
+export const topicRoutes =
+  (deps: IntentDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres, billing, openReader, now } = deps
+    const cursors = deps.cursors<TopicPlace>('intent_topics')
+
+    /** What a request asks for, and what it is read through. */
+    const open = async (principal: Principal, entity: Entity, body: TopicBody, signal: AbortSignal) => {
+      const reader = openReader(principal, { effort: 'page', signal })
+      const stores = { postgres, clickhouse: reader.clickhouse, cursors, nowMs: now() }
+      return { reader, plan: await readTopicPlan(stores, principal, entity, body) }
+    }
+
+    /** Whether the organization ever had events of its own count as interest, which it can forge. */
+    const hasRules = async ({ organizationId }: Principal) =>
+      (await readRules(postgres, organizationId)).version > 0
+
+    for (const entity of entities) {
+      for (const [path, body, previewBody] of [
+        [`/api/v1/intent/${entity}`, bodyOf[entity], previewBodyOf[entity]],
+        [`/api/v1/intent/${entity}/multi`, multiBodyOf[entity], multiPreviewBodyOf[entity]],
+      ] as const) {
+        const isMulti = path.endsWith('/multi')
+        const asked = isMulti ? 'several topics' : 'a topic'
+        const name = `${entity === 'people' ? 'People' : 'Companies'}${isMulti ? 'ByTopics' : 'ByTopic'}`
+        const whom =
+          entity === 'people' ? 'People are one record each, however many addresses they have.' : ''
+        const schema = {
+          ...{ tags, operationId: `find${name}`, summary: `Find ${entity} interested in ${asked}` },
+          description:
+            `The highest score first. Charged on the meter intent, for each record of the page. ${whom} ` +
+            'A filter may not name what single people are known by.',
+          body,
+          response: { 200: Bytes(Type.Union([pageOf[entity], DryRunResult])) },
+        }
+        app.post(
+          path,
+          { schema, config: { access, charged: true, refusals } },
+          dryRunRoute(billing, schema, async (request, reply) => {
+            const { principal } = request
+            const body: TopicBody & { select?: string } = request.body
+            const fields = readFields(entity, body.select)
+            const { organizationId } = principal
+            // Checked before anybody is asked whether it may be charged.
+            const { plan } = await open(principal, entity, body, untilClosed(reply))
+            const isFigureFree =
+              principal.mode === 'test' || (!plan.isOfChosen && !(await hasRules(principal)))
+            return {
+              ...{ meter, projectId: null, atMost: isFigureFree ? null : plan.limit },
+              async read({ signal }) {
+                const reader = openReader(principal, { effort: 'page', signal })
+                const found = await reader.rows<TopicRow>(topicQuery(plan))
+                const rows = found.slice(0, plan.limit)
+                const last = found.length > plan.limit ? rows.at(-1)! : null
+                return {
+                  records: rows.length,
+                  hashes: () => hashesOf(rows.map(({ member }) => member)),
+                  async answer(charged) {
+                    const subjects = await readSubjects(reader, organizationId, entity, rows, fields)
+                    const next = last && {
+                      next_cursor: cursors.write(organizationId, placeAfter(plan, body, last)),
+                    }
+                    reply.type(json)
+                    return answerOf(entity, rows, subjects, {
+                      ...{ count: rows.length, ...next },
+                      meta: { ...metaOf(plan), charged },
+                    })
+                  },
+                }
+              },
+            }
+          }),
+        )
+
+        app.post(
+          `${path}/preview`,
+          {
+            schema: {
+              ...{ tags, operationId: `preview${name}`, summary: `Preview ${entity} interested in ${asked}` },
+              description:
+                `At most ${previewMax} records, masked, and how many there are in all. Never charged, so interest in your ` +
+                `own events does not count, and a filter or an audience that leaves fewer than ${alikeMin} shows no ` +
+                'record. An audience of events or lists, and a filter that names companies, show no record and no count.',
+              body: previewBody,
+              response: { 200: Bytes(Type.Union([previewOf[entity], DryRunResult])) },
+            },
+            config: { access: previewAccess, refusals },
+          },
+          async (request, reply) => {
+            const { principal } = request
+            const body: TopicBody & { select?: string; dry_run?: boolean } = request.body
+            const fields = readFields(entity, body.select)
+            const { limit = limitOf.default } = body
+            const { reader, plan } = await open(
+              principal,
+              entity,
+              { ...body, limit: Math.min(limit, previewMax) },
+              untilClosed(reply),
+            )
+            reply.type(json)
+            if (body.dry_run) return dryRunAnswer(meter, 0)
+            const isLive = principal.mode === 'live'
+            const isWithheld = isLive && plan.isOfChosen
+            const found = isWithheld
+              ? []
+              : await reader.rows<TopicRow>(topicQuery({ ...plan, loadedOnly: isLive }, true))
+            const count = isWithheld ? null : (found[0]?.total ?? 0)
+            const isNarrow = plan.filters.length > 0 || plan.buildId !== null
+            const rows = isLive && isNarrow && Number(count) < alikeMin ? [] : found.slice(0, plan.limit)
+            const subjects = await readSubjects(reader, principal.organizationId, entity, rows, fields)
+            const masked = subjects.map((subject) => JSON.stringify(maskRow(JSON.parse(subject))))
+            return answerOf(entity, rows, masked, { count, meta: metaOf(plan) })
+          },
+        )
+      }
+    }
+  }
+
+const json = 'application/json; charset=utf-8'
+
+function answerOf(
+  entity: Entity,
+  rows: readonly TopicRow[],
+  subjects: readonly string[],
+  after: Record<string, unknown>,
+): Buffer {
+  const results = rows.map(({ score, topics }, index) => {
+    const interest = JSON.stringify({ score, topics: topicsOf(topics) })
+    return `{"${subjectOf[entity]}":${subjects[index]},${interest.slice(1)}`
+  })
+  return Buffer.from(`{"results":[${results.join(',')}],${JSON.stringify(after).slice(1)}`)
+}
+
+const metaOf = ({ topics, today, windowDays }: TopicPlan) => ({
+  topics,
+  intent_window_days: windowDays,
+  start_date: dateOf(today - windowDays + 1),
+  end_date: dateOf(today),
+})

@@ -1,0 +1,97 @@
+import type { ClickHouse } from '../../../platform/clickhouse/client.ts'
+import { columnOf, type Kind } from '../kinds.ts'
+
+/** The import whose rows are counted. */
+export interface Counted {
+  readonly importId: string
+  readonly listId: string
+  readonly organizationId: string
+  readonly kind: Kind
+  /** All of its rows. */
+  readonly total: number
+  /** Other imports of the list whose rows are no members, or not yet. */
+  readonly notCompleted: readonly string[]
+}
+
+export interface RowCounts {
+  readonly total: number
+  /** Rows that add a member. How many of these people are known is sold (query/freeAnswers.ts). */
+  readonly added: number
+  /** Rows of a member that an earlier row, or the list, has already. */
+  readonly duplicate: number
+  readonly rejected: number
+}
+
+/** So many rows are looked at in one statement, so that its memory has a limit. */
+const rowsAtOnceMax = 2_000_000
+
+/** What became of the rows of an import, all of which are inserted. */
+export async function countRows(
+  clickhouse: ClickHouse,
+  counted: Counted,
+  rowsAtOnce = rowsAtOnceMax,
+): Promise<RowCounts> {
+  const { importId, listId, total } = counted
+  const [found] = await clickhouse.rows<{ rejected: number; others: number }>({
+    sql: `SELECT
+            (SELECT count() FROM list_rejected_lines FINAL
+             WHERE list_id = {listId:UUID} AND import_id = {importId:UUID}) AS rejected,
+            (SELECT count() FROM (SELECT 1 FROM list_members
+             WHERE list_id = {listId:UUID} AND ${isOthers} LIMIT 1)) AS others`,
+    params: { importId, listId, notCompleted: counted.notCompleted },
+  })
+  const { rejected, others } = found!
+  const rows = total - rejected
+  const plan: Plan = { ...counted, hasOthers: others > 0 }
+  const shares = Math.max(1, Math.ceil(rows / rowsAtOnce))
+  let added = 0
+  for (let share = 0; share < shares; share++) {
+    const [of] = await clickhouse.rows<{ members: number }>(newMembers(plan, share, shares))
+    added += of!.members
+  }
+  return { total, added, duplicate: rows - added, rejected }
+}
+
+interface Plan extends Counted {
+  /** Whether other imports have brought members. */
+  readonly hasOthers: boolean
+}
+
+/** Rows that other imports have brought for good. */
+const isOthers = 'import_id != {importId:UUID} AND import_id NOT IN {notCompleted:Array(UUID)}'
+
+/**
+ * How many members an import adds to its list, of one of several shares. A member may stand in several rows; a set of
+ * those of a share takes less time than FINAL or GROUP BY.
+ */
+function newMembers(plan: Plan, share: number, shares: number) {
+  const { importId, listId, kind, notCompleted } = plan
+  const column = columnOf[kind]
+  const isOfShare = shares === 1 ? () => 'true' : shareOf(column, share, shares)
+  const rows = `list_members WHERE list_id = {listId:UUID} AND ${isOfShare(column)}`
+  const key = keyOf[kind]
+  return {
+    sql: `SELECT uniqExact(${key}) AS members
+FROM ${rows} AND import_id = {importId:UUID}
+${plan.hasOthers ? `AND ${column} NOT IN (SELECT ${column} FROM ${rows} AND ${isOthers})` : ''}
+SETTINGS max_memory_usage = ${1024 ** 3}, max_execution_time = 100`,
+    params: { importId, listId, notCompleted },
+  }
+}
+
+/**
+ * SQL of what tells members apart. Half of a hem that was made here does, at two thirds of the time: no two addresses are
+ * known that share it. Hems that are given are compared whole, for whoever gives them may choose them.
+ */
+const keyOf: Readonly<Record<Kind, string>> = { ...columnOf, emails: 'toUInt128(hem_number)' }
+
+type IsOne = (item: string) => string
+
+/** A condition under which an item is of a share. Hems are spread evenly, so theirs are ranges of the table's order. */
+function shareOf(column: (typeof columnOf)[Kind], share: number, shares: number): IsOne {
+  if (column !== 'hem_number') return (item) => `cityHash64(${item}) % ${shares} = ${share}`
+  const limit = (of: number) => `toUInt256('${(2n ** 256n * BigInt(of)) / BigInt(shares)}')`
+  return share === shares - 1
+    ? (item) => `${item} >= ${limit(share)}`
+    : (item) => `(${item} >= ${limit(share)} AND ${item} < ${limit(share + 1)})`
+}

@@ -1,0 +1,106 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { bearerAccess as access } from '../../api/access/recordAccess.ts'
+import { ApiError } from '../../api/http/errors.ts'
+import { readPage } from '../../api/http/pagination.ts'
+import { clickhouseOf } from '../../events/query/eventStores.ts'
+import type { ListsDeps } from './deps.ts'
+import { rejectedLine } from './import/reasons.ts'
+import { type ImportRow, importOf, readImport, selectImports } from './imports.ts'
+import { readList } from './lists.ts'
+import { readRejected } from './members.ts'
+import {
+  ById,
+  ByImport,
+  ImportsPage,
+  ImportsQuery,
+  OneImport,
+  ProjectQuery,
+  RejectedPage,
+  RejectedQuery,
+  tags,
+} from './schemas.ts'
+
+const path = '/api/v1/lists/:list_id/imports'
+const rejectedLimit = 1_000
+
+/** What became of uploads: each import, and the lines that it rejected. */
+export const importRoutes =
+  (deps: ListsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres, cursors, recordScopeOf } = deps
+    const config = { access }
+
+    app.get(
+      path,
+      {
+        config,
+        schema: {
+          ...{ tags, operationId: 'listListImports', summary: 'List the imports of a list' },
+          description: 'The newest first.',
+          ...{ params: ById, querystring: ImportsQuery },
+          response: { 200: ImportsPage },
+        },
+      },
+      async ({ principal, params, query: { project_id, ...page } }) => {
+        const scope = await recordScopeOf(principal, project_id)
+        const { id } = await readList(postgres, scope, params.list_id)
+        const { rows, next } = await readPage<ImportRow>(deps, page, {
+          ...{ list: 'list_imports', owner: id, sql: selectImports, values: [id] },
+          key: { import_id: 'uuid' },
+          order: 'desc',
+        })
+        return { imports: rows.map(importOf), ...next }
+      },
+    )
+
+    app.get(
+      `${path}/:import_id`,
+      {
+        config,
+        schema: {
+          ...{ tags, operationId: 'getListImport', summary: 'Get the status of an import' },
+          description:
+            'Once it is `completed`, `rows_total` is the sum of `rows_added`, `rows_duplicate` and ' +
+            '`rows_rejected`: every row of the file is in one of them.',
+          ...{ params: ByImport, querystring: ProjectQuery },
+          response: { 200: OneImport },
+        },
+      },
+      async ({ principal, params, query }) => {
+        const scope = await recordScopeOf(principal, query.project_id)
+        const { id } = await readList(postgres, scope, params.list_id)
+        return { import: await readImport(postgres, id, params.import_id) }
+      },
+    )
+
+    const rejected = cursors<number>('list_rejected_lines')
+    app.get(
+      `${path}/:import_id/rejected`,
+      {
+        config: { ...config, refusals: { 409: '`not_ready`: the import is not completed.' } },
+        schema: {
+          ...{ tags, operationId: 'listRejectedLines', summary: 'List the lines that an import rejected' },
+          description:
+            'Each with its number and the reason, in the order of the file. What stood there is not kept.',
+          ...{ params: ByImport, querystring: RejectedQuery },
+          response: { 200: RejectedPage },
+        },
+      },
+      async ({ principal, params, query }) => {
+        const { project_id, limit = rejectedLimit, cursor } = query
+        const scope = await recordScopeOf(principal, project_id)
+        const { id } = await readList(postgres, scope, params.list_id)
+        const { id: importId, status } = await readImport(postgres, id, params.import_id)
+        if (status !== 'completed') throw new ApiError(409, 'not_ready', `This import is ${status}.`)
+        const after = cursor === undefined ? 0 : rejected.read(importId, cursor)
+        const lines = await readRejected(clickhouseOf(deps, scope.organizationId), {
+          ...{ listId: id, importId, after, limit: limit + 1 },
+        })
+        const page = lines.slice(0, limit)
+        return {
+          rejected: page.map(rejectedLine),
+          ...(lines.length > limit && { next_cursor: rejected.write(importId, page.at(-1)!.line) }),
+        }
+      },
+    )
+  }

@@ -1,0 +1,244 @@
+import type { Static } from 'typebox'
+import { isUuid } from '../../../schemas/uuid.ts'
+import { busy, notFound } from '../../api/http/errors.ts'
+import { wakeQueue } from '../../platform/jobs/queue.ts'
+import { emit } from '../../platform/outbox/outbox.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
+import type { RowCounts } from './import/countRows.ts'
+import type { ImportFile } from './import/importFile.ts'
+import type { Place } from './import/readChunk.ts'
+import type { Kind } from './kinds.ts'
+import type { ListImport } from './schemas.ts'
+
+const counters = [
+  ...['total', 'added', 'duplicate', 'rejected'].map((name) => `rows_${name}::float8 AS rows_${name}`),
+  // What an earlier release counted: it is sold.
+  ...['NULL AS rows_matched', 'NULL AS rows_unmatched'],
+].join(', ')
+
+/** The queue that finds imports which wait. */
+export const listImports = 'lists.imports'
+
+/** An import as its job needs it. */
+export interface PendingImport {
+  readonly importId: string
+  readonly listId: string
+  readonly organizationId: string
+  readonly kind: Kind
+  readonly file: ImportFile
+  /** How much of the file is done. */
+  readonly at: Place
+  readonly rows: number
+}
+
+/** Stores an import whose file is on the disk under its id: it waits from then on. */
+export async function storeImport(
+  client: Queryable,
+  {
+    importId,
+    listId,
+    collectorId,
+    file,
+    begin,
+  }: { importId: string; listId: string; collectorId: string; file: ImportFile; begin: Place },
+): Promise<void> {
+  await client.query(
+    `INSERT INTO list_imports (import_id, list_id, collector_id, file, bytes_done, lines_done)
+     VALUES ($1, $2, $3, $4, $5, $6)`,
+    [importId, listId, collectorId, JSON.stringify(file), begin.bytes, begin.lines],
+  )
+  await wakeQueue(client, listImports)
+}
+
+/** Most imports of an organization that wait, and how soon some of them have ended. */
+const waitingMax = 1_000
+const waitingSeconds = 60
+
+/** Throws 503 "busy" where as many imports of an organization wait as may. */
+export async function requireFewWaiting(client: Queryable, organizationId: string): Promise<void> {
+  const { rowCount } = await client.query(
+    `SELECT FROM list_imports JOIN lists USING (list_id) JOIN projects USING (project_id)
+     WHERE organization_id = $1 AND status IN ('pending', 'processing') LIMIT $2`,
+    [organizationId, waitingMax],
+  )
+  if (rowCount! >= waitingMax)
+    throw busy(`${waitingMax} imports of yours wait: one file may have many rows.`, waitingSeconds)
+}
+
+/** An import that has not ended, and on which machine its file lies; null: on any. */
+export interface UnfinishedImport {
+  readonly importId: string
+  readonly collectorId: string | null
+}
+
+/**
+ * Of each organization the import that is under way, or waits longest, on each machine: however much one has uploaded,
+ * others' come between.
+ */
+export async function readUnfinishedImports(client: Queryable): Promise<UnfinishedImport[]> {
+  const { rows } = await client.query<UnfinishedImport>(
+    `SELECT import_id AS "importId", collector_id AS "collectorId" FROM (
+       SELECT DISTINCT ON (organization_id, collector_id) import_id, collector_id
+       FROM list_imports JOIN lists USING (list_id) JOIN projects USING (project_id)
+       WHERE status IN ('pending', 'processing') ORDER BY organization_id, collector_id, import_id
+     ) AS first ORDER BY import_id LIMIT 1000`,
+  )
+  return rows
+}
+
+/** A machine that says nothing for so long does not come back. */
+const silentDays = 3
+
+/** Fails the imports whose files lie on machines that do not come back. */
+export const failLostImports = (postgres: Postgres): Promise<void> =>
+  fail(
+    postgres,
+    'The machine that has the uploaded file has not come back: upload it again.',
+    `collector_id IS NOT NULL AND updated_at < now() - make_interval(days => $2) AND NOT EXISTS (
+       SELECT FROM collectors WHERE collectors.collector_id = list_imports.collector_id
+         AND reported_at > now() - make_interval(days => $2))`,
+    silentDays,
+  )
+
+/** Ends an import that cannot be: none of its rows are members. `reason` is for people. */
+export const failImport = (postgres: Postgres, importId: string, reason: string): Promise<void> =>
+  fail(postgres, reason, 'import_id = $2', importId)
+
+/** Fails the unfinished imports that meet a condition over `$2`. */
+async function fail(postgres: Postgres, reason: string, condition: string, value: unknown): Promise<void> {
+  await inTransaction(postgres, async (client) => {
+    const { rows } = await client.query<{ import_id: string }>(
+      `UPDATE list_imports SET status = 'failed', error = $1, completed_at = now(), updated_at = now()
+       WHERE status IN ('pending', 'processing') AND ${condition} RETURNING import_id`,
+      [reason, value],
+    )
+    for (const { import_id } of rows) await tellEnded(client, import_id)
+  })
+}
+
+/** Tells who wants to know that an import has ended. Call it in the transaction that ends it. */
+async function tellEnded(client: Queryable, importId: string): Promise<void> {
+  const { rows } = await client.query<{ organizationId: string; project_id: string }>(
+    `SELECT organization_id AS "organizationId", project_id, list_id, lists.name, import_id, status, ${counters}, error
+     FROM list_imports JOIN lists USING (list_id) JOIN projects USING (project_id) WHERE import_id = $1`,
+    [importId],
+  )
+  for (const { organizationId, ...data } of rows)
+    await emit(client, { organizationId, projectId: data.project_id, type: 'list.imported', data })
+}
+
+/** Begins an import, or goes on with one; undefined for one that has ended, or was deleted with its list. */
+export async function beginImport(client: Queryable, importId: string): Promise<PendingImport | undefined> {
+  const { rows } = await client.query<{
+    list_id: string
+    organization_id: string
+    kind: Kind
+    file: ImportFile
+    bytes: number
+    lines: number
+    rows: number
+  }>(
+    `UPDATE list_imports AS import SET status = 'processing', updated_at = now()
+     FROM lists JOIN projects USING (project_id)
+     WHERE import_id = $1 AND status IN ('pending', 'processing') AND lists.list_id = import.list_id
+     RETURNING import.list_id, organization_id, kind, file, bytes_done::float8 AS bytes, lines_done::float8 AS lines,
+       rows_done::float8 AS rows`,
+    [importId],
+  )
+  const row = rows[0]
+  return (
+    row && {
+      ...{ importId, listId: row.list_id, organizationId: row.organization_id, kind: row.kind },
+      ...{ file: row.file, at: { bytes: row.bytes, lines: row.lines }, rows: row.rows },
+    }
+  )
+}
+
+/** Somebody else is at the same import, which was taken for dead and is not, or it was deleted. */
+export class ImportUnderWay extends Error {}
+
+/** Says how far an import has come. Throws ImportUnderWay where it is not where it was. */
+export async function noteProgress(
+  client: Queryable,
+  importId: string,
+  from: Place,
+  { at, rows }: { at: Place; rows: number },
+): Promise<void> {
+  const { rowCount } = await client.query(
+    `UPDATE list_imports SET bytes_done = $3, lines_done = $4, rows_done = $5, updated_at = now()
+     WHERE import_id = $1 AND status = 'processing' AND bytes_done = $2`,
+    [importId, from.bytes, at.bytes, at.lines, rows],
+  )
+  if (rowCount === 0) throw new ImportUnderWay(`import ${importId} was deleted, or is under way elsewhere`)
+}
+
+/** Ends an import whose rows are all there: they are members from then on. Call it with the list locked. */
+export async function completeImport(
+  client: Queryable,
+  { importId, listId }: PendingImport,
+  { total, added, duplicate, rejected }: RowCounts,
+): Promise<void> {
+  await client.query(
+    `UPDATE list_imports SET status = 'completed', rows_total = $2, rows_added = $3, rows_duplicate = $4,
+       rows_rejected = $5, completed_at = now(), updated_at = now()
+     WHERE import_id = $1`,
+    [importId, total, added, duplicate, rejected],
+  )
+  await client.query(
+    `UPDATE lists SET count = count + $2, members_version = members_version + 1, updated_at = now()
+     WHERE list_id = $1`,
+    [listId, added],
+  )
+  await tellEnded(client, importId)
+}
+
+/** Imports of a list whose rows are no members, or not yet. */
+export async function readNotCompleted(client: Queryable, listIds: readonly string[]): Promise<string[]> {
+  const { rows } = await client.query<{ import_id: string }>(
+    `SELECT import_id FROM list_imports WHERE list_id = ANY($1) AND status <> 'completed'`,
+    [listIds],
+  )
+  return rows.map(({ import_id }) => import_id)
+}
+
+const columns = `import_id, list_id, status, bytes_done::float8 AS bytes_done, (file ->> 'bytes')::float8 AS bytes,
+  ${counters}, error, created_at, completed_at`
+
+/** Selects the imports of a list ($1). */
+export const selectImports = `SELECT ${columns} FROM list_imports WHERE list_id = $1`
+
+/** An import of a list. Throws 404 "import not found". */
+export async function readImport(
+  client: Queryable,
+  listId: string,
+  importId: string,
+): Promise<Static<typeof ListImport>> {
+  if (!isUuid(importId)) throw notFound.listImport()
+  const { rows } = await client.query<ImportRow>(`${selectImports} AND import_id = $2`, [listId, importId])
+  if (!rows[0]) throw notFound.listImport()
+  return importOf(rows[0])
+}
+
+export interface ImportRow
+  extends Omit<Static<typeof ListImport>, 'id' | 'progress' | 'created_at' | 'completed_at'> {
+  import_id: string
+  bytes_done: number
+  bytes: number
+  created_at: Date
+  completed_at: Date | null
+}
+
+export const importOf = ({
+  import_id,
+  bytes_done,
+  bytes,
+  created_at,
+  completed_at,
+  ...row
+}: ImportRow): Static<typeof ListImport> => ({
+  ...{ id: import_id, ...row },
+  progress: row.status === 'completed' ? 1 : bytes === 0 ? 0 : Math.min(bytes_done / bytes, 0.999),
+  created_at: created_at.toISOString(),
+  completed_at: completed_at?.toISOString() ?? null,
+})

@@ -1,0 +1,12 @@
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import type { WarnLog } from '../../platform/log.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import type { Uploads } from './upload/uploads.ts'
+
+/** What the background work of lists needs. */
+export interface ListJobsDeps {
+  readonly postgres: Postgres
+  readonly clickhouse: Readonly<Record<'live' | 'test', ClickHouse>>
+  readonly uploads: Uploads
+  readonly log: WarnLog
+}

@@ -1,0 +1,122 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { audit } from '../../api/access/audit.ts'
+import { projectFor } from '../../api/access/permissions.ts'
+import {
+  bearerAccess as access,
+  requireLive,
+  bearerWriteAccess as writeAccess,
+} from '../../api/access/recordAccess.ts'
+import { requireFiltersAllowed } from '../../api/access/recordScope.ts'
+import { changesOf } from '../../api/http/optimisticLock.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import type { ListsDeps } from './deps.ts'
+import { changeList, deleteList, readList, readLists } from './lists.ts'
+import { ById, ListChange, ListQuery, One, Page, ProjectQuery, tags } from './schemas.ts'
+
+const path = '/api/v1/lists'
+const onePath = `${path}/:list_id`
+
+/** Lists as records: list, read, change, delete. */
+export const listRoutes =
+  (deps: ListsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres, recordScopeOf } = deps
+
+    app.get(
+      path,
+      {
+        config: { access },
+        schema: {
+          ...{ tags, operationId: 'listLists', summary: 'List lists, newest first', querystring: ListQuery },
+          description: 'Of one project, else of the key’s, else of all that the caller may see.',
+          response: { 200: Page },
+        },
+      },
+      async ({ principal, query }) => {
+        const { project_id, limit, cursor, ...filters } = query
+        requireFiltersAllowed(principal, filters)
+        const scope = await recordScopeOf(principal, project_id)
+        return readLists(deps, { scope, ...filters }, { limit, cursor })
+      },
+    )
+
+    app.get(
+      onePath,
+      {
+        config: { access },
+        schema: {
+          ...{ tags, operationId: 'getList', summary: 'Get a list', params: ById, querystring: ProjectQuery },
+          description: 'With the number of its members.',
+          response: { 200: One },
+        },
+      },
+      async ({ principal, params, query }) => {
+        const scope = await recordScopeOf(principal, query.project_id)
+        return { list: await readList(postgres, scope, params.list_id) }
+      },
+    )
+
+    app.patch(
+      onePath,
+      {
+        config: { access: writeAccess },
+        schema: {
+          ...{
+            tags,
+            operationId: 'updateList',
+            summary: 'Update a list',
+            params: ById,
+            querystring: ProjectQuery,
+            body: ListChange,
+          },
+          description: 'What is not named stays. Its kind cannot change. Takes an admin of the project.',
+          response: { 200: One },
+        },
+      },
+      async ({ principal, params, query, body }) => {
+        requireLive(principal, 'lists')
+        const scope = await recordScopeOf(principal, query.project_id)
+        // Before the transaction: who holds a connection must not wait for another.
+        const { id, project_id } = await readList(postgres, scope, params.list_id)
+        await projectFor(postgres, principal, project_id, 'write')
+        return inTransaction(postgres, async (client) => {
+          const before = await readList(client, scope, id, true)
+          const list = await changeList(client, before, body)
+          await audit(client, principal, 'list.update', { kind: 'list', id }, changesOf(before, list))
+          return { list }
+        })
+      },
+    )
+
+    app.delete(
+      onePath,
+      {
+        config: { access: writeAccess },
+        schema: {
+          ...{
+            tags,
+            operationId: 'deleteList',
+            summary: 'Delete a list',
+            params: ById,
+            querystring: ProjectQuery,
+          },
+          description:
+            'With all its members and imports. 409 while an audience or an export uses it, naming which. Takes an admin of the project.',
+          response: { 204: Type.Null({ description: 'Deleted.' }) },
+        },
+      },
+      async ({ principal, params, query }, reply) => {
+        requireLive(principal, 'lists')
+        const scope = await recordScopeOf(principal, query.project_id)
+        const { id, project_id, name } = await readList(postgres, scope, params.list_id)
+        await projectFor(postgres, principal, project_id, 'write')
+        await inTransaction(postgres, async (client) => {
+          await readList(client, scope, id, true)
+          await deleteList(client, id)
+          await audit(client, principal, 'list.delete', { kind: 'list', id }, { name })
+        })
+        return reply.code(204).send(null)
+      },
+    )
+  }

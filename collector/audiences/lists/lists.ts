@@ -1,0 +1,160 @@
+import type { Static } from 'typebox'
+import { isUuid } from '../../../schemas/uuid.ts'
+import type { RecordScope } from '../../api/access/recordScope.ts'
+import { busy, conflict, notFound } from '../../api/http/errors.ts'
+import { requireVersion } from '../../api/http/optimisticLock.ts'
+import { readPage } from '../../api/http/pagination.ts'
+import { wakeQueue } from '../../platform/jobs/queue.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import type { ListsDeps } from './deps.ts'
+import type { Kind } from './kinds.ts'
+import type { ListChange, List as ListSchema } from './schemas.ts'
+
+export type List = Static<typeof ListSchema>
+
+/** The queue that drops the members of lists that are gone. */
+export const goneLists = 'lists.clean'
+
+/** Which lists of a scope are meant. */
+export interface Choice {
+  scope: RecordScope
+  audience_id?: string | undefined
+  campaign_id?: string | undefined
+}
+
+const columns = `lists.list_id, lists.project_id, lists.name, lists.kind, lists.count::float8 AS count, lists.version,
+  lists.created_at, lists.updated_at`
+
+/** What a choice means in SQL: the parameters $1 to $4. */
+const chosen = `FROM lists JOIN projects USING (project_id)
+  WHERE organization_id = $1 AND ($2::uuid[] IS NULL OR project_id = ANY($2))
+    AND ($3::uuid IS NULL OR list_id IN (SELECT list_id FROM audience_lists WHERE audience_id = $3))
+    AND ($4::uuid IS NULL OR list_id IN (
+      SELECT list_id FROM audience_lists JOIN campaigns USING (audience_id) WHERE campaign_id = $4))`
+
+const parametersOf = ({ scope, audience_id, campaign_id }: Choice) => [
+  ...[scope.organizationId, scope.projectIds, audience_id ?? null, campaign_id ?? null],
+]
+
+/** How soon a list is free again that somebody else changes. */
+const retrySeconds = 2
+const lockNotAvailable = '55P03'
+
+/**
+ * The list of that id. Throws 404 "list not found", also for one outside the scope. One that is to be locked is not
+ * waited for, but answered 503 "busy": the import that counts its rows may take minutes, and whoever waits holds one of
+ * the few connections that all requests share.
+ */
+export async function readList(
+  client: Queryable,
+  scope: RecordScope,
+  listId: string,
+  lock = false,
+): Promise<List> {
+  if (!isUuid(listId)) throw notFound.list()
+  const { rows } = await client
+    .query<Row>(
+      `SELECT ${columns} ${chosen} AND list_id = $5 ${lock ? 'FOR NO KEY UPDATE OF lists NOWAIT' : ''}`,
+      [...parametersOf({ scope }), listId],
+    )
+    .catch((error: { code?: string }) => {
+      throw error.code === lockNotAvailable
+        ? busy('The list is being changed, or an import of it ends now.', retrySeconds)
+        : error
+    })
+  if (!rows[0]) throw notFound.list()
+  return listOf(rows[0])
+}
+
+/** A page of lists, newest first, and where the next one begins. Throws 400 for a cursor that is none. */
+export async function readLists(
+  deps: Pick<ListsDeps, 'postgres' | 'cursors'>,
+  choice: Choice,
+  page: { limit?: number | undefined; cursor?: string | undefined },
+): Promise<{ lists: List[]; next_cursor?: string }> {
+  const { rows, next } = await readPage<Row>(deps, page, {
+    ...{ list: 'lists', owner: choice.scope.organizationId },
+    sql: `SELECT ${columns} ${chosen}`,
+    values: parametersOf(choice),
+    key: { list_id: 'uuid' },
+    order: 'desc',
+  })
+  return { lists: rows.map(listOf), ...next }
+}
+
+/** Makes a list without members. */
+export async function createList(
+  client: Queryable,
+  { listId, projectId, name, kind }: { listId: string; projectId: string; name: string; kind: Kind },
+): Promise<List> {
+  const { rows } = await client.query<Row>(
+    `INSERT INTO lists (list_id, project_id, name, kind) VALUES ($1, $2, $3, $4) RETURNING ${columns}`,
+    [listId, projectId, name, kind],
+  )
+  return listOf(rows[0]!)
+}
+
+/** Changes what is given. Throws 409 with the list as it is when `version` is not the newest. */
+export async function changeList(
+  client: Queryable,
+  list: List,
+  { version, name = list.name }: Static<typeof ListChange>,
+): Promise<List> {
+  requireVersion('list', list, version)
+  const { rows } = await client.query<Row>(
+    `UPDATE lists SET name = $2, version = version + 1, updated_at = now() WHERE list_id = $1 RETURNING ${columns}`,
+    [list.id, name],
+  )
+  return listOf(rows[0]!)
+}
+
+/**
+ * Deletes a list; its rows go soon after. Throws 409 "conflict", naming them, while audiences or exports use it. Call it
+ * in a transaction.
+ */
+export async function deleteList(client: Queryable, listId: string): Promise<void> {
+  // Whoever makes one that uses it is waited for, and seen below.
+  await client.query('SELECT FROM lists WHERE list_id = $1 FOR UPDATE', [listId])
+  const { rows } = await client.query<{ audience_id: string; name: string }>(
+    `SELECT audience_id, audiences.name FROM audience_lists JOIN audiences USING (audience_id)
+     WHERE audience_lists.list_id = $1 ORDER BY created_at`,
+    [listId],
+  )
+  if (rows.length > 0) {
+    const names = rows.map(({ name }) => `"${name}"`).join(', ')
+    throw conflict('in_use', `An audience uses it: ${names}. Change or delete that first.`, { used_by: rows })
+  }
+  const { rows: exports } = await client.query<{ export_id: string; name: string }>(
+    'SELECT export_id, name FROM exports WHERE list_id = $1 ORDER BY export_id',
+    [listId],
+  )
+  if (exports.length > 0) {
+    const names = exports.map(({ name }) => `"${name}"`).join(', ')
+    throw conflict('in_use', `An export sends it: ${names}. Change or delete that first.`, {
+      used_by: exports,
+    })
+  }
+  await client.query('DELETE FROM lists WHERE list_id = $1', [listId])
+  await wakeQueue(client, goneLists)
+}
+
+/** Counts members less. */
+export async function noteRemoved(client: Queryable, listId: string, removed: number): Promise<void> {
+  await client.query(
+    `UPDATE lists SET count = greatest(count - $2, 0), members_version = members_version + 1, updated_at = now()
+     WHERE list_id = $1`,
+    [listId, removed],
+  )
+}
+
+interface Row extends Omit<List, 'id' | 'created_at' | 'updated_at'> {
+  list_id: string
+  created_at: Date
+  updated_at: Date
+}
+
+const listOf = ({ list_id, created_at, updated_at, ...row }: Row): List => ({
+  ...{ id: list_id, ...row },
+  created_at: created_at.toISOString(),
+  updated_at: updated_at.toISOString(),
+})

@@ -1,0 +1,78 @@
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { itemsQuery } from './import/linesQuery.ts'
+import type { Reason } from './import/reasons.ts'
+import { columnOf, type Kind } from './kinds.ts'
+
+export interface RemovedItems {
+  /** Members that are none any longer. */
+  readonly removed: number
+  /** Items that were no members, or are given twice. */
+  readonly not_found: number
+  readonly rejected: readonly { line: number; reason: Reason }[]
+}
+
+/** ClickHouse takes values of 128 KiB at most, and a member is up to 80 bytes. */
+const atOnce = { items: 400, bytes: 32 * 1024 }
+/** A longer text is no item, whatever follows. */
+const itemCharsMax = 400
+
+/** Takes items out of a list, whatever import brought them. Call it with the list locked. */
+export async function removeItems(
+  clickhouse: ClickHouse,
+  list: { listId: string; kind: Kind; notCompleted: readonly string[] },
+  items: readonly unknown[],
+): Promise<RemovedItems> {
+  const rejected: { line: number; reason: Reason }[] = []
+  let removed = 0
+  let before = 0
+  for (const some of batchesOf(items)) {
+    const found = await removeSome(clickhouse, list, some)
+    removed += found.removed
+    for (const { line, reason } of found.rejected) rejected.push({ line: before + line, reason })
+    before += some.length
+  }
+  return { removed, not_found: items.length - rejected.length - removed, rejected }
+}
+
+function* batchesOf(items: readonly unknown[]): Generator<string[]> {
+  let [batch, bytes]: [string[], number] = [[], 0]
+  for (const item of items) {
+    const text =
+      typeof item !== 'string' ? '' : item.length <= itemCharsMax ? item : item.trim().slice(0, itemCharsMax)
+    bytes += Buffer.byteLength(text)
+    if (batch.length === atOnce.items || bytes > atOnce.bytes) {
+      yield batch
+      ;[batch, bytes] = [[], Buffer.byteLength(text)]
+    }
+    batch.push(text)
+  }
+  if (batch.length > 0) yield batch
+}
+
+async function removeSome(
+  clickhouse: ClickHouse,
+  { listId, kind, notCompleted }: { listId: string; kind: Kind; notCompleted: readonly string[] },
+  items: readonly string[],
+): Promise<Pick<RemovedItems, 'removed' | 'rejected'>> {
+  const read = itemsQuery(kind, items)
+  const lines = await clickhouse.rows<{ line: number; reason: Reason | ''; member: string }>(read)
+  const rejected = lines.flatMap(({ line, reason }) => (reason === '' ? [] : [{ line, reason }]))
+  const members = [...new Set(lines.flatMap(({ reason, member }) => (reason === '' ? [member] : [])))]
+  const column = columnOf[kind]
+  const isNamed = `list_id = {listId:UUID} AND ${column} IN arrayMap(member -> ${readerOf[column]}(member), {members:Array(String)})`
+  const [found] = await clickhouse.rows<{ count: number }>({
+    sql: `SELECT uniqExact(${column}) AS count FROM list_members
+          WHERE ${isNamed} AND import_id NOT IN {notCompleted:Array(UUID)}`,
+    params: { listId, members, notCompleted },
+  })
+  const removed = found!.count
+  if (removed > 0) {
+    await clickhouse.command({
+      sql: `DELETE FROM list_members WHERE ${isNamed} AND import_id NOT IN {notCompleted:Array(UUID)}`,
+      params: { listId, members, notCompleted },
+    })
+  }
+  return { removed, rejected }
+}
+
+const readerOf = { hem_number: 'toUInt256', company_domain: 'toString', cookie_id: 'toUUID' } as const

@@ -1,0 +1,65 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { audit } from '../../api/access/audit.ts'
+import { projectFor } from '../../api/access/permissions.ts'
+import { requireLive, bearerWriteAccess as writeAccess } from '../../api/access/recordAccess.ts'
+import { clickhouseOf } from '../../events/query/eventStores.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import type { ListsDeps } from './deps.ts'
+import { rejectedLine } from './import/reasons.ts'
+import { readNotCompleted } from './imports.ts'
+import { noteRemoved, readList } from './lists.ts'
+import { removeItems } from './removeItems.ts'
+import { ById, ProjectQuery, Removed, RemovedItems, tags } from './schemas.ts'
+
+/** Largest body: ten thousand addresses and some. */
+const bodyBytesMax = 4 * 1024 * 1024
+
+/** DELETE /api/v1/lists/{list_id}/items: at once, and with an answer for every item. */
+export const removeRoute =
+  (deps: ListsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres, recordScopeOf } = deps
+    app.delete(
+      '/api/v1/lists/:list_id/items',
+      {
+        config: { access: writeAccess },
+        bodyLimit: bodyBytesMax,
+        schema: {
+          ...{ tags, operationId: 'removeListItems', summary: 'Remove items from a list' },
+          description:
+            'At once. What an import brings that is not completed yet is a member again when it is. Takes an admin of ' +
+            'the project.',
+          ...{ params: ById, querystring: ProjectQuery, body: RemovedItems },
+          response: { 200: Removed },
+        },
+      },
+      async ({ principal, params, query, body }) => {
+        requireLive(principal, 'lists')
+        const scope = await recordScopeOf(principal, query.project_id)
+        const { id, project_id } = await readList(postgres, scope, params.list_id)
+        await projectFor(postgres, principal, project_id, 'write')
+        return inTransaction(postgres, async (client) => {
+          const { kind } = await readList(client, scope, id, true)
+          const notCompleted = await readNotCompleted(client, [id])
+          const result = await removeItems(
+            clickhouseOf(deps, scope.organizationId),
+            { listId: id, kind, notCompleted },
+            body.items,
+          )
+          await noteRemoved(client, id, result.removed)
+          await audit(
+            client,
+            principal,
+            'list.remove_items',
+            { kind: 'list', id },
+            { removed: result.removed },
+          )
+          return {
+            ...result,
+            rejected: result.rejected.map(rejectedLine),
+            list: await readList(client, scope, id),
+          }
+        })
+      },
+    )
+  }

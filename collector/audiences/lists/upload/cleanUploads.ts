@@ -1,0 +1,36 @@
+import { repeat } from '../../../platform/jobs/repeat.ts'
+import type { Postgres } from '../../../platform/postgres/pool.ts'
+import type { Uploads } from './uploads.ts'
+
+/** An upload that nobody has written to for so long is none that is under way. */
+const untouchedMs = 3_600_000
+
+/** Deletes the files of this machine that no import waits for: uploads that broke off, and imports that ended or were deleted. */
+export async function removeLeftUploads(
+  { postgres, uploads }: { postgres: Postgres; uploads: Uploads },
+  untouchedForMs = untouchedMs,
+): Promise<void> {
+  const importIds = await uploads.list(untouchedForMs)
+  if (importIds.length === 0) return
+  const { rows } = await postgres.query<{ import_id: string }>(
+    `SELECT import_id FROM list_imports WHERE import_id::text = ANY($1) AND status IN ('pending', 'processing')`,
+    [importIds],
+  )
+  const waiting = new Set(rows.map(({ import_id }) => import_id))
+  for (const importId of importIds) if (!waiting.has(importId)) await uploads.remove(importId)
+}
+
+/** Does so hourly. No job: of several machines one would run it, and each has files of its own. */
+export const keepUploadsClean = ({
+  log,
+  ...deps
+}: {
+  postgres: Postgres
+  uploads: Uploads
+  log: { warn(message: string): void }
+}) =>
+  repeat(
+    untouchedMs,
+    () => removeLeftUploads(deps),
+    (error) => log.warn(`uploads that nobody waits for are not deleted: ${error.message}`),
+  )

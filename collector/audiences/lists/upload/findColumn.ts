@@ -1,0 +1,115 @@
+import { isUtf8 } from 'node:buffer'
+import { invalidParameter, malformed } from '../../../api/http/errors.ts'
+import { type CsvField, fieldOf, readCsvRecord } from '../import/csvRecord.ts'
+import { type ImportFile, recordBytesMax } from '../import/importFile.ts'
+import type { Place } from '../import/readChunk.ts'
+import { isItem, type Kind, usualNames } from '../kinds.ts'
+
+/** How a file is read, but for its size, and where its rows begin. */
+export interface Head {
+  readonly file: Omit<ImportFile, 'bytes'>
+  readonly begin: Place
+}
+
+/** What is between the fields of CSV files: the first that a header has. */
+const delimiters = [',', ';', '\t', '|']
+const namesShown = 20
+/** What archives of Zstandard begin with. */
+const zstandardMark = 0xfd2fb528
+const columnsMax = 1_000
+
+/**
+ * Finds the column of a file whose items are of a kind, from its beginning, which holds the first line whole: `asked` by
+ * name, or the one that is called like the kind. A file of one column needs no header. Throws 400 "invalid_parameter"
+ * for a column that is not there, and "malformed" for what is no text.
+ */
+export function findColumn(
+  head: Buffer,
+  { format, kind, asked }: { format: ImportFile['format']; kind: Kind; asked: string | undefined },
+): Head {
+  const start = hasByteOrderMark(head) ? 3 : 0
+  const lineEnd = head.indexOf(0x0a) + 1 || head.length
+  const line = head.subarray(start, lineEnd)
+  if (line.length === 0) throw malformed('The file is empty.')
+  if (line.length >= 4 && line.readUInt32LE(0) === zstandardMark)
+    throw malformed('The file is packed with Zstandard: send it plain, or packed with gzip.')
+  if (!isUtf8(line) || line.includes(0)) throw malformed('The file is no text in UTF-8.')
+  if (line.length > recordBytesMax) {
+    throw malformed('The file has no line break within its first 64 KiB: it is no CSV and no NDJSON.')
+  }
+  if (format === 'csv') return csvHead(head.subarray(0, lineEnd), start, kind, asked)
+  return jsonHead(columnOfJson(line.toString('utf8'), kind, asked), start)
+}
+
+/** Of items in JSON, each on a line: none is looked at before, for a wrong one tells nothing of the others. */
+export const headOfItems = (kind: Kind): Head => jsonHead(usualNames[kind][0], 0)
+
+const jsonHead = (column: string, start: number): Head => ({
+  file: { format: 'ndjson', column, index: 0, fields: 1, delimiter: ',' },
+  begin: { bytes: start, lines: 0 },
+})
+
+const hasByteOrderMark = (head: Buffer): boolean => head.length >= 3 && head.readUIntBE(0, 3) === 0xefbbbf
+
+function csvHead(line: Buffer, start: number, kind: Kind, asked: string | undefined): Head {
+  const delimiter = delimiters.find((sign) => line.includes(sign)) ?? ','
+  const names = namesIn(line, start, delimiter)
+  const headOf = (column: string, index: number, begin: Place): Head => ({
+    file: { format: 'csv', column, index, fields: names.length, delimiter },
+    begin,
+  })
+  const afterHeader = { bytes: line.length, lines: 1 }
+  const found = indexOfName(names, asked === undefined ? usualNames[kind] : [asked])
+  if (found !== -1) return headOf(names[found]!, found, afterHeader)
+  if (asked === undefined && names.length === 1 && isItem(kind, names[0]!)) {
+    return headOf('', 0, { bytes: start, lines: 0 })
+  }
+  throw noColumn(asked, kind, names)
+}
+
+/** The fields of the first line. Throws 400 where it is none of CSV. */
+function namesIn(line: Buffer, start: number, delimiter: string): string[] {
+  const fields: CsvField[] = []
+  const { fault } = readCsvRecord(line, start, delimiter.charCodeAt(0), 0, (field) => fields.push(field))
+  if (fault)
+    throw malformed(
+      'The first line of the file is no header of CSV: a quote is not closed, or text follows it.',
+    )
+  if (fields.length > columnsMax) throw malformed(`The file has more than ${columnsMax} columns.`)
+  return fields.map((field) => fieldOf(line, field).toString('utf8').trim())
+}
+
+/** Which of the names one of the wanted is, first as it is written and then in any case. */
+function indexOfName(names: readonly string[], wanted: readonly string[]): number {
+  const exact = names.findIndex((name) => wanted.includes(name))
+  return exact !== -1 ? exact : names.findIndex((name) => wanted.includes(name.toLowerCase()))
+}
+
+function columnOfJson(line: string, kind: Kind, asked: string | undefined): string {
+  const first = parse(line)
+  // A line may be wrong without all others being so.
+  if (typeof first !== 'object' || first === null) return asked ?? usualNames[kind][0]
+  const names = Object.keys(first)
+  const found = indexOfName(names, asked === undefined ? usualNames[kind] : [asked])
+  if (found === -1) throw noColumn(asked, kind, names)
+  return names[found]!
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return null
+  }
+}
+
+function noColumn(asked: string | undefined, kind: Kind, names: readonly string[]) {
+  const shown = names.slice(0, namesShown).map((name) => `"${name.slice(0, 60)}"`)
+  const there = `${shown.join(', ')}${names.length > namesShown ? ', …' : ''}`
+  return invalidParameter(
+    'column',
+    asked === undefined
+      ? `name the column that holds the ${kind}; the file has ${there}`
+      : `the file has no column "${asked}"; it has ${there}`,
+  )
+}

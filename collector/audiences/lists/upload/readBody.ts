@@ -1,0 +1,96 @@
+import '@fastify/multipart'
+import { extname } from 'node:path'
+import type { FastifyRequest } from 'fastify'
+import { invalidParameter, malformed, unsupportedMediaType } from '../../../api/http/errors.ts'
+import type { ImportFile } from '../import/importFile.ts'
+
+/** What uploads may be, besides JSON. */
+export const streamTypes = ['text/csv', 'application/x-ndjson', 'multipart/form-data'] as const
+
+/** What a request says of its file besides its bytes: parameters of the query, or fields of a form before the file. */
+export type Told = Readonly<Record<string, string | undefined>>
+
+/** The file of a request. */
+export interface Body {
+  /** `items`: of a body in JSON, each on a line of NDJSON. */
+  readonly format: ImportFile['format'] | 'items'
+  readonly told: Told
+  readonly bytes: AsyncIterable<Buffer>
+}
+
+/** The file that a request brings: its body as it is, or the first file of a form; items in JSON are lines of NDJSON. */
+export async function readBody(request: FastifyRequest): Promise<Body> {
+  const told = request.query as Told
+  const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
+  switch (type) {
+    case 'application/json': {
+      const { items, ...members } = request.body as { items: unknown[] } & Told
+      return { format: 'items', told: { ...told, ...members }, bytes: linesOf(items) }
+    }
+    case 'text/csv':
+      return { format: 'csv', told, bytes: request.body as AsyncIterable<Buffer> }
+    case 'application/x-ndjson':
+      return { format: 'ndjson', told, bytes: request.body as AsyncIterable<Buffer> }
+    case 'multipart/form-data':
+      return readForm(request, told)
+    default:
+      throw unsupportedMediaType(['application/json', ...streamTypes])
+  }
+}
+
+/** Largest field of a form. */
+const fieldBytesMax = 1_000
+export const formLimits = { files: 1, fields: 10, parts: 11, fieldSize: fieldBytesMax, fileSize: Infinity }
+
+async function readForm(request: FastifyRequest, told: Told): Promise<Body> {
+  const fields: Record<string, string> = {}
+  for await (const part of untilBroken(request.parts())) {
+    if (part.type === 'field') {
+      if (part.valueTruncated) throw invalidParameter(part.fieldname, `is longer than ${fieldBytesMax} bytes`)
+      fields[part.fieldname] = String(part.value)
+      continue
+    }
+    return {
+      format: formatOf(part.mimetype, part.filename),
+      told: { ...told, ...fields },
+      bytes: untilBroken(part.file),
+    }
+  }
+  throw malformed('The form has no file.')
+}
+
+/** The parts of a form, or the bytes of its file. Throws 400 where it is none, or ends before the file does. */
+async function* untilBroken<T>(parts: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* parts
+  } catch (error) {
+    const { message } = error as Error
+    if (/^Unexpected end of /.test(message)) throw malformed('The form ends before its file does.')
+    if (/^(Multipart: |Malformed )/.test(message))
+      throw malformed('The body is no form: its boundary is missing.')
+    throw error
+  }
+}
+
+const endings: Readonly<Record<string, ImportFile['format']>> = {
+  '.ndjson': 'ndjson',
+  '.jsonl': 'ndjson',
+  '.json': 'ndjson',
+}
+
+/** By the part's type, or the ending of its name, packed or not; else CSV. */
+function formatOf(mimetype: string, filename: string | undefined): ImportFile['format'] {
+  if (mimetype === 'application/x-ndjson') return 'ndjson'
+  if (mimetype === 'text/csv') return 'csv'
+  return endings[extname((filename ?? '').replace(/\.gz$/i, '')).toLowerCase()] ?? 'csv'
+}
+
+/** So many items are written at a time. */
+const itemsAtOnce = 10_000
+
+async function* linesOf(items: readonly unknown[]): AsyncGenerator<Buffer> {
+  for (let from = 0; from < items.length; from += itemsAtOnce) {
+    const some = items.slice(from, from + itemsAtOnce)
+    yield Buffer.from(some.map((item) => `${JSON.stringify(item)}\n`).join(''))
+  }
+}

@@ -1,0 +1,103 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { ApiError, busy, malformed } from '../../../api/http/errors.ts'
+import { countLines } from '../../../identity/load/records.ts'
+import { unpackGzip } from '../../../identity/load/source.ts'
+import { type ImportFile, recordBytesMax } from '../import/importFile.ts'
+import type { Place } from '../import/readChunk.ts'
+import type { Kind } from '../kinds.ts'
+import { findColumn, type Head, headOfItems } from './findColumn.ts'
+import type { Body } from './readBody.ts'
+import type { Uploads } from './uploads.ts'
+
+/** Most bytes of a file, unpacked, and most lines. */
+const fileBytesMax = 1024 ** 3
+const fileLinesMax = 50_000_000
+/** After so many bytes it is looked again whether there is room for more. */
+const lookEveryBytes = 64 * 1024 ** 2
+/** How soon a disk that is full may have room again. */
+const retrySeconds = 60
+
+/** What comes in: its bytes as they arrive, and how they are read. */
+export interface Upload {
+  readonly format: Body['format']
+  readonly kind: Kind
+  readonly column: string | undefined
+  readonly bytes: AsyncIterable<Buffer>
+}
+
+/** A file that is on the disk for good. */
+export interface Saved {
+  /** On which machine. */
+  readonly collectorId: string
+  readonly file: ImportFile
+  readonly begin: Place
+}
+
+/**
+ * Writes an upload to the disk, unpacked, under the id of its import. It is there whole, or not at all: whatever goes
+ * wrong, nothing is left. Throws 400 as findColumn does, before it reads on, 413 "too_large", 503 "busy" where the disk
+ * has no room, and what the upload throws when its client dies.
+ */
+export async function saveUpload(uploads: Uploads, importId: string, upload: Upload): Promise<Saved> {
+  if (!(await uploads.hasRoom())) throw noRoom()
+  try {
+    const handle = await open(uploads.partialPathOf(importId), 'wx', 0o600)
+    const saved = await write(handle, uploads, upload).finally(() => handle.close())
+    await uploads.keep(importId)
+    return { ...saved, collectorId: uploads.collectorId }
+  } catch (error) {
+    await uploads.remove(importId)
+    throw isDiskFull(error) ? noRoom() : error
+  }
+}
+
+async function write(
+  handle: FileHandle,
+  uploads: Uploads,
+  upload: Upload,
+): Promise<Omit<Saved, 'collectorId'>> {
+  let head = upload.format === 'items' ? headOfItems(upload.kind) : null
+  let first = Buffer.alloc(0)
+  let [bytes, lines, looked] = [0, 0, 0]
+  for await (const part of unpacked(upload.bytes)) {
+    bytes += part.length
+    lines += countLines(part)
+    if (bytes > fileBytesMax) throw tooLarge(`${fileBytesMax / 1024 ** 2} MiB, unpacked`)
+    if (lines > fileLinesMax) throw tooLarge(`${fileLinesMax} lines`)
+    if (head === null) {
+      first = Buffer.concat([first, part])
+      if (first.includes(0x0a) || first.length > recordBytesMax) head = headOf(first, upload)
+    }
+    await writeAll(handle, part)
+    if (bytes - looked < lookEveryBytes) continue
+    looked = bytes
+    if (!(await uploads.hasRoom())) throw noRoom()
+  }
+  head ??= headOf(first, upload)
+  await handle.datasync()
+  return { file: { ...head.file, bytes }, begin: head.begin }
+}
+
+const headOf = (first: Buffer, { format, kind, column: asked }: Upload): Head =>
+  format === 'items' ? headOfItems(kind) : findColumn(first, { format, kind, asked })
+
+async function writeAll(handle: FileHandle, part: Buffer): Promise<void> {
+  for (let at = 0; at < part.length; ) at += (await handle.write(part, at)).bytesWritten
+}
+
+async function* unpacked(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* unpackGzip(bytes[Symbol.asyncIterator]() as AsyncGenerator<Buffer>)
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    throw code.startsWith('Z_') ? malformed('The archive is damaged, or ends too early.') : error
+  }
+}
+
+const isDiskFull = (error: unknown): boolean =>
+  ['ENOSPC', 'EDQUOT', 'EFBIG'].includes((error as NodeJS.ErrnoException).code ?? '')
+
+const noRoom = () => busy('There is no room for uploads on the service’s disk now.', retrySeconds)
+
+const tooLarge = (limit: string) =>
+  new ApiError(413, 'too_large', `The file is larger than ${limit}: split it, and add the parts to one list.`)

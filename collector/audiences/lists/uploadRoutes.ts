@@ -1,0 +1,156 @@
+import multipart from '@fastify/multipart'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import type { Static, TSchema } from 'typebox'
+import { audit } from '../../api/access/audit.ts'
+import { projectFor } from '../../api/access/permissions.ts'
+import { requireLive, bearerWriteAccess as writeAccess } from '../../api/access/recordAccess.ts'
+import { requireKeyProject } from '../../api/access/recordScope.ts'
+import { NoAnswer } from '../../api/http/errors.ts'
+import { withLongUpload } from '../../api/http/longUploads.ts'
+import { validatorCompiler } from '../../api/http/validation.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { uuidV7 } from '../../platform/uuidV7.ts'
+import type { ListsDeps } from './deps.ts'
+import { requireFewWaiting, storeImport } from './imports.ts'
+import { createList, readList } from './lists.ts'
+import {
+  ById,
+  ItemsQuery,
+  NewItems,
+  NewItemsBody,
+  NewList,
+  NewListBody,
+  Started,
+  tags,
+  UploadQuery,
+} from './schemas.ts'
+import { formLimits, readBody, streamTypes, type Told } from './upload/readBody.ts'
+import { saveUpload, type Upload } from './upload/saveUpload.ts'
+
+const path = '/api/v1/lists'
+/** Largest body of JSON. */
+const jsonBytesMax = 16 * 1024 * 1024
+
+const config = {
+  access: writeAccess,
+  unpacksBody: true,
+  refusals: {
+    413: '`too_large`: a file of more than 1 GiB, unpacked, or 50 million lines; JSON of more than 16 MiB.',
+    415: '`unsupported_media_type`: send JSON, CSV, NDJSON or a form.',
+  },
+} as const
+
+/** Checks what is told of a file, wherever it was told. Throws 400. */
+function readerOf<S extends TSchema>(schema: S) {
+  const check = validatorCompiler({ schema, method: 'POST', url: path, httpPart: 'body' })
+  return (told: Told): Static<S> => {
+    const { value, error } = check(told) as { value: Static<S>; error?: Error }
+    if (error) throw error
+    return value
+  }
+}
+const readNewList = readerOf(NewList)
+const readNewItems = readerOf(NewItems)
+
+const described =
+  'Items in JSON, or a file: CSV, NDJSON, or a form with one, plain or gzip. Files are saved first and imported in the ' +
+  'background; the import tells what became of every row. E-mail addresses are hashed, and are gone when it has ended.'
+
+/** POST /api/v1/lists and …/{list_id}/items: what brings members in. */
+export const uploadRoutes =
+  ({ postgres, uploads, recordScopeOf }: ListsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    await app.register(multipart, { limits: formLimits, throwFileSizeLimit: false })
+    app.addContentTypeParser(streamTypes.slice(0, 2), (_request, payload, done) => done(null, payload))
+
+    /** Saves what a request brings; one that breaks off leaves nothing. */
+    const save = async (request: FastifyRequest, importId: string, upload: Upload) => {
+      try {
+        return await saveUpload(uploads, importId, upload)
+      } catch (error) {
+        if (request.raw.complete || !request.raw.destroyed) throw error
+        request.log.warn(
+          { error: (error as Error).message },
+          'an upload to a list broke off, and nothing of it was kept',
+        )
+        throw new NoAnswer('the client of an upload is gone')
+      }
+    }
+
+    app.post(
+      path,
+      {
+        config,
+        bodyLimit: jsonBytesMax,
+        schema: {
+          ...{ tags, operationId: 'createList', summary: 'Create a list', querystring: UploadQuery },
+          description: `${described} Takes an admin of the project.`,
+          body: NewListBody,
+          response: { 202: Started },
+        },
+      },
+      async (request, reply) => {
+        const { principal } = request
+        requireLive(principal, 'lists')
+        const started = await withLongUpload(request, async () => {
+          const { format, told, bytes } = await readBody(request)
+          const { project_id, name, kind, column } = readNewList(told)
+          requireKeyProject(principal, project_id)
+          const { projectId } = await projectFor(postgres, principal, project_id, 'write')
+          await requireFewWaiting(postgres, principal.organizationId)
+          const [listId, importId] = [uuidV7(), uuidV7()]
+          const saved = await save(request, importId, { format, kind, column, bytes })
+          const list = await inTransaction(postgres, async (client) => {
+            const created = await createList(client, { listId, projectId, name, kind })
+            await storeImport(client, { importId, listId, ...saved })
+            await audit(client, principal, 'list.create', { kind: 'list', id: listId }, { name, kind })
+            return created
+          })
+          return { list, import: { id: importId, status: 'pending' as const } }
+        })
+        return reply.code(202).send(started)
+      },
+    )
+
+    app.post(
+      `${path}/:list_id/items`,
+      {
+        config,
+        bodyLimit: jsonBytesMax,
+        schema: {
+          ...{
+            tags,
+            operationId: 'addListItems',
+            summary: 'Add items to a list',
+            params: ById,
+            querystring: ItemsQuery,
+          },
+          description: `${described} What the list has already is a duplicate. Takes an admin of the project.`,
+          body: NewItemsBody,
+          response: { 202: Started },
+        },
+      },
+      async (request, reply) => {
+        const { principal, params } = request
+        requireLive(principal, 'lists')
+        const started = await withLongUpload(request, async () => {
+          const { format, told, bytes } = await readBody(request)
+          const { project_id, column } = readNewItems(told)
+          const scope = await recordScopeOf(principal, project_id)
+          const { id, kind, project_id: projectId } = await readList(postgres, scope, params.list_id)
+          await projectFor(postgres, principal, projectId, 'write')
+          await requireFewWaiting(postgres, principal.organizationId)
+          const importId = uuidV7()
+          const saved = await save(request, importId, { format, kind, column, bytes })
+          const list = await inTransaction(postgres, async (client) => {
+            await storeImport(client, { importId, listId: id, ...saved })
+            await audit(client, principal, 'list.add_items', { kind: 'list', id }, { import_id: importId })
+            return readList(client, scope, id)
+          })
+          return { list, import: { id: importId, status: 'pending' as const } }
+        })
+        return reply.code(202).send(started)
+      },
+    )
+  }

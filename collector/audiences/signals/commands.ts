@@ -1,0 +1,12 @@
+import { loadFiles } from '../../identity/load/loadFiles.ts'
+import { readLoadRequest } from '../../identity/load/options.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { targets } from './load/targets.ts'
+
+/** `npx footfall intent load`. Throws StartError, which says in one line what is wrong. */
+export async function loadIntent(
+  openStore: () => Promise<ClickHouse>,
+  args: readonly string[],
+): Promise<void> {
+  await loadFiles(openStore, await readLoadRequest(args, targets, 'signals'))
+}

@@ -1,0 +1,70 @@
+import type { Bind } from '../../events/query/bind.ts'
+import { hiddenPeople, isHidden } from '../../events/query/hiddenPeople.ts'
+import { dateOf } from '../../events/query/window.ts'
+import { personOf } from '../../identity/store/personSql.ts'
+import { companyDomains } from '../../identity/store/profileSql.ts'
+import type { InterestPlan } from './plan.ts'
+import { baselineDays, scoreOf } from './score.ts'
+import { loadedSignals, ownSignals, type SignalSpan } from './signalsQuery.ts'
+
+/**
+ * SQL: `member`, the hem number that stands for a person, with `topic`, `score`, `signals` and `last_seen` of each topic
+ * of which they have a signal within the window; `hems` is SQL that selects the only hem numbers that are looked at.
+ * Whoever has opted out with one of their addresses, or is to be erased, is left out.
+ */
+export const peopleInterest = (plan: InterestPlan, bind: Bind, hems?: string): string =>
+  scores(plan, bind, personSignals(plan, bind, hems))
+
+/**
+ * SQL: the same of companies, by their domains. A company's signals are those that name it, and those of the people who
+ * work there.
+ */
+export const companyInterest = (plan: InterestPlan, bind: Bind): string =>
+  scores(
+    plan,
+    bind,
+    `SELECT company_domain AS member, topic, date, strength, times
+FROM (
+${loadedSignals(spanOf(plan), bind)}
+)
+WHERE company_domain != ''
+UNION ALL
+SELECT company_domain AS member, topic, date, strength, times
+FROM (
+${personSignals(plan, bind)}
+) AS of_people
+INNER JOIN (
+${companyDomains}
+) AS work ON work._hem_number = of_people.hem_number`,
+  )
+
+/** Scores of rows that have `member`, `topic`, `date`, `strength` and `times`. */
+function scores({ today, windowDays }: InterestPlan, bind: Bind, signals: string): string {
+  const from = `toDate(${bind('String', dateOf(today - windowDays + 1))})`
+  return `SELECT member, topic, ${scoreOf('in_window', 'before', bind('UInt64', windowDays))} AS score, signals, last_seen
+FROM (
+SELECT member, topic, sumIf(strength, date >= ${from}) AS in_window, sumIf(strength, date < ${from}) AS before,
+  sumIf(times, date >= ${from}) AS signals, maxIf(date, date >= ${from}) AS last_seen
+FROM (
+${signals}
+)
+GROUP BY member, topic
+HAVING signals > 0
+)`
+}
+
+/** The signals of people, with `member` and the `hem_number` that each is of. */
+function personSignals(plan: InterestPlan, bind: Bind, hems?: string): string {
+  const hidden = hiddenPeople(plan.organizationId, plan.erased, bind)
+  return `SELECT ${personOf('hem_number')} AS member, hem_number, topic, date, strength, times
+FROM (
+${[loadedSignals(spanOf(plan), bind, hems), ...(plan.loadedOnly ? [] : [ownSignals(spanOf(plan), bind, hems)])].join('\nUNION ALL\n')}
+)
+WHERE hem_number != 0 AND NOT ${isHidden('hem_number', hidden)}`
+}
+
+/** The window and the twelve weeks before it. */
+const spanOf = ({ organizationId, topics, today, windowDays }: InterestPlan): SignalSpan => ({
+  ...{ organizationId, topics },
+  ...{ firstDay: today - windowDays - baselineDays + 1, lastDay: today },
+})

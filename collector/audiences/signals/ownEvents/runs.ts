@@ -1,0 +1,44 @@
+import { dateOf } from '../../../events/query/window.ts'
+import type { ClickHouse } from '../../../platform/clickhouse/client.ts'
+
+/** What of a day's events was counted last. */
+export interface Run {
+  /** Since 1970 (UTC). */
+  readonly day: number
+  readonly fingerprint: string
+}
+
+/** The organizations of which days were counted. */
+export async function readCountedOrganizations(clickhouse: ClickHouse): Promise<string[]> {
+  const rows = await clickhouse.rows<{ organization_id: string }>({
+    sql: 'SELECT DISTINCT organization_id FROM intent_event_runs',
+    params: {},
+  })
+  return rows.map(({ organization_id }) => organization_id)
+}
+
+/** The runs that count, of the days from `fromDay` on. */
+export const readRuns = (clickhouse: ClickHouse, organizationId: string, fromDay: number): Promise<Run[]> =>
+  clickhouse.rows<Run>({
+    sql: `SELECT toUInt32(date) AS day, fingerprint FROM intent_event_runs FINAL
+          WHERE organization_id = {organizationId:UUID} AND date >= toDate({from:String}) ORDER BY day`,
+    params: { organizationId, from: dateOf(fromDay) },
+  })
+
+/** From now on a run's rows are those that count of these days. */
+export async function noteRuns(
+  clickhouse: ClickHouse,
+  organizationId: string,
+  runId: string,
+  runs: readonly Run[],
+): Promise<void> {
+  await clickhouse.command({
+    sql: `INSERT INTO intent_event_runs (organization_id, date, run_id, fingerprint)
+          SELECT {organizationId:UUID}, toDate(run.1), {runId:UUID}, run.2
+          FROM (SELECT arrayJoin(arrayZip({dates:Array(String)}, {fingerprints:Array(String)})) AS run)`,
+    params: {
+      ...{ organizationId, runId, dates: runs.map(({ day }) => dateOf(day)) },
+      fingerprints: runs.map(({ fingerprint }) => fingerprint),
+    },
+  })
+}

@@ -1,0 +1,51 @@
+import { hemNumber } from '../../../schemas/fields.ts'
+import type { Bind } from '../../events/query/bind.ts'
+import { dateOf } from '../../events/query/window.ts'
+import { eventStrength } from './score.ts'
+
+/** Signals that an organization may see, of some days. */
+export interface SignalSpan {
+  readonly organizationId: string
+  /** Null: on all of the vocabulary. */
+  readonly topics: readonly string[] | null
+  /** Since 1970 (UTC), both inclusive. */
+  readonly firstDay: number
+  readonly lastDay: number
+}
+
+/**
+ * SQL: what the operator loaded: `hem_number` (0: of a company), `company_domain` (empty: of a person), `topic`, `date`,
+ * `strength` (0 to 100 for each signal) and `times`, the number of signals. With `hems`, SQL that selects hem numbers,
+ * those of these people alone, by another table.
+ */
+export function loadedSignals(span: SignalSpan, bind: Bind, hems?: string): string {
+  const columns = `topic, date, toUInt64(score) AS strength, toUInt64(1) AS times`
+  const where = conditions(span, bind).join(' AND ')
+  if (hems === undefined) {
+    return `SELECT hem_number, company_domain, ${columns} FROM intent_signals FINAL WHERE ${where}`
+  }
+  return `SELECT hem_number, '' AS company_domain, ${columns} FROM intent_signals_by_person FINAL
+WHERE hem_key IN (SELECT toUInt64(hem_number) FROM (${hems})) AND hem_number IN (${hems}) AND ${where}`
+}
+
+/**
+ * SQL: the same of the organization's own events, of whoever their cookies are now known to belong to (0: nobody). With
+ * `hems` those of these people alone.
+ */
+export function ownSignals(span: SignalSpan, bind: Bind, hems?: string): string {
+  const organization = bind('UUID', span.organizationId)
+  const where = conditions(span, bind).join(' AND ')
+  return `SELECT ${hemNumber} AS hem_number, '' AS company_domain, topic, date, events * ${eventStrength} AS strength, events AS times
+FROM intent_event_days
+WHERE organization_id = ${organization} AND ${where}
+  AND (date, run_id) IN (SELECT date, run_id FROM intent_event_runs FINAL WHERE organization_id = ${organization})
+  ${hems === undefined ? '' : `AND ${hemNumber} IN (${hems})`}`
+}
+
+function conditions({ topics, firstDay, lastDay }: SignalSpan, bind: Bind): string[] {
+  const [first, last] = [firstDay, lastDay].map((day) => `toDate(${bind('String', dateOf(day))})`)
+  return [
+    ...(topics === null ? [] : [`topic IN ${bind('Array(String)', topics)}`]),
+    `date BETWEEN ${first} AND ${last}`,
+  ]
+}

@@ -1,0 +1,76 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import {
+  type Field,
+  fieldNamed,
+  fields,
+  groups,
+  isReadableAt,
+  publicField,
+  tiers,
+} from '../../../schemas/fields.ts'
+import { notFound } from '../../api/http/errors.ts'
+import { FieldDescription } from '../../api/http/rowSchemas.ts'
+import { Choice, exactly } from '../../api/http/schemas.ts'
+
+const CatalogQuery = exactly({
+  group: Type.Optional(Choice(groups, { description: 'Only the fields of this group.' })),
+  tier: Type.Optional(Choice(tiers, { description: 'Only the fields that routes of this tier return.' })),
+})
+
+const CatalogField = Type.Object(
+  {
+    ...FieldDescription.properties,
+    groupable: Type.Boolean({ description: 'Whether counts are grouped by it, and breakdowns take it.' }),
+  },
+  { title: 'CatalogField' },
+)
+
+const catalogField = (field: Field) => ({ ...publicField(field), groupable: field.counts === 'groups' })
+
+const config = {
+  access: { to: 'key', projectKeys: 'as organization', keyRole: 'read', limit: 'data', members: true },
+} as const
+
+/** GET /api/v1/field-catalog and …/{name}: every field that any tier returns, and what it means. Never billed. */
+export const fieldCatalogRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
+    '/api/v1/field-catalog',
+    {
+      config,
+      schema: {
+        tags: ['Taxonomy'],
+        operationId: 'listFields',
+        summary: 'List the fields of events and profiles',
+        description: 'Every field that any tier returns, and what it means.',
+        querystring: CatalogQuery,
+        response: { 200: Type.Object({ fields: Type.Array(CatalogField) }) },
+      },
+    },
+    async ({ query: { group, tier } }) => ({
+      fields: fields
+        .filter((field) => (!group || field.group === group) && (!tier || isReadableAt(field, tier)))
+        .map(catalogField),
+    }),
+  )
+
+  app.get(
+    '/api/v1/field-catalog/:name',
+    {
+      config,
+      schema: {
+        tags: ['Taxonomy'],
+        operationId: 'getField',
+        summary: 'Get a field',
+        description: 'What it means, and the cheapest tier that returns it.',
+        params: Type.Object({ name: Type.String() }),
+        response: { 200: Type.Object({ field: CatalogField }) },
+      },
+    },
+    async ({ params: { name } }) => {
+      const field = fieldNamed(name)
+      if (!field) throw notFound.field(name)
+      return { field: catalogField(field) }
+    },
+  )
+}

@@ -1,0 +1,100 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { type Taxonomy, taxonomies } from '../../../schemas/taxonomies.ts'
+import { notFound } from '../../api/http/errors.ts'
+import { exactly } from '../../api/http/schemas.ts'
+import { untilClosed } from '../../api/http/streaming.ts'
+import type { ReadDeps } from '../../events/query/deps.ts'
+import { readTopics } from '../signals/topics.ts'
+
+const summary = {
+  name: Type.String(),
+  description: Type.String(),
+  fields: Type.Array(Type.String(), { description: 'The fields that hold these values.' }),
+  count: Type.Integer({ description: 'How many values it has.' }),
+}
+
+const Term = Type.Object(
+  {
+    value: Type.String({ description: 'As fields hold it and filters compare it.' }),
+    label: Type.String({ description: 'For people.' }),
+    parent: Type.Optional(
+      Type.String({ description: 'The value of the coarser list that it is a part of.' }),
+    ),
+  },
+  { title: 'TaxonomyTerm' },
+)
+
+const config = {
+  access: { to: 'key', projectKeys: 'as organization', keyRole: 'read', limit: 'data', members: true },
+} as const
+const tags = ['Taxonomy']
+
+/** GET /api/v1/taxonomy and …/{name}: the lists of values that fields choose from, and topics. Never billed. */
+export const taxonomyRoutes =
+  ({ openReader }: Pick<ReadDeps, 'openReader'>): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const readTopicsOf = async ({ principal }: FastifyRequest, reply: FastifyReply): Promise<Taxonomy> => {
+      const reader = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
+      const topics = await readTopics(reader)
+      return {
+        ...{
+          name: 'topics',
+          fields: [],
+          description: 'What intent is about; parent is the topic that one is a part of.',
+        },
+        terms: topics.map(({ topic, label, parent }) => ({ value: topic, label, ...(parent && { parent }) })),
+      }
+    }
+
+    app.get(
+      '/api/v1/taxonomy',
+      {
+        config,
+        schema: {
+          ...{ tags, operationId: 'listTaxonomies', summary: 'List taxonomies', querystring: exactly({}) },
+          description: 'The lists of values that fields choose from, and the topics of intent.',
+          response: {
+            200: Type.Object({ taxonomies: Type.Array(Type.Object(summary, { title: 'Taxonomy' })) }),
+          },
+        },
+      },
+      async (request, reply) => ({
+        taxonomies: [...taxonomies, await readTopicsOf(request, reply)].map(summaryOf),
+      }),
+    )
+
+    app.get(
+      '/api/v1/taxonomy/:name',
+      {
+        config,
+        schema: {
+          ...{
+            tags,
+            operationId: 'getTaxonomy',
+            summary: 'Get a taxonomy with its values',
+            querystring: exactly({}),
+          },
+          description: 'In their natural order.',
+          params: Type.Object({ name: Type.String() }),
+          response: {
+            200: Type.Object({ ...summary, values: Type.Array(Term) }, { title: 'TaxonomyWithValues' }),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { name } = request.params
+        const taxonomy =
+          name === 'topics'
+            ? await readTopicsOf(request, reply)
+            : taxonomies.find((candidate) => candidate.name === name)
+        if (!taxonomy) throw notFound.taxonomy(name)
+        return { ...summaryOf(taxonomy), values: [...taxonomy.terms] }
+      },
+    )
+  }
+
+const summaryOf = ({ name, description, fields, terms }: Taxonomy) => ({
+  ...{ name, description, fields: [...fields], count: terms.length },
+})

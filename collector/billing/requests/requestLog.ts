@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isUuid } from '../../../schemas/uuid.ts'
+import { callerId, type Principal } from '../../api/access/principal.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import type { WarnLog } from '../../platform/log.ts'
+import { targetOf } from './target.ts'
+
+/** A row of `api_requests`. */
+interface RequestRow {
+  organization_id: string
+  at: string
+  request_id: string
+  project_id: string | null
+  caller_kind: Principal['caller']['kind']
+  caller_id: string
+  mode: 'live' | 'test'
+  method: string
+  route: string
+  target: string
+  status: number
+  error: string
+  latency_ms: number
+}
+
+export interface RequestLog {
+  /** Keeps a row, to be written within a second; returns at once. */
+  add(row: RequestRow): void
+  /** Resolves when what was added is written, or cannot be. */
+  close(): Promise<void>
+}
+
+const flushMs = 1_000
+/** Rows that wait, at most: where ClickHouse is away, the oldest go. */
+const waitingMax = 10_000
+
+/** Opens the log of requests. No request waits for it, and a row that cannot be written costs nothing but itself. */
+export function openRequestLog(clickhouse: Pick<ClickHouse, 'insertLines'>, log: WarnLog): RequestLog {
+  let waiting: RequestRow[] = []
+  let flushing = Promise.resolve()
+
+  const flush = async () => {
+    const rows = waiting
+    waiting = []
+    if (rows.length === 0) return
+    const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+    try {
+      await clickhouse.insertLines(
+        'api_requests',
+        Readable.from([lines], { objectMode: false }),
+        randomUUID(),
+      )
+    } catch (error) {
+      log.warn({ requests: rows.length, error: (error as Error).message }, 'requests are not in the log')
+    }
+  }
+  const flushNext = () => {
+    flushing = flushing.then(flush)
+    return flushing
+  }
+  const timer = setInterval(flushNext, flushMs)
+  timer.unref()
+
+  return {
+    add(row) {
+      if (waiting.length >= waitingMax) waiting.shift()
+      waiting.push(row)
+    },
+    close() {
+      clearInterval(timer)
+      return flushNext()
+    },
+  }
+}
+
+/** Logs every request to the API whose caller is known, when its answer has gone. */
+export function logRequests(app: FastifyInstance, requestLog: RequestLog): void {
+  app.addHook('onResponse', async (request: FastifyRequest, reply: FastifyReply) => {
+    const { askedBy, routeOptions } = request
+    if (!askedBy || !routeOptions.url?.startsWith('/api/')) return
+    const query = request.query as Record<string, unknown>
+    const named = query.project_id ?? request.headers['x-project-id']
+    requestLog.add({
+      organization_id: askedBy.organizationId,
+      at: new Date(Date.now() - reply.elapsedTime).toISOString(),
+      request_id: request.id,
+      project_id: askedBy.projectId ?? (isUuid(named) ? named.toLowerCase() : null),
+      caller_kind: askedBy.caller.kind,
+      caller_id: callerId(askedBy),
+      mode: askedBy.mode,
+      method: request.method,
+      route: routeOptions.url,
+      target: targetOf(routeOptions.url, request.params as Record<string, unknown>, query),
+      status: reply.statusCode,
+      error: request.errorCode ?? '',
+      latency_ms: Math.round(reply.elapsedTime),
+    })
+  })
+}

@@ -1,0 +1,165 @@
+import type { RecordScope } from '../../api/access/recordScope.ts'
+import type { Query } from '../../platform/clickhouse/client.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import type { Meter } from '../meters.ts'
+
+/** Which requests are asked for; null: any. */
+export interface RequestFilters {
+  scope: RecordScope
+  callerId: string | null
+  callerKind: 'key' | 'member' | null
+  requestId: string | null
+  route: string | null
+  /** From the first to the last status. */
+  statuses: readonly [from: number, to: number] | null
+  startMs: number
+  /** Exclusive. */
+  endMs: number
+}
+
+/** The place of a row in a list: newest first. */
+export type Place = readonly [atMs: number, requestId: string]
+
+/** Who asks: a key, a member, or whoever has a share link. */
+export type CallerKind = 'key' | 'member' | 'share'
+
+/** A request as the log keeps it. */
+export interface LoggedRequest {
+  request_id: string
+  at_ms: number
+  project_id: string | null
+  caller_kind: CallerKind
+  caller_id: string
+  mode: 'live' | 'test'
+  method: string
+  route: string
+  target: string
+  status: number
+  error: string | null
+  latency_ms: number
+}
+
+const columns = `request_id, toUnixTimestamp64Milli(at) AS at_ms, project_id, caller_kind, caller_id, mode, method,
+  route, target, status, nullIf(error, '') AS error, latency_ms`
+
+/** A page of the log, and a row more where there are more. */
+export const loggedQuery = (filters: RequestFilters, after: Place | null, limit: number): Query => ({
+  sql: `
+    SELECT ${columns} FROM api_requests
+    WHERE organization_id = {organization:UUID}
+      AND at >= fromUnixTimestamp64Milli({start:Int64}) AND at < fromUnixTimestamp64Milli({end:Int64})
+      AND ({anyProject:Bool} OR has({projects:Array(UUID)}, assumeNotNull(project_id)))
+      AND ({caller:Nullable(UUID)} IS NULL OR caller_id = {caller:Nullable(UUID)})
+      AND ({callerKind:String} = '' OR caller_kind = {callerKind:String})
+      AND ({request:Nullable(UUID)} IS NULL OR request_id = {request:Nullable(UUID)})
+      AND ({route:String} = '' OR position(route, {route:String}) > 0)
+      AND status BETWEEN {statusFrom:UInt16} AND {statusTo:UInt16}
+      AND ({isFirst:Bool} OR (at, request_id) < (fromUnixTimestamp64Milli({afterAt:Int64}), {afterId:UUID}))
+    ORDER BY at DESC, request_id DESC
+    LIMIT {rows:UInt32}`,
+  params: {
+    organization: filters.scope.organizationId,
+    ...{ start: filters.startMs, end: filters.endMs },
+    ...{ anyProject: filters.scope.projectIds === null, projects: filters.scope.projectIds ?? [] },
+    ...{
+      caller: filters.callerId,
+      callerKind: filters.callerKind ?? '',
+      request: filters.requestId,
+      route: filters.route ?? '',
+    },
+    ...{ statusFrom: filters.statuses?.[0] ?? 0, statusTo: filters.statuses?.[1] ?? 999 },
+    ...{ isFirst: after === null, afterAt: after?.[0] ?? 0, afterId: after?.[1] ?? noId },
+    rows: limit + 1,
+  },
+})
+
+/** What the log has of these requests, whenever they were. */
+export const loggedNamedQuery = (
+  { scope }: RequestFilters,
+  requestIds: readonly string[],
+  [fromMs, toMs]: readonly [number, number],
+): Query => ({
+  sql: `
+    SELECT ${columns} FROM api_requests
+    WHERE organization_id = {organization:UUID} AND has({requests:Array(UUID)}, request_id)
+      AND at BETWEEN fromUnixTimestamp64Milli({from:Int64}) AND fromUnixTimestamp64Milli({to:Int64})`,
+  params: { organization: scope.organizationId, requests: requestIds, from: fromMs, to: toMs },
+})
+
+const noId = '00000000-0000-0000-0000-000000000000'
+
+/** What a request was charged. */
+export interface RequestCharge {
+  request_id: string
+  at_ms: number
+  project_id: string | null
+  caller_id: string
+  meter: Meter
+  /** Less what was refunded. */
+  records: number
+  amount_micros: number
+}
+
+const charges = `
+  SELECT charge.request_id, floor(extract(epoch FROM charge.at) * 1000)::float8 AS at_ms, charge.project_id, charge.caller_id,
+    charge.meter, (charge.records + coalesce(refunds.records, 0))::float8 AS records,
+    (charge.amount_micros + coalesce(refunds.amount_micros, 0))::float8 AS amount_micros
+  FROM ledger AS charge
+  LEFT JOIN LATERAL (
+    SELECT sum(records) AS records, sum(amount_micros) AS amount_micros
+    FROM ledger AS refund WHERE refund.request_id = charge.request_id AND refund.kind = 'refund') AS refunds ON true
+  WHERE charge.kind = 'charge' AND charge.organization_id = $1`
+
+/** A page of what was charged, and a row more where there are more. */
+export async function readCharges(
+  postgres: Postgres,
+  { scope, callerId, requestId, startMs, endMs }: RequestFilters,
+  meter: Meter | null,
+  after: Place | null,
+  limit: number,
+): Promise<RequestCharge[]> {
+  const { rows } = await postgres.query<RequestCharge>(
+    `${charges}
+       AND charge.at >= $2 AND charge.at < $3
+       AND ($4::uuid[] IS NULL OR charge.project_id = ANY ($4))
+       AND ($5::uuid IS NULL OR charge.caller_id = $5) AND ($6::uuid IS NULL OR charge.request_id = $6)
+       AND ($7::text IS NULL OR charge.meter = $7)
+       AND ($8::timestamptz IS NULL OR (charge.at, charge.request_id) < ($8, $9))
+     ORDER BY charge.at DESC, charge.request_id DESC LIMIT $10`,
+    [
+      ...[scope.organizationId, new Date(startMs), new Date(endMs), scope.projectIds],
+      ...[callerId, requestId, meter, after && new Date(after[0]), after?.[1] ?? null, limit + 1],
+    ],
+  )
+  return rows
+}
+
+/** What these requests were charged. */
+export async function readChargesOf(
+  postgres: Postgres,
+  { scope }: RequestFilters,
+  requestIds: readonly string[],
+): Promise<RequestCharge[]> {
+  const { rows } = await postgres.query<RequestCharge>(`${charges} AND charge.request_id = ANY ($2)`, [
+    ...[scope.organizationId, requestIds],
+  ])
+  return rows
+}
+
+/** What callers are called now: keys by their names, members by theirs. */
+export async function readCallerNames(
+  postgres: Postgres,
+  { scope }: RequestFilters,
+  callerIds: readonly string[],
+): Promise<Map<string, { kind: CallerKind; name: string }>> {
+  const { rows } = await postgres.query<{ id: string; kind: CallerKind; name: string }>(
+    `SELECT key_id AS id, 'key' AS kind, name FROM api_keys WHERE organization_id = $1 AND key_id = ANY ($2)
+     UNION ALL
+     SELECT member_id, 'member', coalesce(name, email) FROM members WHERE organization_id = $1 AND member_id = ANY ($2)
+     UNION ALL
+     SELECT share_id, 'share', share_links.name FROM share_links JOIN projects USING (project_id)
+     WHERE organization_id = $1 AND share_id = ANY ($2)`,
+    [scope.organizationId, callerIds],
+  )
+  return new Map(rows.map(({ id, kind, name }) => [id, { kind, name }]))
+}

@@ -1,0 +1,35 @@
+import { peopleWhere, personKey } from '../../identity/store/profileSql.ts'
+import type { Query } from '../../platform/clickhouse/client.ts'
+import { bindings } from '../query/bind.ts'
+import { condition } from '../query/where.ts'
+import type { Addresses } from './business.ts'
+import type { ContactPlan } from './plan.ts'
+
+/** A row of contactQuery: a person, and the profile that stands for them. */
+export interface ContactRow extends Addresses {
+  /** What people are told apart and ordered by. */
+  person_key: string
+  hem_text: string
+}
+
+/**
+ * The people who meet the filters and have not opted out of the organization, by their key, and one more than the limit, by which the caller knows that there are
+ * more. Of several profiles of a person that meet them the one loaded last is taken.
+ */
+export function contactQuery({ filters, limit, after }: ContactPlan, organizationId: string): Query {
+  const { bind, params } = bindings()
+  const where = [
+    ...filters.map((filter) => condition(filter, bind)),
+    ...(after === null ? [] : [`person_key > ${bind('String', after)}`]),
+  ]
+  const columns = [
+    `${personKey} AS person_key`,
+    'toString(hem) AS hem_text',
+    ...['business_email', 'email', 'company_domain'],
+  ]
+  const sql = `${peopleWhere(columns, where, bind('UUID', organizationId))}
+ORDER BY person_key, updated_at DESC, hem
+LIMIT 1 BY person_key
+LIMIT ${bind('UInt32', limit + 1)}`
+  return { sql, params }
+}

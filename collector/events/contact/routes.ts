@@ -1,0 +1,71 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Reader } from '../../api/access/reader.ts'
+import { chargedMeta } from '../../billing/chargedMeta.ts'
+import { chargedRoute, hashesOf } from '../../billing/chargedRoute.ts'
+import { readPeople } from '../../identity/store/people.ts'
+import type { ReadDeps } from '../query/deps.ts'
+import { hasBusinessEmail } from './business.ts'
+import { type ContactRow, contactQuery } from './contactQuery.ts'
+import { type ContactPlan, readContactBody } from './plan.ts'
+import { describeContact } from './schemas.ts'
+
+/** POST /api/v1/contact/query: people by what is known of them; those with a business e-mail are charged. */
+export const contactRoutes =
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    // Of the key of the last person of a page.
+    const cursors = deps.cursors<string>('contacts')
+    app.post(
+      '/api/v1/contact/query',
+      {
+        schema: describeContact,
+        config: {
+          access: { to: 'key', projectKeys: 'as organization', keyRole: 'read', limit: 'data' },
+          charged: true,
+        },
+      },
+      chargedRoute(deps.billing, describeContact, ({ principal, body }, reply) => {
+        const { organizationId } = principal
+        const plan = readContactBody(body, (cursor) => cursors.read(organizationId, cursor))
+        return {
+          meter: 'contact',
+          projectId: null,
+          async read({ signal }) {
+            const reader = deps.openReader(principal, { effort: 'scan', signal })
+            const { known, people, last } = await readContacts(reader, organizationId, plan)
+            const billed = known.filter(hasBusinessEmail)
+            return {
+              records: billed.length,
+              hashes: () => hashesOf(billed.map(({ person_key }) => person_key)),
+              answer(charged) {
+                const results = known.map(({ hem_text }) => people.get(hem_text)!.toString()).join(',')
+                const counts = {
+                  count: known.length,
+                  with_business_email: billed.length,
+                  charged,
+                  meta: chargedMeta('contact', billed.length, charged),
+                  ...(last && { next_cursor: cursors.write(organizationId, last) }),
+                }
+                reply.type('application/json; charset=utf-8')
+                return Buffer.from(`{"results":[${results}],${JSON.stringify(counts).slice(1)}`)
+              },
+            }
+          },
+        }
+      }),
+    )
+  }
+
+/** The people of a page, as they are known; `last` is the key after which the next begins, null on the last. */
+async function readContacts(reader: Reader, organizationId: string, plan: ContactPlan) {
+  const found = await reader.rows<ContactRow>(contactQuery(plan, organizationId))
+  const page = found.slice(0, plan.limit)
+  const hems = page.map(({ hem_text }) => hem_text)
+  const people = await readPeople(reader, organizationId, hems, plan.fields)
+  return {
+    people,
+    // Who was erased between the two questions is in neither the answer nor the bill.
+    known: page.filter(({ hem_text }) => people.has(hem_text)),
+    last: found.length > plan.limit ? page.at(-1)!.person_key : null,
+  }
+}

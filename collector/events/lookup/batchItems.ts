@@ -1,0 +1,41 @@
+import { ApiError, invalidParameter } from '../../api/http/errors.ts'
+import { hemOfNamedPerson } from './namedPerson.ts'
+
+/** Most items of a batch (spec: Errors and limits). */
+export const itemsMax = 10_000
+
+const idLengthMax = 255
+const parameterCharsMax = 100
+
+/** An item of a batch: whom it asks for, or why it cannot be asked. */
+export interface Item {
+  readonly index: number
+  /** The caller's own name for it, which may be empty or repeated; null where there is none. */
+  readonly id: string | null
+  readonly asked: string | ApiError
+}
+
+/** Reads the items of a batch one by one: an invalid item does not affect the others. */
+export const readItems = (items: readonly unknown[], { requiresId }: { requiresId: boolean }): Item[] =>
+  items.map((item, index) => ({ index, ...readItem(item, requiresId) }))
+
+function readItem(item: unknown, requiresId: boolean): Pick<Item, 'id' | 'asked'> {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+    return { id: null, asked: invalidParameter('items', 'an item must be an object') }
+  }
+  const { id, hem, email, ...others } = item as Record<string, unknown>
+  const isIdGood = typeof id === 'string' && id.length <= idLengthMax
+  const [other] = Object.keys(others)
+  const asked =
+    (id !== undefined || requiresId) && !isIdGood
+      ? invalidParameter('id', `must be a text of at most ${idLengthMax} characters`)
+      : other !== undefined
+        ? invalidParameter(other.slice(0, parameterCharsMax), 'there is no such member of an item')
+        : hemOfNamedPerson({ hem, email })
+  return { id: isIdGood ? id : null, asked }
+}
+
+/** The hems of all items that name somebody, each once. */
+export const hemsOf = (items: readonly Item[]): string[] => [
+  ...new Set(items.flatMap(({ asked }) => (asked instanceof ApiError ? [] : asked))),
+]

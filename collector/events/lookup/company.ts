@@ -1,0 +1,71 @@
+import { isIP } from 'node:net'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Static } from 'typebox'
+import { invalidParameter } from '../../api/http/errors.ts'
+import { chargedMeta } from '../../billing/chargedMeta.ts'
+import { chargedRoute, hashesOf } from '../../billing/chargedRoute.ts'
+import { type CompanyKey, companyQuery } from '../../identity/store/companySql.ts'
+import { isEmail } from '../../identity/store/hem.ts'
+import type { ReadDeps } from '../query/deps.ts'
+import { type CompanyQuery, describeCompany } from './schemas.ts'
+
+/** Company lookup: address, domain or e-mail address → company. Charged as one record; a miss is free. */
+export const companyLookupRoute =
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/api/v1/lookup/company',
+      {
+        schema: describeCompany,
+        config: {
+          access: {
+            ...{ to: 'key', projectKeys: 'as organization', keyRole: 'read', limit: 'data' },
+            members: 'admins',
+          },
+          charged: true,
+        },
+      },
+      chargedRoute(deps.billing, describeCompany, ({ principal, query }) => {
+        const key = readCompanyKey(query)
+        return {
+          meter: 'lookup',
+          projectId: null,
+          async read({ signal }) {
+            const reader = deps.openReader(principal, { effort: 'page', signal })
+            const [company] = await reader.rows<Record<string, unknown>>(companyQuery(key))
+            return {
+              records: company ? 1 : 0,
+              hashes: () => hashesOf([JSON.stringify(key)]),
+              answer: (charged) => ({
+                matched: company !== undefined,
+                company: company ?? null,
+                meta: chargedMeta('lookup', company ? 1 : 0, charged),
+              }),
+            }
+          },
+        }
+      }),
+    )
+  }
+
+/** Exactly one of the three. Throws 400, which names what is wrong. */
+function readCompanyKey({ ip, domain, email }: Static<typeof CompanyQuery>): CompanyKey {
+  const given = Object.entries({ ip, domain, email }).filter(([, value]) => value !== undefined)
+  if (given.length === 0) throw invalidParameter('ip', 'is missing: give ip, domain or email')
+  if (given.length > 1) throw invalidParameter(given[1]![0], `cannot be combined with ${given[0]![0]}`)
+  if (ip !== undefined) {
+    if (isIP(ip) === 0) throw invalidParameter('ip', 'must be an IPv4 or IPv6 address')
+    return { address: ip }
+  }
+  if (domain !== undefined) {
+    const named = domain
+      .trim()
+      .toLowerCase()
+      .replace(/^www\./, '')
+    if (!/^[^\s@/:.]+(\.[^\s@/:.]+)+$/.test(named)) throw invalidParameter('domain', 'must be a domain')
+    return { domain: named }
+  }
+  const address = email!.trim()
+  if (!isEmail(address)) throw invalidParameter('email', 'must be an e-mail address')
+  return { domain: address.slice(address.lastIndexOf('@') + 1).toLowerCase() }
+}

@@ -1,0 +1,22 @@
+import { type ApiError, invalidParameter } from '../../api/http/errors.ts'
+import { hemOf, isEmail, isHem } from '../../identity/store/hem.ts'
+
+/** How a request names a person; exactly one of the two is right. */
+export interface NamedPerson {
+  hem?: unknown
+  email?: unknown
+}
+
+/** The hem of whom a request names, or what is wrong with it: 400 "invalid_parameter". */
+export function hemOfNamedPerson({ hem, email }: NamedPerson): string | ApiError {
+  if (hem === undefined && email === undefined)
+    return invalidParameter('hem', 'is missing: give hem or email')
+  if (hem !== undefined && email !== undefined)
+    return invalidParameter('email', 'cannot be combined with hem')
+  if (hem !== undefined) {
+    const lowered = typeof hem === 'string' ? hem.trim().toLowerCase() : ''
+    return isHem(lowered) ? lowered : invalidParameter('hem', 'must be a SHA-256 hash, 64 hexadecimal digits')
+  }
+  const address = typeof email === 'string' ? email.trim() : ''
+  return isEmail(address) ? hemOf(address) : invalidParameter('email', 'must be an e-mail address')
+}

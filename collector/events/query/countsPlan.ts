@@ -1,0 +1,60 @@
+import { type Static, Type } from 'typebox'
+import { exactly } from '../../api/http/schemas.ts'
+import { FieldList } from './fieldList.ts'
+import { FreeFilterText } from './filter.ts'
+import { requireFreeDistinct, requireFreeFilters } from './freeAnswers.ts'
+import { GroupBy, readGroups } from './groupBy.ts'
+import { type Asked, everyTier, limitMax, readSelection } from './plan.ts'
+import { readScope, type ScopedRequest, scopeQuery } from './scopeQuery.ts'
+import type { CountsPlan } from './selection.ts'
+import { SourceName } from './source.ts'
+import { readWindow, windowQuery } from './window.ts'
+
+const limitDefault = 1000
+
+/** The parameter `distinct` of counts. */
+export const DistinctCounted = FieldList(
+  'Comma-separated fields whose distinct combinations are counted in each group, as `distinct`. Event fields only: ' +
+    'cookie_id counts browsers. People and companies are not counted for free; a visitors route returns them.',
+)
+
+/** The parameters of GET /api/v3/events/web_event/counts. */
+export const CountsQuery = exactly({
+  ...scopeQuery,
+  ...windowQuery,
+  source: Type.Optional(SourceName),
+  filter: Type.Optional(FreeFilterText),
+  distinct: Type.Optional(DistinctCounted),
+  limit: Type.Optional(
+    Type.Integer({
+      ...{ minimum: 1, maximum: limitMax, default: limitDefault },
+      description: 'Most groups in the answer: the earliest where they are by hour or day, else the largest.',
+    }),
+  ),
+  group_by: Type.Optional(GroupBy),
+})
+
+/** Reads a request for counts of events (version 3). Throws 400 that names the parameter. */
+export function readCountsRequest(
+  request: ScopedRequest<Static<typeof CountsQuery>>,
+  nowMs: number,
+): Asked<CountsPlan> {
+  const { query } = request
+  return {
+    asked: readScope(request),
+    plan: {
+      ...readFreeSelection(query),
+      window: readWindow(query, nowMs),
+      groups: readGroups(query.group_by),
+      limit: query.limit ?? limitDefault,
+    },
+  }
+}
+
+/** Reads what counts are about. Throws 400 that names the parameter. */
+export function readFreeSelection(query: Parameters<typeof readSelection>[0]) {
+  const selection = readSelection(query, everyTier)
+  requireFreeFilters(selection)
+  requireFreeDistinct(selection)
+  return selection
+}

@@ -1,0 +1,44 @@
+import type { Query } from '../../platform/clickhouse/client.ts'
+import { bindings } from './bind.ts'
+import { eventsPlace, eventsSource } from './eventsSource.ts'
+import type { CountsPlan } from './selection.ts'
+import { conditions } from './where.ts'
+
+/** The column of countsQuery that holds the count of all groups together, the same in every row. */
+export const totalColumn = '_total'
+
+/** ClickHouse would take uniqExact(tuple(a)) for uniqExact(a), which passes over nulls. */
+const keepTuples = '\nSETTINGS optimize_injective_functions_inside_uniq = 0'
+
+/** Groups by time stand in the order of time, all others by their size. */
+function orderOf({ groups }: CountsPlan): readonly string[] {
+  const names = groups.map(({ name }) => name)
+  const isTime = (name: string) => name === 'hour' || name === 'day'
+  return [...names.filter(isTime), 'count DESC', ...names.filter((name) => !isTime(name))]
+}
+
+/**
+ * Counts per group, in the order of time or the largest first, and one group more than the limit, by which the caller knows that there are more.
+ * `distinct` counts what the tier route would return with the same `distinct`, so a null counts as a value.
+ */
+export function countsQuery(plan: CountsPlan): Query {
+  const { bind, params } = bindings()
+  const where = conditions(plan, bind).join('\n  AND ')
+  const groups = plan.groups.map(({ name, sql }) => (sql === name ? name : `${sql} AS ${name}`))
+  const names = plan.groups.map(({ name }) => name)
+  const distinct = plan.distinct.map(({ name }) => name).join(', ')
+  const columns = [
+    ...groups,
+    'count() AS count',
+    ...(distinct ? [`uniqExact(tuple(${distinct})) AS \`distinct\``] : []),
+    `sum(count()) OVER () AS ${totalColumn}`,
+  ]
+  const { events, asked } = eventsPlace(plan, names)
+  const { declared, from } = eventsSource(plan, names, bind, events)
+  const sql = `${declared}SELECT ${columns.join(', ')}
+FROM ${from}
+WHERE ${where}${names.length > 0 ? `\nGROUP BY ${names.join(', ')}` : ''}
+ORDER BY ${orderOf(plan).join(', ')}
+LIMIT ${bind('UInt32', plan.limit + 1)}${distinct ? keepTuples : ''}`
+  return { ...asked, sql, params: { ...params, ...asked.params } }
+}

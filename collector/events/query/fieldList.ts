@@ -1,0 +1,38 @@
+import { Type } from 'typebox'
+import { type Field, fieldNamed, isReadableAt, type Tier } from '../../../schemas/fields.ts'
+import { invalidParameter } from '../../api/http/errors.ts'
+
+/** Names with commas between them, each once; readFields and readNames read it. */
+export const FieldList = (description: string) => Type.String({ description })
+
+/** The parameter `select` of routes whose rows are events. */
+export const Select = FieldList(
+  'Comma-separated fields, in the order they are wanted. Default: every field of the tier but session_id and is_entry.',
+)
+
+/** The parameter `distinct` of pages. */
+export const Distinct = FieldList(
+  'Comma-separated fields. Of the events that share their values only the newest is returned.',
+)
+
+/** The fields of a list. Throws 400 for what is no field, above the tier, or named twice. */
+export function readFields(parameter: string, list: string, tier: Tier): readonly Field[] {
+  return readNames(parameter, list).map((name) => readField(parameter, name, tier))
+}
+
+/** The names of a list. Throws 400 for one that is named twice. */
+export function readNames(parameter: string, list: string): readonly string[] {
+  const names = list.split(',')
+  const repeated = names.find((name, index) => names.indexOf(name) !== index)
+  if (repeated !== undefined) throw invalidParameter(parameter, `names "${repeated}" twice`)
+  return names
+}
+
+function readField(parameter: string, name: string, tier: Tier): Field {
+  const field = fieldNamed(name)
+  if (!field) throw invalidParameter(parameter, `there is no field "${name}"`)
+  if (!isReadableAt(field, tier)) {
+    throw invalidParameter(parameter, `"${name}" is not part of ${tier}: it takes ${field.tier}`)
+  }
+  return field
+}

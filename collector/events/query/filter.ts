@@ -1,0 +1,177 @@
+import { Type } from 'typebox'
+import { type Field, fieldNamed, hasProfile, isReadableAt, type Tier } from '../../../schemas/fields.ts'
+import { isUuid } from '../../../schemas/uuid.ts'
+import { invalidParameter } from '../../api/http/errors.ts'
+import { isUuidField } from './uuid.ts'
+import { isoToMs } from './window.ts'
+
+/** The operators of the spec's `filter` parameter, and `in`: any of several values, `|` between them. */
+export const operators = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'like', 'in'] as const
+export type Operator = (typeof operators)[number]
+
+/** What is compared: a readable field, or a path into the JSON of event_data. */
+export type Operand =
+  | { readonly field: Field; readonly path?: never }
+  | { readonly path: readonly string[]; readonly field?: never }
+
+/** A value as the operand's type has it; `time` is epoch milliseconds, `integer` the digits of an Int64. */
+export type Value =
+  | { readonly as: 'text' | 'uuid' | 'integer'; readonly value: string }
+  | { readonly as: 'number' | 'time'; readonly value: number }
+  | { readonly as: 'boolean'; readonly value: boolean }
+
+/** One `field:op:value`, checked against the field table. All filters of a request must hold. */
+export type Filter = Operand &
+  Value & {
+    readonly op: Operator
+    /** The values of `in` after the first; they are of its type. */
+    readonly others?: readonly Value[]
+  }
+
+/** Most values of `in`. */
+export const valuesMax = 100
+
+/** More filters than anyone writes by hand; each one costs ClickHouse work on every row. */
+export const filtersMax = 100
+
+/** Names of a path into event_data: every one takes an object apart. */
+const pathMax = 10
+
+/** Names of all paths together: each is a parameter, of which ClickHouse takes a thousand. */
+const pathNamesMax = 300
+
+const grammar =
+  `Comma-separated field:op:value; all of them must hold, ${filtersMax} at most. Operators: ` +
+  `${operators.join(', ')}. A comma separates only where field:op: follows it, so values may hold commas and ` +
+  'colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a ' +
+  'backslash escapes; in takes up to ' +
+  `${valuesMax} values with | between them, which they cannot hold. What a field with a fixed list of values never ` +
+  'holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. ' +
+  'event_data.element.className and other dotted paths reach into the payload, where eq, ' +
+  `ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most ${pathNamesMax} names.`
+
+const examples = ['event_type:eq:click,page_path:like:/checkout%']
+
+/** The parameter `filter`; readFilters reads it. */
+export const FilterText = Type.String({ description: grammar, examples })
+
+/** The same where answers are not billed, and so tell nothing that is sold (requireFreeFilters). */
+export const FreeFilterText = Type.String({
+  examples,
+  description: `${grammar} Fields of events alone, resolved among them: who a visitor is, is not free.`,
+})
+
+const operandPattern = '(?:event_data(?:\\.[^,:.]+)+|\\w+)'
+
+/** A comma ends a filter only where the next one begins, so values may hold commas and colons. */
+const boundary = new RegExp(`,(?=${operandPattern}:(?:${operators.join('|')}):)`)
+
+const filterPattern = new RegExp(`^(?<operand>${operandPattern}):(?<op>\\w+):(?<value>[^]*)$`)
+
+/**
+ * Reads the `filter` parameter of a request at `tier`. Throws 400, quoting the filter, for text that is not
+ * field:op:value, a field that does not exist or lies above the tier, an operator that does not exist or does not
+ * suit the field, and a value that is not of the field's type (spec: Events, version 3).
+ */
+export function readFilters(text: string, tier: Tier): readonly Filter[] {
+  const pieces = text.split(boundary)
+  if (pieces.length > filtersMax) throw invalidParameter('filter', `holds more than ${filtersMax} filters`)
+  const filters = pieces.map((piece) => readFilter(piece, tier))
+  if (filters.flatMap(({ path }) => path ?? []).length > pathNamesMax) {
+    throw invalidParameter('filter', `has paths into event_data of more than ${pathNamesMax} names together`)
+  }
+  return filters
+}
+
+/** A filter whose parts are given apart, as texts. Throws 400 as above. */
+export function readFilterOf(parts: { field: string; op: string; value: string }, tier: Tier): Filter {
+  return filterOf(parts, tier, refusing(`${parts.field}:${parts.op}:${parts.value}`))
+}
+
+function readFilter(piece: string, tier: Tier): Filter {
+  const refuse = refusing(piece)
+  const parts = filterPattern.exec(piece)?.groups
+  if (!parts) throw refuse('must be field:op:value')
+  return filterOf({ field: parts.operand!, op: parts.op!, value: parts.value! }, tier, refuse)
+}
+
+const refusing = (piece: string) => (reason: string) => {
+  const shown = piece.length > 200 ? `${piece.slice(0, 200)}…` : piece
+  return invalidParameter('filter', `"${shown}": ${reason}`)
+}
+
+function filterOf(
+  parts: { field: string; op: string; value: string },
+  tier: Tier,
+  refuse: (reason: string) => Error,
+): Filter {
+  const [name, ...path] = parts.field.split('.')
+  const op = operators.find((operator) => operator === parts.op)
+  if (!op) throw refuse(`the operator must be one of ${operators.join(', ')}`)
+  const field = name === hasProfile.name ? hasProfile : fieldNamed(name!)
+  if (!field) throw refuse(`there is no field ${name}`)
+  if (!isReadableAt(field, tier)) throw refuse(`${name} is not part of ${tier}`)
+
+  if (path.length > pathMax) throw refuse(`a path into event_data has at most ${pathMax} names`)
+
+  const texts = op === 'in' ? parts.value.split('|') : [parts.value]
+  if (texts.length > valuesMax) throw refuse(`in takes at most ${valuesMax} values`)
+  const [first, ...others] = texts.map((text) => {
+    const typed = path.length > 0 ? payloadValue(op, text) : fieldValue(field, op, text)
+    if (typeof typed === 'string') throw refuse(typed)
+    return typed
+  })
+  const operand = path.length > 0 ? { path } : { field }
+  return { ...operand, op, ...first!, ...(op === 'in' && { others }) }
+}
+
+/** Operators that ask for the value as a whole. */
+const isExact = (op: Operator): boolean => op === 'eq' || op === 'ne' || op === 'in'
+
+/** A payload has no declared types: what is ordered is a number, all else is text. A string says what is wrong. */
+function payloadValue(op: Operator, text: string): Value | string {
+  if (isExact(op) || op === 'like') return { as: 'text', value: text }
+  return numberValue(text)
+}
+
+function fieldValue(field: Field, op: Operator, text: string): Value | string {
+  if (field.dataType === 'Utf8') {
+    // A word that the field never holds finds nothing, and is a slip.
+    if (field.values && isExact(op) && !field.values.includes(text)) {
+      return `${field.name} is one of ${field.values.join(', ')}`
+    }
+    if (op === 'like' || !isUuidField(field)) return { as: 'text', value: text }
+    if (!isUuid(text)) return 'the value must be a uuid'
+    // ClickHouse does not order a UUID as its text is ordered, and the text is what callers see.
+    return { as: isExact(op) ? 'uuid' : 'text', value: text.toLowerCase() }
+  }
+  if (op === 'like') return 'like is for text fields'
+  switch (field.dataType) {
+    case 'Boolean':
+      if (!isExact(op)) return 'true and false have no order: use eq or ne'
+      if (text !== 'true' && text !== 'false') return 'the value must be true or false'
+      return { as: 'boolean', value: text === 'true' }
+    case 'Int64':
+      return integerValue(text)
+    case 'Float64':
+      return numberValue(text)
+    case 'Timestamp': {
+      const ms = isoToMs(text)
+      return ms === undefined ? 'the value must be an ISO 8601 time' : { as: 'time', value: ms }
+    }
+  }
+}
+
+function integerValue(text: string): Value | string {
+  if (!/^-?\d{1,19}$/.test(text)) return 'the value must be a whole number'
+  const integer = BigInt(text)
+  if (BigInt.asIntN(64, integer) !== integer) return 'the value must fit 64 bits'
+  return { as: 'integer', value: String(integer) }
+}
+
+function numberValue(text: string): Value | string {
+  const number = Number(text)
+  if (!/^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) || !Number.isFinite(number))
+    return 'the value must be a number'
+  return { as: 'number', value: number }
+}

@@ -1,0 +1,51 @@
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { hourMs } from './window.ts'
+
+/** SQL: the hour since 1970 of an event, as the projection has it. */
+export const hourOfEvent = `intDiv(ts_millis, ${hourMs})`
+
+/** SQL of what fingerprints are made of, of events that are grouped by hour: a projection answers it (175_events_by_hour.sql). */
+export const fingerprintColumns = 'count() AS events, groupBitXor(cityHash64(event_id)) AS ids'
+
+/** SQL: the fingerprint of `events` and `ids` that were combined in parts. */
+export const fingerprintOfRows = "concat(toString(sum(events)), ' ', toString(groupBitXor(ids)))"
+
+/** The fingerprints of events by day or hour since 1970 (UTC): their number, and their ids combined. Those without events have none. */
+export interface Fingerprints {
+  readonly days: ReadonlyMap<number, string>
+  readonly hours: ReadonlyMap<number, string>
+  /** Hours of days before this one are not told, whether they have events or not. */
+  readonly hoursFromDay: number
+}
+
+/**
+ * The fingerprints of the events of some projects: of days from `fromDay` to `toDay`, both inclusive, and of the hours
+ * of those from `hoursFromDay` on. No event is read.
+ */
+export async function readFingerprints(
+  clickhouse: Pick<ClickHouse, 'rows'>,
+  projectIds: readonly string[],
+  fromDay: number,
+  toDay: number,
+  hoursFromDay = toDay + 1,
+): Promise<Fingerprints> {
+  const rows = await clickhouse.rows<{ of: 'day' | 'hour'; number: number; fingerprint: string }>({
+    sql: `SELECT part.1 AS of, toUInt32(part.2) AS number, ${fingerprintOfRows} AS fingerprint
+          FROM (
+            SELECT ${hourOfEvent} AS hour, ${fingerprintColumns}
+            FROM events
+            WHERE project_id IN {projectIds:Array(UUID)}
+              AND ${hourOfEvent} >= {fromHour:Int64} AND ${hourOfEvent} < {endHour:Int64}
+            GROUP BY project_id, ${hourOfEvent}
+          )
+          ARRAY JOIN arrayFilter(part -> part.1 = 'day' OR hour >= {hoursFrom:Int64},
+            [('day', intDiv(hour, 24)), ('hour', hour)]) AS part
+          GROUP BY part`,
+    params: {
+      ...{ projectIds, fromHour: fromDay * 24, endHour: (toDay + 1) * 24, hoursFrom: hoursFromDay * 24 },
+    },
+  })
+  const of = (wanted: 'day' | 'hour') =>
+    new Map(rows.filter((row) => row.of === wanted).map(({ number, fingerprint }) => [number, fingerprint]))
+  return { days: of('day'), hours: of('hour'), hoursFromDay }
+}

@@ -1,0 +1,106 @@
+import { type Field, isIdentityField } from '../../../schemas/fields.ts'
+import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { invalidParameter } from '../../api/http/errors.ts'
+import type { EventsPlan } from './selection.ts'
+
+/**
+ * The rule of all answers that cost nothing: what they say must not change with the identity, the profile or the
+ * interests of people whom the caller chose. A caller chooses people by events that it can forge, by lists that it
+ * uploads, and by names that it gives. A count over chosen people reveals one of them, however it is rounded: the caller
+ * adds people of whom it knows everything until the last one decides. So such figures are left out (null), or are an
+ * upper bound that depends on nothing that is sold. Charged reads return them.
+ *
+ * A group that is defined by profiles or by the operator's intent signals alone was not chosen: its figures are exact.
+ */
+
+type Entity = 'people' | 'companies'
+
+/** What the rule must know of an audience's definition. */
+interface Definition {
+  readonly entity: Entity
+  readonly leaves: readonly {
+    readonly kind: 'profile' | 'event' | 'intent' | 'list' | 'audience'
+    readonly field?: string
+  }[]
+}
+
+/** A free sample is drawn from at least so many members. */
+export const sampleMembersMin = 1_000
+/** A free row is shown only of somebody who is like so many others in all that was asked for, themselves among them. */
+export const alikeMin = 25
+
+/** Leaves by which a caller chooses people one by one: an audience may be of a list or of events. */
+const choosing = ['event', 'list', 'audience'] as const
+
+/** Fields that name single people or companies. Those that identify somebody are refused in definitions altogether. */
+const naming: Readonly<Record<Entity, readonly string[]>> = {
+  people: ['first_name', 'middle_name', 'last_name', 'linkedin_headline'],
+  companies: [
+    ...['company_name', 'company_legal_name', 'company_domain', 'company_website_url', 'company_description'],
+    ...['company_phone', 'company_street_address', 'company_stock_symbol'],
+    ...['company_linkedin_url', 'company_twitter_url', 'company_facebook_url'],
+  ],
+}
+
+/** Whether a field names single people, or single companies. */
+export const isNaming = (entity: Entity, name: string): boolean => naming[entity].includes(name)
+
+/**
+ * Whether a definition may be of people whom the caller chose. `hasRules`: whether events of the organization count as
+ * intent, by rules that it ever gave; then it can forge interest, too.
+ */
+export const isOfChosenPeople = ({ entity, leaves }: Definition, hasRules: boolean): boolean =>
+  leaves.some(
+    (leaf) =>
+      choosing.some((kind) => kind === leaf.kind) ||
+      (leaf.kind === 'intent' && hasRules) ||
+      (leaf.kind === 'profile' && isNaming(entity, leaf.field!)),
+  )
+
+/**
+ * The same of a build in PostgreSQL, the row `build` of `audience_builds`. Builds of the sample, which test keys read,
+ * are made up, so nothing of them is left out.
+ */
+export function isOfChosenPeopleSql(build: string): string {
+  const has = (path: string) => `jsonb_path_exists(${build}.definition, '${path}')`
+  const names = (entity: Entity) =>
+    `${build}.definition ->> 'entity' = '${entity}' AND ${has(
+      `$.**.profile.field ? (${naming[entity].map((name) => `@ == "${name}"`).join(' || ')})`,
+    )}`
+  return `EXISTS (SELECT FROM audiences AS of_build JOIN projects AS of_audience USING (project_id)
+    WHERE of_build.audience_id = ${build}.audience_id
+      AND of_audience.organization_id <> '${sampleIdentity.organizationId}'
+      AND (${choosing.map((kind) => has(`$.**.${kind}`)).join(' OR ')}
+        OR ${names('people')} OR ${names('companies')}
+        OR ${has('$.**.intent')} AND EXISTS (
+          SELECT FROM intent_rules WHERE intent_rules.organization_id = of_audience.organization_id)))`
+}
+
+/**
+ * Refuses filters that an unbilled count must not have, because its number reveals sold data. Event fields are free,
+ * and so is `resolved`: it says that a browser's owner is known, not who it is. Throws 400 that names the field.
+ */
+export function requireFreeFilters({ filters }: Pick<EventsPlan, 'filters'>): void {
+  const filtered = filters.flatMap(({ field }) => field ?? []).find(isIdentityField)
+  if (filtered) {
+    throw invalidParameter(
+      'filter',
+      `"${filtered.name}" tells who a visitor is, which is not free: filter by fields of events, resolved among them`,
+    )
+  }
+}
+
+/**
+ * Refuses to count distinct values of identity fields. Whoever links browsers of their own to addresses that they know
+ * and counts them together with a visitor's browser learns whether the visitor has one of these. A rounded number
+ * reveals the same at the edge of its band. Throws 400 that names the field.
+ */
+export function requireFreeDistinct({ distinct }: { readonly distinct: readonly Field[] }): void {
+  const counted = distinct.find(isIdentityField)
+  if (!counted) return
+  throw invalidParameter(
+    'distinct',
+    `"${counted.name}" tells who a visitor is, which is not free: count event fields, such as cookie_id for browsers, ` +
+      'or read people and companies from a visitors route',
+  )
+}

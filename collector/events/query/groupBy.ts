@@ -1,0 +1,35 @@
+import { Type } from 'typebox'
+import { groupableFields } from '../../../schemas/fields.ts'
+import { invalidParameter } from '../../api/http/errors.ts'
+import { readNames } from './fieldList.ts'
+
+/** What counts are grouped by; `name` is the key in the answer. */
+export interface Group {
+  readonly name: string
+  readonly sql: string
+}
+
+/** What counts can be grouped by: hour and day, which are computed, url as another name of page_url, and fields. */
+const groupings: readonly Group[] = [
+  { name: 'hour', sql: 'toStartOfHour(timestamp)' },
+  { name: 'day', sql: 'toDate(timestamp)' },
+  { name: 'url', sql: 'page_url' },
+  ...groupableFields.map(({ name }) => ({ name, sql: name })),
+]
+
+const names = groupings.map(({ name }) => name).join(', ')
+
+/** The parameter `group_by`; readGroups reads it. */
+export const GroupBy = Type.String({
+  description: `Comma-separated: ${names}. Hours and days are UTC, url is the same as page_url. Without it there is one count.`,
+})
+
+/** Reads what counts are grouped by. Throws 400 for what would return an event, an address or a person. */
+export function readGroups(list: string | undefined): readonly Group[] {
+  if (list === undefined) return []
+  return readNames('group_by', list).map((name) => {
+    const grouping = groupings.find((candidate) => candidate.name === name)
+    if (grouping) return grouping
+    throw invalidParameter('group_by', `"${name}" is none of ${names}`)
+  })
+}

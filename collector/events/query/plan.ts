@@ -1,0 +1,113 @@
+import { type Static, Type } from 'typebox'
+import { fieldsAt, type Tier } from '../../../schemas/fields.ts'
+import type { RequestedScope } from '../../api/access/scope.ts'
+import { invalidParameter } from '../../api/http/errors.ts'
+import { exactly } from '../../api/http/schemas.ts'
+import { CsvFormulas } from './csvFormulas.ts'
+import { type Cursor, CursorOfEvents } from './cursor.ts'
+import { Distinct, readFields, Select } from './fieldList.ts'
+import { FilterText, readFilters } from './filter.ts'
+import { type Order, OrderName } from './order.ts'
+import { readScope, type ScopedRequest, scopeQuery } from './scopeQuery.ts'
+import type { EventsPlan, Selection } from './selection.ts'
+import { isAboutSessions } from './sessions.ts'
+import { SourceName, sourceOf } from './source.ts'
+import { instantMsMax, readWindow, type Window, type WindowParameters, windowQuery } from './window.ts'
+
+/** What a route that has no tier of its own knows: every field. */
+export const everyTier: Tier = 'resolution_full_profile'
+
+/** A plan that still lacks its scope, and the scope parameters the request came with. */
+export interface Asked<Plan extends Selection> {
+  readonly asked: RequestedScope
+  readonly plan: Omit<Plan, 'scope'>
+}
+
+const limitDefault = 100
+export const limitMax = 10_000
+
+/** The parameters of GET /api/v3/events/{tier}. */
+export const EventsQuery = exactly({
+  ...scopeQuery,
+  ...windowQuery,
+  source: Type.Optional(SourceName),
+  filter: Type.Optional(FilterText),
+  distinct: Type.Optional(Distinct),
+  limit: Type.Optional(
+    Type.Integer({
+      ...{ minimum: 1, maximum: limitMax, default: limitDefault },
+      description: 'Most rows of the page. Who reads everything asks for 10,000 and follows next_cursor.',
+    }),
+  ),
+  select: Type.Optional(Select),
+  order: Type.Optional(OrderName),
+  cursor: Type.Optional(CursorOfEvents),
+  csv_formulas: Type.Optional(CsvFormulas),
+})
+export type EventsQuery = Static<typeof EventsQuery>
+
+/**
+ * Reads a request for a page of events at `tier`; `readCursor` reads what its cursor holds. Throws 400 that names the
+ * parameter.
+ */
+export function readEventsRequest(
+  request: ScopedRequest<EventsQuery>,
+  tier: Tier,
+  nowMs: number,
+  readCursor: (cursor: string) => Cursor,
+): Asked<EventsPlan> {
+  const { query } = request
+  const cursor = query.cursor === undefined ? null : readCursor(query.cursor)
+  const order = readOrder(query.order, cursor)
+  const selection = readSelection(query, tier)
+  if (order === 'received' && selection.distinct.length > 0) {
+    throw invalidParameter('distinct', 'cannot be combined with order=received, which never ends')
+  }
+  // What is read is not in the order of sessions, which late events change.
+  if (order === 'received' && isAboutSessions(selection.filters)) {
+    throw invalidParameter('filter', 'cannot ask for fields of sessions with order=received')
+  }
+  const { start_ms, end_ms, start_time, end_time } = query
+  const isWindowGiven = [start_ms, end_ms, start_time, end_time].some((bound) => bound !== undefined)
+  return {
+    asked: readScope(request),
+    plan: {
+      ...selection,
+      window: cursor && !isWindowGiven ? cursor.window : readOrderedWindow(query, nowMs, order),
+      hasAllColumns: query.select === undefined,
+      escapesFormulas: query.csv_formulas === 'escape',
+      columns: query.select === undefined ? fieldsAt(tier) : readFields('select', query.select, tier),
+      limit: query.limit ?? limitDefault,
+      offset: 0,
+      cursor,
+      order,
+    },
+  }
+}
+
+/** What every read of events has, however its scope and its window are given. */
+export function readSelection(
+  query: Pick<EventsQuery, 'source' | 'campaign_id' | 'filter' | 'distinct'> & { group_by?: string },
+  tier: Tier,
+) {
+  const filters = query.filter === undefined ? [] : readFilters(query.filter, tier)
+  const distinct = query.distinct === undefined ? [] : readFields('distinct', query.distinct, tier)
+  const source = sourceOf(query, [...filters.flatMap(({ field }) => field ?? []), ...distinct])
+  return { source, filters, distinct }
+}
+
+/** A feed goes on for ever, unless its end is given. */
+function readOrderedWindow(query: WindowParameters, nowMs: number, order: Order): Window {
+  const window = readWindow(query, nowMs)
+  const isEndGiven = query.end_ms !== undefined || query.end_time !== undefined
+  return order === 'received' && !isEndGiven ? { ...window, endMs: instantMsMax } : window
+}
+
+/** The order of a page; a page that follows another is in the same one. */
+function readOrder(order: Order | undefined, cursor: Cursor | null): Order {
+  if (order === undefined) return cursor?.order ?? 'desc'
+  if (cursor && cursor.order !== order) {
+    throw invalidParameter('order', `differs from the cursor, which belongs to order=${cursor.order}`)
+  }
+  return order
+}

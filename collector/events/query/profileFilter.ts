@@ -1,0 +1,53 @@
+import { type Static, Type } from 'typebox'
+import type { Field } from '../../../schemas/fields.ts'
+import { invalidParameter } from '../../api/http/errors.ts'
+import { exactly } from '../../api/http/schemas.ts'
+import { type Filter, filtersMax, operators, readFilterOf, readFilters } from './filter.ts'
+
+/** More than any field holds. ClickHouse takes 128 KiB of one value, in which each character may be escaped. */
+const valueCharsMax = 8192
+const filterCharsMax = 32_768
+
+const Condition = exactly({
+  field: Type.String({ description: 'A field of a person: hem, or any of a profile.' }),
+  op: Type.String({ description: operators.join(', ') }),
+  value: Type.Union([Type.String({ maxLength: valueCharsMax }), Type.Number(), Type.Boolean()]),
+})
+
+/** The member `filter` of a body that asks for people or companies; readProfileFilters reads it. */
+export const ProfileFilter = Type.Union(
+  [
+    Type.String({
+      ...{ minLength: 1, maxLength: filterCharsMax },
+      description: 'field:op:value, joined by commas, as for events.',
+    }),
+    Type.Array(Condition, { minItems: 1, maxItems: filtersMax }),
+  ],
+  { description: 'All of them must hold.' },
+)
+
+/** All that is known of people is for whoever pays for it. */
+const tier = 'resolution_full_profile'
+
+/** Reads filters over `fields`, those of a `what`. Throws 400 that names what is wrong. */
+export function readProfileFilters(
+  given: Static<typeof ProfileFilter>,
+  fields: readonly Field[],
+  what: 'person' | 'company',
+): readonly Filter[] {
+  const filters =
+    typeof given === 'string'
+      ? readFilters(given, tier)
+      : given.map((parts) => readFilterOf({ ...parts, value: String(parts.value) }, tier))
+  const other = filters.find(({ field }) => !field || !fields.includes(field))
+  if (other) {
+    const name = other.field?.name ?? 'event_data'
+    throw invalidParameter(
+      'filter',
+      what === 'person'
+        ? `${name} is a field of events, not of a person`
+        : `${name} is not a field of a company`,
+    )
+  }
+  return filters
+}

@@ -1,0 +1,44 @@
+import type { Reader } from '../../api/access/reader.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { ttlCache } from '../../platform/ttlCache.ts'
+import type { EventsPlan, Selection } from './selection.ts'
+
+/**
+ * Names the projects of an organization-wide read, by which it finds its way into the primary key. The events
+ * themselves say which they are, so those of deleted projects stay readable; a projection (006_projects.sql) makes the
+ * question cheap. An answer is remembered for a second. It is asked anew when a read knows of a later time up to which
+ * events are complete, so that no project's first events are missing before it; by a feed each time, for it goes on past
+ * what it did not see; and while there are none, when people wait for their first.
+ */
+export async function nameProjects<
+  Plan extends Selection & Partial<Pick<EventsPlan, 'order' | 'completeUntil'>>,
+>({ clickhouse }: Reader, plan: Plan): Promise<Plan> {
+  const { scope } = plan
+  if (scope.projectId !== null) return plan
+  let projectsOf = rememberedBy.get(clickhouse)
+  if (!projectsOf) {
+    projectsOf = ttlCache(
+      (key) => readProjects(clickhouse, key.split(' ')[0]!),
+      (projects) => projects.length > 0,
+    )
+    rememberedBy.set(clickhouse, projectsOf)
+  }
+  const isFeed = plan.order === 'received'
+  const projectIds = await (isFeed
+    ? readProjects(clickhouse, scope.organizationId)
+    : projectsOf(`${scope.organizationId} ${plan.completeUntil ?? ''}`))
+  // Of a single project pages are read in the order of the key, without sorting.
+  const named = projectIds.length === 1 ? { projectId: projectIds[0]! } : { projectIds }
+  return { ...plan, scope: { ...scope, ...named } }
+}
+
+const rememberedBy = new WeakMap<ClickHouse, (organizationId: string) => Promise<readonly string[]>>()
+
+async function readProjects(clickhouse: ClickHouse, organizationId: string): Promise<readonly string[]> {
+  const rows = await clickhouse.rows<{ project_id: string }>({
+    sql: `SELECT project_id FROM events WHERE organization_id = {organizationId:UUID}
+          GROUP BY organization_id, project_id`,
+    params: { organizationId },
+  })
+  return rows.map(({ project_id }) => project_id)
+}

@@ -1,0 +1,51 @@
+import { isIdentityField } from '../../../schemas/fields.ts'
+import type { Bind } from './bind.ts'
+import type { EventsPlan } from './selection.ts'
+import { isAboutSessions } from './sessions.ts'
+
+/** Past so many it costs more to ask each than it spares. */
+const projectsMax = 32
+
+/**
+ * Whether the time of a page's last row is asked for before the page: of several projects the whole window would be
+ * sorted otherwise.
+ */
+export function timeOfLastIsAsked({ scope, order, filters, until, isForEstimate }: EventsPlan): boolean {
+  const { projectIds = [] } = scope
+  const isSpared = projectIds.length < 2 || projectIds.length > projectsMax
+  // Filters on people and sessions would be asked once for each project.
+  const isDear = isAboutSessions(filters) || filters.some(({ field }) => field && isIdentityField(field))
+  return !(isSpared || isDear || until || isForEstimate || order === 'received')
+}
+
+/**
+ * The time of the last row of a page of several projects: a condition that says nothing new. The primary key is in the
+ * order of one project's time, so each is asked, from its end, for the times of as many rows as the page may have; all
+ * columns are then read for what lies before the last of these. Where the plan has a span, its end is taken instead.
+ */
+export function projectsBound(
+  plan: EventsPlan,
+  { where, rows, events }: { where: readonly string[]; rows: number; events: string },
+  bind: Bind,
+): readonly string[] {
+  if (!timeOfLastIsAsked(plan)) return []
+  const { scope, order, spanMs } = plan
+  const [direction, op, last] = order === 'desc' ? [' DESC', '>=', 'min'] : ['', '<=', 'max']
+  if (spanMs !== undefined)
+    return [`ts_millis ${op} ${bind('Int64', pageBegin(plan) + (order === 'desc' ? -spanMs : spanMs))}`]
+  const first = `ORDER BY ts_millis${direction} LIMIT ${bind('UInt32', rows)}`
+  const times = scope.projectIds!.map(
+    (id) => `(SELECT ts_millis FROM ${events}
+WHERE ${[...where, `project_id = ${bind('UUID', id)}`].join('\n  AND ')}
+${first})`,
+  )
+  return [
+    `ts_millis ${op} (SELECT ${last}(ts_millis) FROM (SELECT ts_millis FROM (
+${times.join('\nUNION ALL\n')}
+) ${first}))`,
+  ]
+}
+
+/** Where a page begins, in its order of time. */
+export const pageBegin = ({ cursor, order, window }: EventsPlan): number =>
+  cursor?.from.millis ?? (order === 'desc' ? window.endMs : window.startMs)

@@ -1,0 +1,40 @@
+import { type Static, Type } from 'typebox'
+import { isUuid } from '../../../schemas/uuid.ts'
+import type { RequestedScope } from '../../api/access/scope.ts'
+import { invalidParameter } from '../../api/http/errors.ts'
+
+const ProjectId = Type.String({
+  format: 'uuid',
+  description: 'All pixels of this project.',
+})
+const PixelId = Type.String({ format: 'uuid', description: 'One pixel.' })
+
+/** The parameters of what a read is about: one project, one pixel. readScope reads them. */
+export const placeQuery = { project_id: Type.Optional(ProjectId), pixel_id: Type.Optional(PixelId) }
+
+/** The same with one campaign. */
+export const scopeQuery = {
+  ...placeQuery,
+  campaign_id: Type.Optional(Type.String({ minLength: 1, description: 'One DSP campaign.' })),
+}
+
+/** A request whose parameters have been checked against a schema of them. */
+export interface ScopedRequest<Query = Static<typeof ScopeQuery>> {
+  readonly query: Query
+}
+const ScopeQuery = Type.Object(scopeQuery)
+
+/** What a request is about. */
+export function readScope({ query }: ScopedRequest): RequestedScope {
+  return {
+    projectId: query.project_id?.toLowerCase(),
+    pixelId: query.pixel_id?.toLowerCase(),
+    campaignId: query.campaign_id,
+  }
+}
+
+/** A uuid in lower case, where a text is one that no schema has checked. Throws 400 for what is none. */
+export function readUuid(parameter: string, text: string | undefined): string | undefined {
+  if (text !== undefined && !isUuid(text)) throw invalidParameter(parameter, 'must be a uuid')
+  return text?.toLowerCase()
+}

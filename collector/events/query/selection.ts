@@ -1,0 +1,54 @@
+import type { Field } from '../../../schemas/fields.ts'
+import type { SampleNames } from '../../api/access/sampleView.ts'
+import type { Scope } from '../../api/access/scope.ts'
+import type { Cursor, RowKey } from './cursor.ts'
+import type { Filter } from './filter.ts'
+import type { Group } from './groupBy.ts'
+import type { Order } from './order.ts'
+import type { Source } from './source.ts'
+import type { Window } from './window.ts'
+
+/** Which events a read is about. The scope comes from the principal, never from the request alone. */
+export interface Selection {
+  readonly scope: Scope
+  /** Null reads both, or what else of the selection decides. */
+  readonly source: Source | null
+  readonly window: Window
+  readonly filters: readonly Filter[]
+}
+
+/** A page of events. */
+export interface EventsPlan extends Selection {
+  /** In the order of the answer. */
+  readonly columns: readonly Field[]
+  /** True when nothing was selected: the columns are all of the tier. */
+  readonly hasAllColumns: boolean
+  /** In CSV, texts that a spreadsheet would run are escaped. */
+  readonly escapesFormulas?: boolean
+  /** The ids that a test key is shown in the place of the sample's. */
+  readonly sampleNames?: SampleNames | null
+  /** Of the events that share these fields only the newest is returned; empty returns all. */
+  readonly distinct: readonly Field[]
+  readonly limit: number
+  /** How many rows to pass over (versions 1 and 2); not together with a cursor. */
+  readonly offset: number
+  readonly cursor: Cursor | null
+  /** The first row that is not of the page, where it is known. */
+  readonly until?: RowKey
+  /** Rows that are further than so many milliseconds from where the page begins are left out: see spanOf. */
+  readonly spanMs?: number | undefined
+  /** Up to when the answer will say that all that was received is in it, epoch milliseconds; null when nobody knows. */
+  readonly completeUntil?: number | null
+  /** Nothing is asked beforehand that would spare reading. */
+  readonly isForEstimate?: true
+  readonly order: Order
+}
+
+/** Counts of events. */
+export interface CountsPlan extends Selection {
+  readonly groups: readonly Group[]
+  /** Distinct combinations of these fields are counted too; empty counts events only. */
+  readonly distinct: readonly Field[]
+  /** Most groups in the answer. */
+  readonly limit: number
+}

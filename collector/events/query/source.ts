@@ -1,0 +1,33 @@
+import { Choice } from '../../api/http/schemas.ts'
+
+/** The spec's values of `source`. */
+export const sources = ['pixel', 'svcdsp'] as const
+export type Source = (typeof sources)[number]
+
+/** The parameter `source`; sourceOf decides where it is not given. */
+export const SourceName = Choice(sources, {
+  description:
+    'Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns.',
+})
+
+interface Named {
+  source?: Source | undefined
+  campaign_id?: string | undefined
+  group_by?: string | undefined
+}
+
+const campaignFields = ['source', 'campaign_id', 'spend']
+
+/**
+ * Of which source a read is; null of both. A project is its pixels (spec: Events, version 3): DSP events
+ * are read where they are spoken of.
+ */
+export function sourceOf(
+  { source, campaign_id, group_by }: Named,
+  fields: readonly { name: string }[],
+): Source | null {
+  if (source) return source
+  const named = [...fields.map(({ name }) => name), ...(group_by?.split(',') ?? [])]
+  const isAboutCampaigns = campaign_id !== undefined || campaignFields.some((name) => named.includes(name))
+  return isAboutCampaigns ? null : 'pixel'
+}

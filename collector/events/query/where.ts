@@ -1,0 +1,147 @@
+import { hasProfile, hemAsNumber, hemNumber, isProfileField } from '../../../schemas/fields.ts'
+import type { Scope } from '../../api/access/scope.ts'
+import { isHem } from '../../identity/store/hem.ts'
+import { cookiesOf, profileMeets, profileMeetsNone } from '../../identity/store/profileSql.ts'
+import type { Bind } from './bind.ts'
+import type { Filter, Value } from './filter.ts'
+import { type Order, timeColumn, timeOf } from './order.ts'
+import { type Payload, payloadOf } from './payload.ts'
+import type { Selection } from './selection.ts'
+import { isUuidField } from './uuid.ts'
+
+/**
+ * The conditions of a selection. The scope comes first and is never left out; project_id and ts_millis are the
+ * table's primary key, so they are compared bare.
+ */
+export function conditions(
+  { scope, source, window, filters, order = 'desc' }: Selection & { order?: Order },
+  bind: Bind,
+): readonly string[] {
+  const organizationId = bind('UUID', scope.organizationId)
+  return [
+    `organization_id = ${organizationId}`,
+    ...projectCondition(scope, bind),
+    ...(scope.pixelId === null ? [] : [`pixel_id = ${bind('UUID', scope.pixelId)}`]),
+    ...(scope.campaignId === null ? [] : [`campaign_id = ${bind('String', scope.campaignId)}`]),
+    ...(source === null ? [] : [`source = ${bind('String', source)}`]),
+    `${timeColumn(order)} >= ${timeOf(order, bind('Int64', window.startMs))}`,
+    `${timeColumn(order)} < ${timeOf(order, bind('Int64', window.endMs))}`,
+    ...filterConditions(filters, organizationId, bind),
+  ]
+}
+
+/** What filters mean over rows of `events`; the organization is SQL. */
+export function filterConditions(
+  filters: readonly Filter[],
+  organizationId: string,
+  bind: Bind,
+): readonly string[] {
+  const payload = payloadOf(filters, bind)
+  return [
+    ...filters.filter(isOfEvent).flatMap((filter) => eventConditions(filter, organizationId, bind, payload)),
+    ...profileConditions(
+      filters.filter((filter) => !isOfEvent(filter)),
+      bind,
+    ),
+  ]
+}
+
+const isOfEvent = ({ field }: Filter): boolean => field === undefined || !isProfileField(field)
+
+/** Which hem a cookie belongs to is computed for each row; its text would cost more than all the rest. */
+function eventConditions(
+  filter: Filter,
+  organizationId: string,
+  bind: Bind,
+  payload: Payload,
+): readonly string[] {
+  if (filter.field === hasProfile) {
+    const isWanted = [filter, ...(filter.others ?? [])].map(({ value }) => value === (filter.op !== 'ne'))
+    const meets = [profileMeets(['true']), profileMeetsNone(['true'])]
+    return [`(${meets.filter((_, index) => isWanted.includes(index === 0)).join(' OR ')})`]
+  }
+  const isOfHem = filter.field?.name === 'hem' && (filter.op === 'eq' || filter.op === 'ne')
+  if (!isOfHem || !isHem(String(filter.value))) return [condition(filter, bind, payload)]
+  const hem = bind('String', String(filter.value))
+  if (filter.op === 'ne') return [`${hemNumber} != ${hemAsNumber(hem)}`]
+  return [cookiesOf(organizationId, hem), `${hemNumber} = ${hemAsNumber(hem)}`]
+}
+
+/** All that asks for a value is one question to the profiles; all that rules one out is another. */
+function profileConditions(filters: readonly Filter[], bind: Bind): readonly string[] {
+  const wanted = filters.filter(({ op }) => op !== 'ne').map((filter) => condition(filter, bind))
+  const unwanted = filters
+    .filter(({ op }) => op === 'ne')
+    .map((filter) => condition({ ...filter, op: 'eq' } as Filter, bind))
+  return [
+    ...(wanted.length > 0 ? [profileMeets(wanted)] : []),
+    ...(unwanted.length > 0 ? [profileMeetsNone(unwanted)] : []),
+  ]
+}
+
+/** Of an organization the projects are named too, because the primary key knows no organization. */
+export function projectCondition({ projectId, projectIds }: Scope, bind: Bind): readonly string[] {
+  if (projectId !== null) return [`project_id = ${bind('UUID', projectId)}`]
+  if (projectIds === undefined || projectIds.length > projectsNamedMax) return []
+  if (projectIds.length === 0) return ['false']
+  return [`project_id IN (${projectIds.map((id) => bind('UUID', id)).join(', ')})`]
+}
+
+/** An organization with more projects is most of the table, and values have to fit into an address. */
+const projectsNamedMax = 500
+
+const sqlOperators = { eq: '=', ne: '!=', gt: '>', gte: '>=', lt: '<', lte: '<=', like: 'LIKE' } as const
+
+/** A filter as a condition over the rows whose columns it names. */
+export function condition(filter: Filter, bind: Bind, payload = payloadOf([], bind)): string {
+  const left = leftSide(filter, payload)
+  if (filter.op === 'in') {
+    return `${left} IN ${rightSides(filter, bind)}`
+  }
+  const comparison = `${left} ${sqlOperators[filter.op]} ${rightSide(filter, bind)}`
+  // In SQL null differs from nothing; to a caller a missing value does differ from the given one.
+  const isNullable = filter.path !== undefined || filter.field.nullable
+  return filter.op === 'ne' && isNullable ? `(${comparison} OR ${left} IS NULL)` : comparison
+}
+
+function leftSide(filter: Filter, payload: Payload): string {
+  if (filter.path) return payload(filter.path, filter.as === 'number' ? 'Float64' : 'String')
+  const { name } = filter.field
+  // timestamp is computed from ts_millis, which the primary key holds.
+  if (name === 'timestamp') return 'ts_millis'
+  return filter.as === 'text' && isUuidField(filter.field) ? `toString(${name})` : name
+}
+
+function rightSide(filter: Filter, bind: Bind): string {
+  const isPattern = filter.op === 'like' && filter.as === 'text'
+  return asOperand(filter, bind(typeOf(filter), isPattern ? likePattern(filter.value) : filter.value))
+}
+
+/** The values of `in` are bound as one: ClickHouse takes a thousand parameters at most. */
+function rightSides(filter: Filter, bind: Bind): string {
+  const given: readonly Value[] = [filter, ...(filter.others ?? [])]
+  // In a list only texts stand in quotation marks.
+  const listed = given.map(({ as, value }) => (as === 'integer' ? BigInt(value) : value))
+  const values = bind(`Array(${typeOf(filter)})`, listed)
+  const operand = asOperand(filter, 'value')
+  return operand === 'value' ? values : `arrayMap(value -> ${operand}, ${values})`
+}
+
+const boundTypes = {
+  text: 'String',
+  uuid: 'UUID',
+  integer: 'Int64',
+  number: 'Float64',
+  boolean: 'Bool',
+  time: 'Int64',
+} as const
+
+const typeOf = ({ as }: Value) => boundTypes[as]
+
+/** SQL of a bound value, in the type of what it is compared with. */
+const asOperand = ({ as, field }: Filter, bound: string): string =>
+  as === 'time' && field?.name !== 'timestamp' ? `fromUnixTimestamp64Milli(${bound}, 'UTC')` : bound
+
+/** A pattern of LIKE: a backslash escapes %, _ and itself; any other stands for itself, which ClickHouse would refuse at the end. */
+export const likePattern = (pattern: string): string =>
+  pattern.replace(/\\[%_\\]|\\/g, (part) => (part === '\\' ? '\\\\' : part))

@@ -1,0 +1,147 @@
+import { type Static, Type } from 'typebox'
+import { invalidParameter } from '../../api/http/errors.ts'
+
+/** Which event times are read, Unix epoch milliseconds: start inclusive, end exclusive. */
+export interface Window {
+  readonly startMs: number
+  readonly endMs: number
+}
+
+/** A bound in epoch milliseconds. */
+export const Milliseconds = (description: string) =>
+  Type.Integer({ format: 'int64', description, errorMessage: 'must be whole milliseconds since 1970' })
+
+/** A bound as a text, which readWindow reads. */
+export const Time = (description: string) => Type.String({ description })
+
+/** The four window parameters of a request (spec: Events, version 3). */
+export const windowQuery = {
+  start_ms: Type.Optional(
+    Milliseconds('First millisecond of the window since 1970. Default: 24 hours before its end.'),
+  ),
+  end_ms: Type.Optional(Milliseconds('First millisecond after the window since 1970. Default: now.')),
+  start_time: Type.Optional(
+    Time(
+      'The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 ' +
+        'on in milliseconds). Not together with start_ms.',
+    ),
+  ),
+  end_time: Type.Optional(Time('The same as end_ms, written like start_time. Not together with end_ms.')),
+}
+const WindowQuery = Type.Object(windowQuery)
+export type WindowParameters = Static<typeof WindowQuery>
+
+export const hourMs = 3_600_000
+export const dayMs = 24 * hourMs
+
+/** YYYY-MM-DD of a day since 1970 (UTC). */
+export const dateOf = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10)
+
+/** The largest distance from 1970 that a date may have, in milliseconds (ECMAScript's own limit). */
+export const instantMsMax = 8_640_000_000_000_000
+
+/** From here on a bare number is taken for milliseconds: as seconds it would lie in the year 5138. */
+const unixMillisecondsFrom = 1e11
+
+/**
+ * Decides the window of a request. Without an end it reaches up to `nowMs`, without a start it is `lengthMs` long. With
+ * `includesEnd` the end that is given belongs to it: that millisecond, or the whole of that day.
+ * Throws 400 for a bound given twice (`start_ms` with `start_time`), a bound that cannot be read, and a window
+ * that ends before or when it starts.
+ */
+export function readWindow(
+  given: WindowParameters,
+  nowMs: number,
+  includesEnd = false,
+  lengthMs = dayMs,
+): Window {
+  const start = readBound('start', given.start_ms, given.start_time)
+  const end = readBound('end', given.end_ms, given.end_time)
+  const endMs = end ? end.ms + (includesEnd ? end.spanMs : 0) : nowMs
+  const startMs = start?.ms ?? endMs - lengthMs
+  if (startMs >= endMs) {
+    throw invalidParameter(
+      start?.parameter ?? end?.parameter ?? 'end_ms',
+      end ? 'the window must end after it starts' : 'the window ends now, so it must start earlier',
+    )
+  }
+  return { startMs, endMs }
+}
+
+/**
+ * The same where figures are by days: without a start the window has `daysDefault` of them. Throws 400 for more than
+ * `daysMax`, too.
+ */
+export function readWindowOfDays(
+  given: WindowParameters,
+  nowMs: number,
+  { daysDefault, daysMax }: { daysDefault: number; daysMax: number },
+): Window {
+  const window = readWindow(given, nowMs, false, daysDefault * dayMs)
+  if (window.endMs - window.startMs > daysMax * dayMs) {
+    const parameter = given.start_time === undefined ? 'start_ms' : 'start_time'
+    throw invalidParameter(parameter, `must be at most ${daysMax} days before the end`)
+  }
+  return window
+}
+
+/**
+ * Reads an RFC 3339 time or a YYYY-MM-DD date (its midnight, UTC) as epoch milliseconds; finer fractions are cut.
+ * Undefined when the text is neither, or names a day or an hour that does not exist.
+ */
+export function isoToMs(text: string): number | undefined {
+  const parts = isoPattern.exec(text)?.groups
+  if (!parts) return undefined
+  const { date, time = '00:00:00', fraction = '', zone = 'Z' } = parts
+  // An offset's "+" that nobody percent-encoded arrives as a space.
+  const offset = zone.toUpperCase().replace(' ', '+')
+  // Date.parse would take 30 February for 2 March, and 24:00 for the next day's midnight.
+  const asWritten = `${date}T${time}`
+  const local = Date.parse(`${asWritten}Z`)
+  if (Number.isNaN(local) || !new Date(local).toISOString().startsWith(asWritten)) return undefined
+  const ms = Date.parse(`${asWritten}.${fraction.slice(0, 3).padEnd(3, '0')}${offset}`)
+  return Number.isNaN(ms) ? undefined : ms
+}
+
+const isoPattern =
+  /^(?<date>\d{4}-\d\d-\d\d)(?:[Tt ](?<time>\d\d:\d\d:\d\d)(?:\.(?<fraction>\d+))?(?<zone>[Zz]|[+\- ]\d\d:\d\d))?$/
+
+interface Bound {
+  parameter: string
+  ms: number
+  /** How long what it names lasts: a millisecond, or a day. */
+  spanMs: number
+}
+
+const datePattern = /^\d{4}-\d\d-\d\d$/
+
+function readBound(
+  side: 'start' | 'end',
+  ms: number | undefined,
+  time: string | undefined,
+): Bound | undefined {
+  const parameter = ms === undefined ? `${side}_time` : `${side}_ms`
+  if (ms !== undefined && time !== undefined) {
+    throw invalidParameter(`${side}_time`, `cannot be combined with ${side}_ms`)
+  }
+  if (ms !== undefined) return { parameter, ms: inRange(parameter, ms), spanMs: 1 }
+  if (time !== undefined) {
+    const instant = isoToMs(time) ?? unixToMs(time)
+    if (instant === undefined) {
+      throw invalidParameter(parameter, 'must be an RFC 3339 time, a YYYY-MM-DD date or a Unix timestamp')
+    }
+    return { parameter, ms: inRange(parameter, instant), spanMs: datePattern.test(time) ? dayMs : 1 }
+  }
+  return undefined
+}
+
+function unixToMs(text: string): number | undefined {
+  if (!/^-?\d{1,16}(\.\d{1,9})?$/.test(text)) return undefined
+  const number = Number(text)
+  return Math.floor(Math.abs(number) >= unixMillisecondsFrom ? number : number * 1000)
+}
+
+function inRange(parameter: string, ms: number): number {
+  if (Math.abs(ms) > instantMsMax) throw invalidParameter(parameter, 'lies too far from now')
+  return ms
+}

@@ -1,0 +1,105 @@
+import type { Reader } from '../../api/access/reader.ts'
+import { ClickHouseRefused } from '../../platform/clickhouse/client.ts'
+import { ofEachShard, partsOf } from '../../platform/clickhouse/cluster.ts'
+import { isLostShard } from '../../platform/isUnavailable.ts'
+import type { Window } from '../query/window.ts'
+
+/** ClickHouse's codes for rows that are there and cannot be read: a file is cut off, overwritten or gone. */
+const damaged = new Set([
+  32, // ATTEMPT_TO_READ_AFTER_EOF
+  33, // CANNOT_READ_ALL_DATA
+  40, // CHECKSUM_DOESNT_MATCH
+  74, // CANNOT_READ_FROM_FILE_DESCRIPTOR
+  76, // CANNOT_OPEN_FILE
+  87, // CANNOT_SEEK_THROUGH_FILE
+  107, // FILE_DOESNT_EXIST
+  117, // INCORRECT_DATA
+  226, // NO_FILE_IN_DATA_PART
+  228, // BAD_SIZE_OF_FILE_IN_DATA_PART
+  232, // NO_SUCH_DATA_PART
+  246, // CORRUPTED_DATA
+  271, // CANNOT_DECOMPRESS
+  432, // UNKNOWN_CODEC
+  740, // POTENTIALLY_BROKEN_DATA_PART
+])
+
+/** Why a read failed that may succeed without a part of its rows; null for all other errors. */
+export function lossOf(error: unknown): 'damaged' | 'lost shard' | null {
+  if (!(error instanceof ClickHouseRefused)) return null
+  return damaged.has(error.code) ? 'damaged' : isLostShard(error) ? 'lost shard' : null
+}
+
+/** Windows are split at full hours, down to one. */
+const sliceMs = 3_600_000
+
+/** How often it may be tried whether a slice can be read. A damaged hour of a month takes twenty tries. */
+export const triesMax = 48
+
+/**
+ * Which parts of a window that cannot be read as a whole cannot be read, earliest first: by halves, until they are an
+ * hour long or it was tried often enough.
+ */
+export async function findDamagedRanges(
+  window: Window,
+  isReadable: (slice: Window) => Promise<boolean>,
+): Promise<Window[]> {
+  const gaps: Window[] = []
+  let tries = 0
+  let suspects = [window]
+  while (suspects.length > 0) {
+    const unreadable: Window[] = []
+    for (const suspect of suspects) {
+      const middle = middleOf(suspect)
+      if (middle === null || tries + 2 > triesMax) {
+        gaps.push(suspect)
+        continue
+      }
+      tries += 2
+      for (const half of [
+        { startMs: suspect.startMs, endMs: middle },
+        { startMs: middle, endMs: suspect.endMs },
+      ]) {
+        if (!(await isReadable(half))) unreadable.push(half)
+      }
+    }
+    suspects = unreadable
+  }
+  return joined(gaps.sort((a, b) => a.startMs - b.startMs))
+}
+
+/** The full hour next to the middle; null where there is none inside. */
+function middleOf({ startMs, endMs }: Window): number | null {
+  const middle = Math.round((startMs + endMs) / 2 / sliceMs) * sliceMs
+  return middle > startMs && middle < endMs ? middle : null
+}
+
+/** Neighbours as one. */
+function joined(windows: readonly Window[]): Window[] {
+  const result: Window[] = []
+  for (const window of windows) {
+    const last = result.at(-1)
+    if (last?.endMs === window.startMs) result[result.length - 1] = { ...last, endMs: window.endMs }
+    else result.push(window)
+  }
+  return result
+}
+
+/**
+ * Whether ClickHouse has put parts of `events` aside, because they are broken, whose month the window touches: what is
+ * in them is missing without an error. A part whose month nobody can tell counts for every window.
+ */
+export async function hasBrokenParts(reader: Reader, { startMs, endMs }: Window): Promise<boolean> {
+  const { clickhouse } = reader
+  const [found] = await reader.rows<{ parts: number }>({
+    sql: `SELECT count() AS parts FROM ${ofEachShard(clickhouse, 'system.detached_parts')}
+          WHERE database = {database:String} AND table = {table:String} AND startsWith(ifNull(reason, ''), 'broken')
+            AND (partition_id IS NULL OR toUInt32OrZero(partition_id) BETWEEN
+              toYYYYMM(fromUnixTimestamp64Milli({startMs:Int64}, 'UTC')) AND
+              toYYYYMM(fromUnixTimestamp64Milli({lastMs:Int64}, 'UTC')))`,
+    params: {
+      ...{ startMs, lastMs: endMs - 1 },
+      ...{ database: clickhouse.database, table: partsOf(clickhouse, 'events')[0]!.table },
+    },
+  })
+  return found!.parts > 0
+}

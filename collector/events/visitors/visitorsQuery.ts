@@ -1,0 +1,78 @@
+import { hemNumber } from '../../../schemas/fields.ts'
+import { companyDomains } from '../../identity/store/profileSql.ts'
+import type { Query } from '../../platform/clickhouse/client.ts'
+import { type Bind, bindings } from '../query/bind.ts'
+import { type Column, selectList } from '../query/columns.ts'
+import { withProfilesOf } from '../query/eventsQuery.ts'
+import { eventsSource } from '../query/eventsSource.ts'
+import { newestFirst } from '../query/order.ts'
+import type { RowForm } from '../query/rowForm.ts'
+import { hasSessionColumns, isAboutSessions, withSessionsOf } from '../query/sessions.ts'
+import { typedValues } from '../query/typedValues.ts'
+import { conditions } from '../query/where.ts'
+import type { VisitorsPlan } from './plan.ts'
+
+/**
+ * The newest event of each visitor, newest first. Which events these are is decided on a few narrow columns, from the
+ * end of the primary key on, so that it stops where the limit is full; all other columns are read for these events
+ * alone.
+ */
+export function visitorsQuery(plan: VisitorsPlan, form: RowForm): Query {
+  const { bind, params } = bindings()
+  const where = conditionsOf(plan, bind).join('\n  AND ')
+  const limit = bind('UInt32', plan.limit)
+  const source = eventsSource(plan, [], bind)
+  const page = (columns: readonly Column[]) => `${source.declared}SELECT ${selectList(columns)}
+FROM ${source.from}
+WHERE ${where}
+  AND (ts_millis, event_id) IN (
+${newestOf(plan, source, where, limit)}
+)`
+  const sql = withProfilesOf(
+    plan.columns,
+    form,
+    (columns) =>
+      hasSessionColumns(columns) && !isAboutSessions(plan.filters)
+        ? withSessionsOf(columns, { scope: plan.scope, order: 'desc' }, bind, page)
+        : page(columns),
+    { order: 'desc', ...(form.isTyped && { typed: typedValues(plan.sampleNames, bind) }) },
+  )
+  return { sql: sql + (plan.skipsLostShards ? '\nSETTINGS skip_unavailable_shards = 1' : ''), params }
+}
+
+/** The keys of the newest events of people, or of companies. */
+function newestOf(
+  { kind }: VisitorsPlan,
+  { declared, from }: ReturnType<typeof eventsSource>,
+  where: string,
+  limit: string,
+): string {
+  const people = `${declared}SELECT ts_millis, event_id, ${hemNumber} AS _hem_number
+FROM ${from}
+WHERE ${where}
+  AND _hem_number != 0
+${newestFirst}
+LIMIT 1 BY _hem_number`
+  if (kind === 'buyers') return `SELECT ts_millis, event_id FROM (\n${people}\nLIMIT ${limit}\n)`
+  return `SELECT ts_millis, event_id
+FROM (
+${people}
+) AS people ANY INNER JOIN (${companyDomains}) AS companies USING _hem_number
+${newestFirst}
+LIMIT 1 BY company_domain
+LIMIT ${limit}`
+}
+
+function conditionsOf(plan: VisitorsPlan, bind: Bind): readonly string[] {
+  const { scope, includesDsp, gaps } = plan
+  // Events of campaigns have no pixel.
+  const isOfPixelOrCampaign = includesDsp && scope.pixelId !== null
+  return [
+    ...conditions(isOfPixelOrCampaign ? { ...plan, scope: { ...scope, pixelId: null } } : plan, bind),
+    ...(isOfPixelOrCampaign ? [`(pixel_id = ${bind('UUID', scope.pixelId!)} OR source = 'svcdsp')`] : []),
+    ...gaps.map(
+      ({ startMs, endMs }) =>
+        `(ts_millis < ${bind('Int64', startMs)} OR ts_millis >= ${bind('Int64', endMs)})`,
+    ),
+  ]
+}

@@ -1,0 +1,134 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from 'typebox'
+import { audit } from '../../api/access/audit.ts'
+import { notFound } from '../../api/http/errors.ts'
+import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
+import { Choice, exactly, Id, Nullable, Timestamp } from '../../api/http/schemas.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { access, requireAdmin } from './access.ts'
+import type { PrivacyDeps } from './deps.ts'
+import { arrivingMs, type Erasure, readErasure, requestErasure, selectErasures } from './erasures.ts'
+import { addOptOut } from './optOuts.ts'
+import { oneOf, SubjectParameters, tags } from './schemas.ts'
+import { readSubject } from './subject.ts'
+
+const PublicErasure = Type.Object(
+  {
+    erasure_id: Id,
+    status: Type.Union([Type.Literal('pending'), Type.Literal('complete')]),
+    step: Choice(['deleting', 'waiting', 'complete'], {
+      description:
+        'deleting: what is stored is being deleted; waiting: nothing is stored any longer, and what was on its way when ' +
+        'it was asked for may still arrive, and goes too; complete.',
+    }),
+    requested_at: Timestamp,
+    emptied_at: Nullable(Timestamp, { description: 'When nothing was stored any longer.' }),
+    complete_from: {
+      ...Timestamp,
+      description:
+        'It is complete then at the earliest; later where a collector still has something of before.',
+    },
+    completed_at: Nullable(Timestamp),
+  },
+  { title: 'Erasure' },
+)
+
+/** Erasures: ask for one, and whether it is complete. */
+export const erasureRoutes =
+  (deps: PrivacyDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres } = deps
+
+    app.delete(
+      '/api/v1/privacy/subject',
+      {
+        config: { access },
+        schema: {
+          ...{ tags, operationId: 'eraseSubject', summary: 'Erase a person or a browser' },
+          description:
+            'Events, rejected events and links of the organization go, those on their way too. The subject also ' +
+            `opts out, unless opt_out is false. Ask for the erasure until it is complete. ${oneOf}`,
+          body: exactly({ ...SubjectParameters, opt_out: Type.Optional(Type.Boolean({ default: true })) }),
+          response: { 202: Type.Object({ erasure: PublicErasure }) },
+        },
+      },
+      async ({ principal, body: { opt_out = true, ...given } }, reply) => {
+        requireAdmin(principal)
+        const subject = readSubject(given)
+        const { organizationId } = principal
+        const erasure = await inTransaction(postgres, async (client) => {
+          if (opt_out) await addOptOut(client, organizationId, subject)
+          const requested = await requestErasure(client, organizationId, subject)
+          // The log outlives the subject's data: it does not say whom it was about.
+          const object = { kind: 'erasure', id: requested.erasure_id } as const
+          await audit(client, principal, 'erasure.create', object, { opt_out })
+          return requested
+        })
+        return reply.code(202).send({ erasure: publicErasure(erasure) })
+      },
+    )
+
+    app.get(
+      '/api/v1/privacy/erasures',
+      {
+        config: { access },
+        schema: {
+          ...{
+            tags,
+            operationId: 'listErasures',
+            description: 'Oldest first.',
+            summary: 'List erasure requests',
+            querystring: exactly(pageQuery),
+          },
+          response: { 200: Type.Object({ erasures: Type.Array(PublicErasure), next_cursor: NextCursor }) },
+        },
+      },
+      async ({ principal, query }) => {
+        requireAdmin(principal)
+        const { rows, next } = await readPage<Erasure>(deps, query, {
+          ...{ list: 'erasures', owner: principal.organizationId },
+          ...{ sql: selectErasures, values: [principal.organizationId] },
+          key: { created_at: 'timestamptz', erasure_id: 'uuid' },
+        })
+        return { erasures: rows.map(publicErasure), ...next }
+      },
+    )
+
+    app.get(
+      '/api/v1/privacy/erasures/:erasure_id',
+      {
+        config: { access },
+        schema: {
+          ...{
+            tags,
+            operationId: 'getErasure',
+            description: 'Whether it is complete.',
+            summary: 'Get an erasure request',
+            params: exactly({ erasure_id: Id }),
+          },
+          response: { 200: Type.Object({ erasure: PublicErasure }) },
+        },
+      },
+      async ({ principal, params }) => {
+        requireAdmin(principal)
+        const erasure = await readErasure(postgres, params.erasure_id, principal.organizationId)
+        if (!erasure) throw notFound.erasure()
+        return { erasure: publicErasure(erasure) }
+      },
+    )
+  }
+
+const publicErasure = ({
+  erasure_id,
+  requested_at,
+  emptied_at,
+  finished_at,
+}: Erasure): Static<typeof PublicErasure> => ({
+  erasure_id,
+  status: finished_at ? 'complete' : 'pending',
+  step: finished_at ? 'complete' : emptied_at ? 'waiting' : 'deleting',
+  requested_at: requested_at.toISOString(),
+  emptied_at: emptied_at?.toISOString() ?? null,
+  complete_from: new Date(requested_at.getTime() + arrivingMs).toISOString(),
+  completed_at: finished_at?.toISOString() ?? null,
+})

@@ -1,0 +1,267 @@
+import { hemAsNumber } from '../../../schemas/fields.ts'
+import { dropDeadLetters } from '../../ingest/shipper/deadLetters.ts'
+import { publishErasedUntil, readErasedUntil } from '../../ingest/spool/collectors.ts'
+import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
+import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
+import { wakeQueue } from '../../platform/jobs/queue.ts'
+import { repeat } from '../../platform/jobs/repeat.ts'
+import type { WarnLog } from '../../platform/log.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { profileTables } from '../store/profileSql.ts'
+import { reloadIdentity } from '../store/refresh.ts'
+import { eraseSignals } from './eraseSignals.ts'
+import { cookiesOfPerson, hiddenPeopleChanged, privacyRequests } from './optOuts.ts'
+import type { Subject } from './subject.ts'
+
+export interface Erasure {
+  erasure_id: string
+  requested_at: Date
+  /** When nothing that is stored was left; null before. */
+  emptied_at: Date | null
+  /** Null while something may be left. */
+  finished_at: Date | null
+}
+
+const columns = 'erasure_id, requested_at, emptied_at, finished_at'
+
+/** Selects an organization's erasures ($1), for a page of them. */
+export const selectErasures = `SELECT ${columns}, requested_at AS created_at FROM erasures
+  WHERE organization_id = $1`
+
+/**
+ * Asks for all that is kept of a subject to go: within one organization what its sites observed; with null
+ * everywhere, and from the operator's graph.
+ */
+export async function requestErasure(
+  client: Queryable,
+  organizationId: string | null,
+  { hem, cookieId }: Subject,
+): Promise<Erasure> {
+  const { rows } = await client.query<Erasure>(
+    `INSERT INTO erasures (organization_id, hem, cookie_ids) VALUES ($1, $2, $3) RETURNING ${columns}`,
+    [organizationId, hem, cookieId ? [cookieId] : []],
+  )
+  await wakeQueue(client, privacyRequests)
+  await wakeQueue(client, hiddenPeopleChanged)
+  return rows[0]!
+}
+
+/** One erasure, where it is of that organization or none is named; undefined when there is none of that id. */
+export async function readErasure(
+  client: Queryable,
+  erasureId: string,
+  organizationId: string | null = null,
+): Promise<Erasure | undefined> {
+  const { rows } = await client.query<Erasure>(
+    `SELECT ${columns} FROM erasures WHERE erasure_id = $1 AND ($2::uuid IS NULL OR organization_id = $2)`,
+    [erasureId, organizationId],
+  )
+  return rows[0]
+}
+
+export interface ErasureDeps {
+  postgres: Postgres
+  /** The events of real visitors. */
+  clickhouse: ClickHouse
+}
+
+interface Unfinished {
+  erasure_id: string
+  organization_id: string | null
+  hem: string | null
+  cookie_ids: string[]
+  requested_at: Date
+}
+
+/** How long rows that another machine had accepted before may be on their way: an erasure takes as long at least. */
+export const arrivingMs = 10 * 60_000
+/** So many are carried out at a time. */
+const erasuresMax = 1_000
+
+/**
+ * Goes once over what is to be erased: events, rejected events, links, profiles. An erasure is finished when nothing
+ * of it is left, ten minutes have passed since it was asked for, and every collector has shipped what it had accepted
+ * then and freed its dead letters of it (`keepErasing`); then whom it was about is forgotten too. True while some are
+ * unfinished.
+ */
+export async function carryOutErasures({ postgres, clickhouse }: ErasureDeps): Promise<boolean> {
+  const erasures = await readUnfinished(postgres)
+  if (erasures.length === 0) return false
+  const erasedUntil = await readErasedUntil(postgres)
+  await noteCookies(postgres, clickhouse, erasures)
+
+  // Cookies are found by links, so these go last.
+  const left = await Promise.all([
+    deleteRows(clickhouse, 'events', ofCookies(erasures)),
+    deleteRows(clickhouse, 'rejected_events', ofCookies(erasures)),
+    deleteRows(clickhouse, 'audience_leaf_days', ofCookies(erasures)),
+    deleteRows(clickhouse, 'intent_event_days', ofCookies(erasures)),
+    eraseSignals(clickhouse, hemsEverywhere(erasures)),
+    deleteRows(clickhouse, 'audience_members', ofMembers(erasures)),
+    deleteRows(clickhouse, 'list_members', ofListMembers(erasures)),
+    ...profileTables.map(({ table, hem }) => deleteRows(clickhouse, table, ofProfiles(erasures, hem))),
+  ])
+  // Days that were counted with their events are read no longer once these are gone (analytics/rollup).
+  if (!left.includes(true)) left.push(await deleteRows(clickhouse, 'analytics_visitors', ofCookies(erasures)))
+  left.push(await deleteRows(clickhouse, 'identity_links', ofLinks(erasures), 'SETTINGS mutations_sync = 2'))
+  if (left.includes(true)) {
+    await reloadIdentity(clickhouse)
+    return true
+  }
+  await postgres.query(
+    'UPDATE erasures SET emptied_at = now() WHERE erasure_id = ANY($1) AND emptied_at IS NULL',
+    [erasures.map(({ erasure_id }) => erasure_id)],
+  )
+  const { rowCount } = await postgres.query(
+    `UPDATE erasures SET finished_at = now(), hem = NULL, cookie_ids = '{}'
+     WHERE erasure_id = ANY($1) AND requested_at < $2 AND requested_at < $3`,
+    [
+      erasures.map(({ erasure_id }) => erasure_id),
+      new Date(Date.now() - arrivingMs),
+      new Date(Math.min(erasedUntil, Date.now())),
+    ],
+  )
+  return rowCount! < erasures.length
+}
+
+async function readUnfinished(postgres: Postgres): Promise<Unfinished[]> {
+  const { rows } = await postgres.query<Unfinished>(
+    `SELECT erasure_id, organization_id, hem, cookie_ids, requested_at FROM erasures
+     WHERE finished_at IS NULL ORDER BY requested_at LIMIT ${erasuresMax}`,
+  )
+  return rows
+}
+
+const eraseMs = 2_000
+
+/**
+ * What a collector does for erasures, whichever machine carries them out: frees its dead letters of the people they
+ * name, then publishes up to when it has shipped what it accepted.
+ */
+export const keepErasing = ({
+  postgres,
+  collectorId,
+  deadLetterDirectory,
+  oldestWaitingAt,
+  log,
+}: {
+  postgres: Postgres
+  collectorId: string
+  deadLetterDirectory: string
+  /** When the oldest row that waits in this machine's spool came, epoch milliseconds; Infinity when none waits. */
+  oldestWaitingAt(): number
+  log: WarnLog
+}) =>
+  repeat(
+    eraseMs,
+    async () => {
+      // Before anything is looked for: what is shipped meanwhile may become a dead letter.
+      const mark = Math.min(oldestWaitingAt(), Date.now())
+      const erasures = await readUnfinished(postgres)
+      if (erasures.length > 0)
+        dropDeadLetters(deadLetterDirectory, (row) => erasures.some((erasure) => isAbout(erasure, row)))
+      await publishErasedUntil(postgres, collectorId, mark)
+    },
+    (error) => log.warn({ error: error.message }, 'erasures wait for this collector'),
+  )
+
+/** Finds the browsers of the people who are to be erased, and records them: their links go, their events may yet come. */
+async function noteCookies(
+  client: Queryable,
+  clickhouse: ClickHouse,
+  erasures: readonly Unfinished[],
+): Promise<void> {
+  for (const erasure of erasures) {
+    const { erasure_id, organization_id, hem } = erasure
+    if (hem === null) continue
+    const found = await cookiesOfPerson(clickhouse, organization_id, hem)
+    const cookies = new Set([...erasure.cookie_ids, ...found])
+    if (cookies.size === erasure.cookie_ids.length) continue
+    erasure.cookie_ids = [...cookies]
+    await client.query('UPDATE erasures SET cookie_ids = $2 WHERE erasure_id = $1', [
+      erasure_id,
+      erasure.cookie_ids,
+    ])
+  }
+}
+
+const isAbout = ({ organization_id, hem, cookie_ids }: Unfinished, row: string): boolean =>
+  (organization_id === null || row.includes(organization_id)) &&
+  (cookie_ids.some((cookie) => row.includes(cookie)) || (hem !== null && row.includes(hem)))
+
+/** Rows of events and rejected_events that are to go. */
+function ofCookies(erasures: readonly Unfinished[]): Query {
+  const pairs = erasures.flatMap(({ organization_id, cookie_ids }) =>
+    cookie_ids.map((cookie) => ({ organization: organization_id, cookie })),
+  )
+  const own = pairs.filter(({ organization }) => organization !== null)
+  return {
+    sql: `cookie_id IN {anywhere:Array(UUID)} OR (cookie_id IN {cookies:Array(UUID)}
+      AND (organization_id, cookie_id) IN arrayZip({organizations:Array(UUID)}, {cookies:Array(UUID)}))`,
+    params: {
+      anywhere: pairs.filter(({ organization }) => organization === null).map(({ cookie }) => cookie),
+      organizations: own.map(({ organization }) => organization),
+      cookies: own.map(({ cookie }) => cookie),
+    },
+  }
+}
+
+/** Links that are to go: those to the person, and those of their browsers. */
+function ofLinks(erasures: readonly Unfinished[]): Query {
+  const { sql, params } = ofCookies(erasures)
+  const people = erasures.filter(({ hem }) => hem !== null)
+  const own = people.filter(({ organization_id }) => organization_id !== null)
+  return {
+    sql: `${sql} OR ${ofProfiles(erasures, 'hem').sql}
+      OR (organization_id, hem) IN arrayZip({link_organizations:Array(UUID)}, {link_hems:Array(String)})`,
+    params: {
+      ...params,
+      ...ofProfiles(erasures, 'hem').params,
+      link_organizations: own.map(({ organization_id }) => organization_id),
+      link_hems: own.map(({ hem }) => hem),
+    },
+  }
+}
+
+/** Rows of the people who are to be erased everywhere: profiles are the operator's. */
+const ofProfiles = (erasures: readonly Unfinished[], hem: string): Query => ({
+  sql: `${hem} IN {hems:Array(String)}`,
+  params: { hems: hemsEverywhere(erasures) },
+})
+
+/** Members of lists that are to go: the people, and their browsers. */
+function ofListMembers(erasures: readonly Unfinished[]): Query {
+  const [people, browsers] = [ofMembers(erasures), ofCookies(erasures)]
+  const renamed = (sql: string) =>
+    sql.replaceAll('{organizations:', '{person_organizations:').replaceAll('{anywhere:', '{anybody:')
+  return {
+    sql: `(${renamed(people.sql)}) OR (${browsers.sql})`,
+    params: {
+      ...{ person_organizations: people.params.organizations, anybody: people.params.anywhere },
+      ...{ hems: people.params.hems, ...browsers.params },
+    },
+  }
+}
+
+const hemsEverywhere = (erasures: readonly Unfinished[]): string[] =>
+  erasures
+    .filter(({ organization_id }) => organization_id === null)
+    .map(({ hem }) => hem)
+    .filter((hem) => hem !== null)
+
+/** Members of audiences that are to go: of the organization's, or of all. */
+function ofMembers(erasures: readonly Unfinished[]): Query {
+  const people = erasures.filter(({ hem }) => hem !== null)
+  const own = people.filter(({ organization_id }) => organization_id !== null)
+  const numbers = (hems: string) => `arrayMap(hem -> ${hemAsNumber('hem')}, ${hems})`
+  return {
+    sql: `hem_number IN ${numbers('{anywhere:Array(String)}')}
+      OR (organization_id, hem_number) IN arrayZip({organizations:Array(UUID)}, ${numbers('{hems:Array(String)}')})`,
+    params: {
+      anywhere: people.filter(({ organization_id }) => organization_id === null).map(({ hem }) => hem),
+      organizations: own.map(({ organization_id }) => organization_id),
+      hems: own.map(({ hem }) => hem),
+    },
+  }
+}

@@ -1,0 +1,101 @@
+import { eventFields } from '../../../schemas/fields/event.ts'
+import { hemAsNumber } from '../../../schemas/fields.ts'
+import type { Reader } from '../../api/access/reader.ts'
+import type { Query } from '../../platform/clickhouse/client.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import type { Subject } from './subject.ts'
+
+/**
+ * All that an organization's sites have observed of a subject, and the organization's lists that they are in, as JSON
+ * lines: `{ "kind", "data" }`, kind one of link, event, rejected_event and list_member. What the operator's graph knows
+ * of them is not the organization's to hand out.
+ */
+export async function* exportSubject(
+  { reader, postgres }: { reader: Reader; postgres: Queryable },
+  organizationId: string,
+  subject: Subject,
+): AsyncGenerator<Buffer> {
+  for (const [kind, query] of Object.entries(queriesOf(organizationId, subject))) {
+    const { body, rows } = await reader.stream(query, {
+      row: `{"kind":"${kind}","data":\${data:Raw}}`,
+      as: 'JSONEachRow',
+    })
+    if (rows === 0) body.resume()
+    else yield* body
+  }
+  for (const data of await readListMemberships({ reader, postgres }, organizationId, subject))
+    yield Buffer.from(`${JSON.stringify({ kind: 'list_member', data })}\n`)
+}
+
+interface Membership {
+  readonly list_id: string
+  readonly project_id: string
+  readonly name: string
+  /** What items of the list are: an address is one of `emails` or `hems`, a browser one of `cookies`. */
+  readonly kind: string
+  readonly import_id: string
+  readonly added_at: Date
+}
+
+/** By which imports somebody is in which lists; by one that is not completed nobody is. */
+async function readListMemberships(
+  { reader, postgres }: { reader: Reader; postgres: Queryable },
+  organizationId: string,
+  subject: Subject,
+): Promise<Membership[]> {
+  const { cookies, params } = conditionsOf(organizationId, subject)
+  const isPerson = subject.hem === undefined ? 'false' : `hem_number = ${hemAsNumber('{hem:String}')}`
+  const found = await reader.rows<{ import_id: string }>({
+    sql: `SELECT DISTINCT import_id FROM list_members
+          WHERE ${ours} AND (${isPerson} OR hem_number = 0 AND company_domain = '' AND ${cookies})`,
+    params,
+  })
+  if (found.length === 0) return []
+  const { rows } = await postgres.query<Membership>(
+    `SELECT list_id, project_id, lists.name, kind, import_id, completed_at AS added_at
+     FROM list_imports JOIN lists USING (list_id) JOIN projects USING (project_id)
+     WHERE organization_id = $1 AND import_id = ANY($2) AND list_imports.status = 'completed'
+     ORDER BY completed_at, import_id`,
+    [organizationId, found.map(({ import_id }) => import_id)],
+  )
+  return rows
+}
+
+const ours = 'organization_id = {organization:UUID}'
+
+/** Whose a row is: by the subject itself, and by their browsers. */
+function conditionsOf(organizationId: string, { hem, cookieId }: Subject) {
+  const isTheirs = hem === undefined ? 'cookie_id = {cookie:UUID}' : 'hem = {hem:String}'
+  return {
+    isTheirs,
+    cookies:
+      hem === undefined
+        ? isTheirs
+        : `cookie_id IN (SELECT cookie_id FROM identity_links WHERE ${ours} AND ${isTheirs})`,
+    params: { organization: organizationId, ...(hem === undefined ? { cookie: cookieId } : { hem }) },
+  }
+}
+
+function queriesOf(organizationId: string, subject: Subject): Record<string, Query> {
+  const { isTheirs, cookies, params } = conditionsOf(organizationId, subject)
+  const select = (columns: readonly string[], from: string): Query => ({
+    sql: `SELECT formatRowNoNewline('JSONEachRow', ${columns.join(', ')}) AS data FROM ${from}
+          SETTINGS date_time_output_format = 'iso', output_format_json_quote_64bit_integers = 0,
+            output_format_json_escape_forward_slashes = 0`,
+    params,
+  })
+  return {
+    link: select(
+      ['cookie_id', 'hem', 'source', 'confidence', 'pixel_id', 'observed_at'],
+      `identity_links FINAL WHERE ${ours} AND ${isTheirs}`,
+    ),
+    event: select(
+      eventFields.map(({ name }) => name),
+      `events WHERE ${ours} AND ${cookies} ORDER BY ts_millis, event_id`,
+    ),
+    rejected_event: select(
+      ['received_at', 'project_id', 'pixel_id', 'event_id', 'event_type', 'path', 'message', 'event'],
+      `rejected_events WHERE ${ours} AND ${cookies} ORDER BY received_at`,
+    ),
+  }
+}

@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto'
+import { audit } from '../../api/access/audit.ts'
+import { lockOrganization } from '../../api/access/organizationLock.ts'
+import type { Principal } from '../../api/access/principal.ts'
+import { ApiError } from '../../api/http/errors.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+
+/** Exports of people's data that an organization may make in 24 hours: for who asks for theirs, not for bulk. */
+export const exportsPerDay = 100
+
+/**
+ * Records an export in the audit log, which does not say whom it is about. Throws 429 "rate_limited" with Retry-After
+ * when the organization has made as many as it may in the last 24 hours.
+ */
+export async function noteExport(postgres: Postgres, principal: Principal, by: string): Promise<void> {
+  const { organizationId } = principal
+  await inTransaction(postgres, async (client) => {
+    await lockOrganization(client, organizationId)
+    const { rows } = await client.query<{ made: number; wait_seconds: number | null }>(
+      `SELECT count(*)::int AS made, extract(epoch FROM min(at) + interval '24 hours' - now())::float8 AS wait_seconds
+       FROM audit_log
+       WHERE organization_id = $1 AND action = 'subject.export' AND at > now() - interval '24 hours'`,
+      [organizationId],
+    )
+    const { made, wait_seconds } = rows[0]!
+    if (made >= exportsPerDay) {
+      throw new ApiError(429, 'rate_limited', `More than ${exportsPerDay} exports in 24 hours: wait.`, {
+        headers: { 'retry-after': String(Math.max(1, Math.ceil(wait_seconds!))) },
+      })
+    }
+    await audit(client, principal, 'subject.export', { kind: 'subject', id: randomUUID() }, { by })
+  })
+}

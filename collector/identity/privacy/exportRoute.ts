@@ -1,0 +1,53 @@
+import type { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { exactly } from '../../api/http/schemas.ts'
+import { startingWith, untilClosed } from '../../api/http/streaming.ts'
+import { streamOf } from '../../api/http/streamOf.ts'
+import { access, requireAdmin } from './access.ts'
+import type { PrivacyDeps } from './deps.ts'
+import { exportSubject } from './export.ts'
+import { exportsPerDay, noteExport } from './exportLimit.ts'
+import { oneOf, SubjectParameters, tags } from './schemas.ts'
+import { readSubject } from './subject.ts'
+
+/** Everything that is stored about one person or browser. */
+export const exportRoute =
+  ({ postgres, openReader }: PrivacyDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/api/v1/privacy/subject',
+      {
+        config: { access },
+        schema: {
+          ...{
+            tags,
+            operationId: 'exportSubject',
+            summary: 'Export the data of a person or a browser',
+            querystring: exactly(SubjectParameters),
+          },
+          description:
+            'JSON lines `{ "kind": "link" | "event" | "rejected_event" | "list_member", "data": {…} }`: what the ' +
+            `organization’s sites observed, and which of its lists they are in. Not charged; in the audit log; at most ${exportsPerDay} in 24 hours. ${oneOf}`,
+          response: {
+            200: {
+              description: 'One line for each.',
+              content: { 'application/x-ndjson': { schema: Type.Unsafe<Readable | string>(Type.String()) } },
+            },
+          },
+        },
+      },
+      async ({ principal, query }, reply) => {
+        requireAdmin(principal)
+        const subject = readSubject(query)
+        await noteExport(postgres, principal, Object.keys(query)[0]!)
+        const reader = openReader(principal, { effort: 'scan', signal: untilClosed(reply) })
+        const lines = exportSubject({ reader, postgres }, principal.organizationId, subject)
+        // Begun before the answer is, so that what fails at once is an error and not a broken answer.
+        const { value, done } = await lines.next()
+        reply.header('content-type', 'application/x-ndjson; charset=utf-8')
+        if (done) return reply.send('')
+        return reply.send(streamOf(startingWith(value, lines)))
+      },
+    )
+  }

@@ -1,0 +1,114 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from 'typebox'
+import { audit } from '../../api/access/audit.ts'
+import { notFound } from '../../api/http/errors.ts'
+import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
+import { exactly, Id, Nullable, Timestamp } from '../../api/http/schemas.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { access, requireAdmin } from './access.ts'
+import type { PrivacyDeps } from './deps.ts'
+import { addOptOut, type OptOut, removeOptOut, selectOptOuts } from './optOuts.ts'
+import { oneOf, SubjectParameters, tags } from './schemas.ts'
+import { readSubject } from './subject.ts'
+
+const PublicOptOut = Type.Object(
+  {
+    opt_out_id: Id,
+    hem: Nullable(Type.String()),
+    cookie_id: Nullable(Id),
+    created_at: Timestamp,
+  },
+  { title: 'OptOut' },
+)
+
+/** Opt-outs: list them, add one, take one back. */
+export const optOutRoutes =
+  (deps: PrivacyDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres } = deps
+
+    app.get(
+      '/api/v1/privacy/opt-outs',
+      {
+        config: { access },
+        schema: {
+          ...{
+            tags,
+            operationId: 'listOptOuts',
+            description: 'Of people and of browsers, oldest first.',
+            summary: 'List opt-outs',
+            querystring: exactly(pageQuery),
+          },
+          response: { 200: Type.Object({ opt_outs: Type.Array(PublicOptOut), next_cursor: NextCursor }) },
+        },
+      },
+      async ({ principal, query }) => {
+        requireAdmin(principal)
+        const { rows, next } = await readPage<OptOut>(deps, query, {
+          ...{ list: 'opt_outs', owner: principal.organizationId },
+          ...{ sql: selectOptOuts, values: [principal.organizationId] },
+          key: { created_at: 'timestamptz', opt_out_id: 'uuid' },
+        })
+        return { opt_outs: rows.map(publicOptOut), ...next }
+      },
+    )
+
+    app.post(
+      '/api/v1/privacy/opt-outs',
+      {
+        config: { access },
+        schema: {
+          ...{
+            tags,
+            operationId: 'createOptOut',
+            summary: 'Opt a person or a browser out',
+            body: exactly(SubjectParameters),
+          },
+          description: `Nothing of theirs is accepted any more, and no read says who they are. ${oneOf}`,
+          response: { 201: Type.Object({ opt_out: PublicOptOut }) },
+        },
+      },
+      async ({ principal, body }, reply) => {
+        requireAdmin(principal)
+        const subject = readSubject(body)
+        const optOut = await inTransaction(postgres, async (client) => {
+          const added = await addOptOut(client, principal.organizationId, subject)
+          await audit(client, principal, 'opt_out.create', { kind: 'opt_out', id: added.opt_out_id })
+          return added
+        })
+        return reply.code(201).send({ opt_out: publicOptOut(optOut) })
+      },
+    )
+
+    app.delete(
+      '/api/v1/privacy/opt-outs',
+      {
+        config: { access },
+        schema: {
+          ...{
+            tags,
+            operationId: 'deleteOptOut',
+            summary: 'Delete the opt-out of a person or a browser',
+            body: exactly(SubjectParameters),
+          },
+          description: oneOf,
+          response: { 200: Type.Object({ deleted: Type.Literal(true) }) },
+        },
+      },
+      async ({ principal, body }) => {
+        requireAdmin(principal)
+        const subject = readSubject(body)
+        await inTransaction(postgres, async (client) => {
+          const removed = await removeOptOut(client, principal.organizationId, subject)
+          if (!removed) throw notFound.optOut()
+          await audit(client, principal, 'opt_out.delete', { kind: 'opt_out', id: removed })
+        })
+        return { deleted: true as const }
+      },
+    )
+  }
+
+const publicOptOut = ({ opt_out_id, hem, cookie_id, created_at }: OptOut): Static<typeof PublicOptOut> => ({
+  ...{ opt_out_id, hem, cookie_id },
+  created_at: created_at.toISOString(),
+})

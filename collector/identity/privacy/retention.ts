@@ -1,0 +1,58 @@
+import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
+import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { reloadIdentity } from '../store/refresh.ts'
+
+const dayMs = 86_400_000
+
+/** Pixels whose events are kept for the same number of days. */
+interface Group {
+  days: number
+  projects: string[]
+  pixels: string[]
+}
+
+/**
+ * Deletes what pixels with the setting `retention_days` do not keep any longer: events, rejected and duplicate ones, links.
+ * The limit moves at midnight, UTC, so that each table is gone over once a day at most.
+ */
+export async function deleteExpired(
+  postgres: Postgres,
+  clickhouse: ClickHouse,
+  nowMs = Date.now(),
+): Promise<void> {
+  const { rows: groups } = await postgres.query<Group>(
+    `SELECT (settings->>'retention_days')::int AS days, array_agg(project_id::text) AS projects,
+       array_agg(pixel_id::text) AS pixels
+     FROM pixels WHERE settings->>'retention_days' IS NOT NULL GROUP BY days ORDER BY days`,
+  )
+  if (groups.length === 0) return
+  const todayMs = Math.floor(nowMs / dayMs) * dayMs
+  // The project leads these tables' primary keys, so it is named beside the pixel; links know none.
+  const inProjects = (column: string) => expired(groups, column, todayMs, true)
+  await deleteRows(clickhouse, 'events', inProjects('fromUnixTimestamp64Milli(ts_millis)'))
+  await deleteRows(clickhouse, 'rejected_events', inProjects('received_at'))
+  await deleteRows(clickhouse, 'duplicate_events', inProjects('received_at'))
+  const links = expired(groups, 'observed_at', todayMs, false)
+  if (await deleteRows(clickhouse, 'identity_links', links, 'SETTINGS mutations_sync = 2')) {
+    await reloadIdentity(clickhouse)
+  }
+}
+
+function expired(groups: readonly Group[], column: string, todayMs: number, namesProject: boolean): Query {
+  return {
+    sql: groups
+      .map(
+        (_, n) =>
+          `(${namesProject ? `project_id IN {projects${n}:Array(UUID)} AND ` : ''}pixel_id IN {pixels${n}:Array(UUID)} AND ${column} < fromUnixTimestamp64Milli({before${n}:Int64}))`,
+      )
+      .join(' OR '),
+    params: Object.fromEntries(
+      groups.flatMap(({ days, projects, pixels }, n) => [
+        [`projects${n}`, projects],
+        [`pixels${n}`, pixels],
+        [`before${n}`, todayMs - days * dayMs],
+      ]),
+    ),
+  }
+}

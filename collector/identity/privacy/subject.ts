@@ -1,0 +1,37 @@
+import { isUuid } from '../../../schemas/uuid.ts'
+import { invalidParameter } from '../../api/http/errors.ts'
+import { hemOf } from '../store/hem.ts'
+
+/** The cookie of events that have none. */
+const nobody = '00000000-0000-0000-0000-000000000000'
+
+/** Whom a request is about: a person, by the hashed address, or one browser. */
+export type Subject = { hem: string; cookieId?: never } | { cookieId: string; hem?: never }
+
+/** The three ways to name a subject. */
+export interface GivenSubject {
+  hem?: string | undefined
+  email?: string | undefined
+  cookie_id?: string | undefined
+}
+
+/** Reads whom a request names. Throws 400 unless it names exactly one. */
+export function readSubject(given: GivenSubject): Subject {
+  const names = (['hem', 'email', 'cookie_id'] as const).filter((name) => given[name] !== undefined)
+  if (names.length !== 1) {
+    throw invalidParameter(names[1] ?? 'hem', 'give exactly one of hem, email and cookie_id')
+  }
+  if (given.email !== undefined) return { hem: hemOf(given.email) }
+  if (given.hem !== undefined) return { hem: given.hem.toLowerCase() }
+  const cookieId = given.cookie_id!.toLowerCase()
+  if (cookieId === nobody) throw invalidParameter('cookie_id', 'must be the id of a browser')
+  return { cookieId }
+}
+
+/** Reads whom an operator names: an e-mail address, a hem or a cookie's id. Null for none of these. */
+export function readSubjectText(given: string): Subject | null {
+  const text = given.trim()
+  if (/^[0-9a-f]{64}$/i.test(text)) return { hem: text.toLowerCase() }
+  if (/^[^\s@]+@[^\s@]+$/.test(text)) return { hem: hemOf(text) }
+  return isUuid(text) && text !== nobody ? { cookieId: text.toLowerCase() } : null
+}

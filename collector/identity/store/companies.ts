@@ -1,0 +1,33 @@
+import { companyFields, type Field } from '../../../schemas/fields.ts'
+import type { Reader } from '../../api/access/reader.ts'
+import { invalidParameter } from '../../api/http/errors.ts'
+import { companiesQuery } from './companySql.ts'
+
+type Row = Record<string, unknown>
+
+/** The fields that a `select` names, in its order; all without one. Throws 400 for what is no field of a company. */
+export function readCompanyFields(select: string | undefined): readonly Field[] {
+  if (select === undefined) return companyFields
+  const names = select.split(',')
+  return names.map((name, index) => {
+    const field = companyFields.find((candidate) => candidate.name === name)
+    if (!field) throw invalidParameter('select', `a company has no field "${name}"`)
+    if (names.indexOf(name) !== index) throw invalidParameter('select', `names "${name}" twice`)
+    return field
+  })
+}
+
+/** Reads companies by their domains, in the order of these; of one that nobody knows all but the domain is null. */
+export async function readCompanies(
+  reader: Reader,
+  domains: readonly string[],
+  fields: readonly Field[] = companyFields,
+): Promise<Row[]> {
+  if (domains.length === 0) return []
+  const rows = await reader.rows<Row>(companiesQuery(domains))
+  const known = new Map(rows.map((row) => [row.company_domain, row]))
+  return domains.map((company_domain) => {
+    const row: Row = known.get(company_domain) ?? { company_domain }
+    return Object.fromEntries(fields.map(({ name }) => [name, row[name] ?? null]))
+  })
+}

@@ -1,0 +1,58 @@
+import { buffer } from 'node:stream/consumers'
+import { type Field, hem, profileFields } from '../../../schemas/fields.ts'
+import type { Reader } from '../../api/access/reader.ts'
+import { invalidParameter } from '../../api/http/errors.ts'
+import { askedHems, memberColumns, peopleQuery } from './profileSql.ts'
+
+/** What a person has: the hem and all fields of a profile, in the order of the field table. */
+export const personFields: readonly Field[] = [hem, ...profileFields]
+
+/** The fields that a `select` names, in its order; null for all. Throws 400 for what is no field of a person. */
+export function readPersonFields(select: string | undefined): readonly Field[] | null {
+  if (select === undefined) return null
+  const names = select.split(',')
+  return names.map((name, index) => {
+    const field = personFields.find((candidate) => candidate.name === name)
+    if (!field) throw invalidParameter('select', `a person has no field "${name}"`)
+    if (names.indexOf(name) !== index) throw invalidParameter('select', `names "${name}" twice`)
+    return field
+  })
+}
+
+const hemLength = 64
+
+/**
+ * Reads people by their hems, for an organization: each one's JSON object, with `fields` or all that there are. Who has
+ * no profile, or has opted out, is left out. The objects are bytes that nothing here parses.
+ */
+export async function readPeople(
+  reader: Reader,
+  organizationId: string,
+  hems: readonly string[],
+  fields: readonly Field[] | null,
+): Promise<Map<string, Buffer>> {
+  if (hems.length === 0) return new Map()
+  const ofProfile = fields?.filter((field) => field !== hem) ?? null
+  const { body } = await reader.stream(
+    { sql: peopleQuery(ofProfile), params: { organization: organizationId }, lists: { [askedHems]: hems } },
+    { row: `\${hem:Raw}${fields === null ? wholePerson : personOf(fields)}` },
+  )
+  return byHem(await buffer(body))
+}
+
+const wholePerson = `{"hem":\${hem:JSON}${memberColumns.map((name) => `\${${name}:Raw}`).join('')}}`
+
+const personOf = (fields: readonly Field[]): string =>
+  `{${fields.map(({ name }) => `"${name}":\${${name}:JSON}`).join(',')}}`
+
+/** Lines that begin with the hem. */
+function byHem(lines: Buffer): Map<string, Buffer> {
+  const people = new Map<string, Buffer>()
+  for (let from = 0; from + hemLength < lines.length; ) {
+    const end = lines.indexOf(0x0a, from)
+    const start = from + hemLength
+    people.set(lines.toString('latin1', from, start), lines.subarray(start, end))
+    from = end + 1
+  }
+  return people
+}

@@ -1,0 +1,16 @@
+import { Type } from 'typebox'
+import { selectableRow } from '../../api/http/rowSchemas.ts'
+import { personFields } from './people.ts'
+
+/** A person as answers have one: every field, null where nobody knows it, or those that were selected. */
+export const Person = selectableRow({
+  title: 'Profile',
+  fields: personFields,
+  always: personFields,
+  description: 'What is known of a person; null where nobody knows it.',
+})
+
+/** The parameter `select` of people; readPersonFields reads it. */
+export const SelectOfPerson = Type.String({
+  description: 'Comma-separated fields of a person. Default: hem and the whole profile.',
+})

@@ -1,0 +1,181 @@
+/**
+ * The SQL of profiles: nothing else that reads knows their tables. `hem_number` is the hem as 256 bits, 0 for nobody:
+ * over rows of `events` it is the expression hemNumber (schemas/fields/identity.ts), elsewhere a column.
+ */
+import { type Field, hemAsNumber, hemNumber, numberAsHem } from '../../../schemas/fields.ts'
+import { isPteField } from '../../platform/clickhouse/profileRows.ts'
+
+/** A condition over rows of `events`: the visitor's profile meets all of `conditions`, which are over `profiles`. */
+export const profileMeets = (conditions: readonly string[]): string =>
+  `${hemNumber} IN (${hemsWhere(conditions.join(' AND '))})`
+
+/** A condition over rows of `events`: nobody knows a profile of the visitor that meets any of `conditions`. */
+export const profileMeetsNone = (conditions: readonly string[]): string =>
+  `${hemNumber} NOT IN (${hemsWhere(conditions.join(' OR '))})`
+
+const hemsWhere = (condition: string): string =>
+  `SELECT ${hemAsNumber('hem')} FROM ${profiles} WHERE ${condition}`
+
+/** One row for each hem, with the columns of the field table. */
+const profiles = 'profiles FINAL'
+
+/** The same people as pieces of JSON (004_identity.sql), of each at least one row; the newest counts. */
+const profileRows = 'profile_rows'
+
+/** Where something is kept of people: the tables, and SQL of the hem of a row of theirs. */
+export const profileTables = [
+  { table: 'profiles', hem: 'hem' },
+  { table: profileRows, hem: numberAsHem('hem_number') },
+] as const
+
+/** How many rows of people there are. */
+export const profileCount = 'SELECT count() FROM profiles'
+
+/** SQL of the profiles that meet all of `conditions`, which are over the columns of a profile: `columns` of theirs. */
+export const profilesWhere = (
+  columns: readonly string[],
+  conditions: readonly string[],
+): string => `SELECT ${columns.join(', ')}
+FROM ${profiles}
+WHERE ${conditions.join('\n  AND ')}`
+
+/** The same without people who have opted out of an organization, a placeholder. */
+export const peopleWhere = (
+  columns: readonly string[],
+  conditions: readonly string[],
+  organizationId: string,
+): string => profilesWhere(columns, [...conditions, `toString(hem) NOT IN (${optedOutHems(organizationId)})`])
+
+/** What people are told apart by, of their profiles: a person is known to the exchanges, or else by one address only. */
+export const personKey = 'ifNull(pte_person_id, toString(hem))'
+
+/** The company of each person who has one. */
+export const companyDomains = `SELECT ${hemAsNumber('hem')} AS _hem_number, company_domain FROM ${profiles} WHERE company_domain != ''`
+
+/**
+ * What to select from so that all rows of `events`, or of a join with it, have these fields of their visitors' profiles: for a whole window,
+ * where asking for each row's person would cost more than reading everybody once (GLOBAL: on one server, for all shards).
+ */
+export function eventsWithProfiles(fields: readonly Field[], events = 'events'): string {
+  if (fields.length === 0) return events
+  const names = fields.map(({ name }) => name).join(', ')
+  return `${events} GLOBAL ANY LEFT JOIN (SELECT ${hemAsNumber('hem')} AS _hem_number, ${names} FROM ${profiles}) AS known ON known._hem_number = ${hemNumber}`
+}
+
+/** The cookies that may be a person's: an index finds their events, and hemNumber decides. Both are placeholders. */
+export const cookiesOf = (organizationId: string, hem: string): string =>
+  `cookie_id IN (SELECT cookie_id FROM identity_links WHERE organization_id IN (${organizationId}, toUUID('00000000-0000-0000-0000-000000000000')) AND hem = ${hem})`
+
+/**
+ * The person of a row that has the column _hem_number, as the tuple _person of their hem_number and their JSON members
+ * of tier resolution_hem_pte and of the full profile. Asked for a page's rows only.
+ */
+export const withPerson =
+  "dictGetOrDefault('profile_by_hem', ('hem_number', 'pte', 'profile'), toUInt64(_hem_number), (toUInt256(0), '', '')) AS _person"
+
+/** The columns of profileMembers. */
+export const memberColumns = ['_pte', '_profile'] as const
+
+/**
+ * The members of a whole profile as columns that end a row's JSON object, for rows that have _person: each member
+ * with a comma in front. Those of somebody without a profile are null; of nobody they are empty, or null where rows have
+ * them all the same.
+ */
+export function profileMembers(
+  fields: readonly Field[],
+  ofNobody: 'empty' | 'null' = 'empty',
+): readonly { name: string; sql: string }[] {
+  const [pte, profile] = [fields.filter(isPteField), fields.filter((field) => !isPteField(field))]
+  return [
+    { name: '_pte', sql: membersOf(pte, '_person.2', ofNobody) },
+    { name: '_profile', sql: membersOf(profile, '_person.3', ofNobody) },
+  ]
+}
+
+function membersOf(fields: readonly Field[], known: string, ofNobody: 'empty' | 'null'): string {
+  if (fields.length === 0) return "''"
+  const unknown = `'${fields.map(({ name }) => `,"${name}":null`).join('')}'`
+  return `multiIf(_hem_number = 0, ${ofNobody === 'empty' ? "''" : unknown}, _person.1 = _hem_number, ${known}, ${unknown})`
+}
+
+const jsonTypes = {
+  Utf8: 'String',
+  Int64: 'Int64',
+  Float64: 'Float64',
+  Boolean: 'Bool',
+  Timestamp: 'String',
+} as const
+
+/**
+ * How some fields of a profile are read for rows that have _person: `declared` is _values, which stands in WITH, and
+ * `sqlOf` one of these fields. A few are a tuple. Of many the tuple's type, which has all their names, would be gone
+ * over for each of them, half a second for a hundred before any row is read: so these are a map of JSON values, where
+ * they have to be columns at all (profileTexts.ts).
+ */
+export function profileValues(fields: readonly Field[]): {
+  declared: string
+  sqlOf: (field: Field) => string
+} {
+  const json = profileJson(fields)
+  if (!isFew(fields)) {
+    return {
+      declared: `CAST(JSONExtractKeysAndValuesRaw(${json}), 'Map(String, String)') AS _values`,
+      sqlOf: (field) => `JSONExtract(_values['${field.name}'], '${nullableType(field)}')`,
+    }
+  }
+  const types = fields.map((field) => `${field.name} ${nullableType(field)}`).join(', ')
+  return {
+    declared:
+      fields.length === 0 ? 'tuple() AS _values' : `JSONExtract(${json}, 'Tuple(${types})') AS _values`,
+    sqlOf: ({ name }) => `_values.${name}`,
+  }
+}
+
+/** True where so many fields are read as a tuple: past it each costs the query's analysis more than all its values. */
+export const isFew = (fields: readonly Field[]): boolean => fields.length <= tupleFieldsMax
+
+const tupleFieldsMax = 12
+
+/** SQL of the JSON object that has these fields of _person; an empty one of whom nobody knows. */
+const profileJson = (fields: readonly Field[]): string => jsonOf(readyMembers(fields))
+
+/** SQL of the JSON object that has these members, each with a comma in front. */
+export const jsonOf = (members: string): string => `concat('{', substring(${members}, 2), '}')`
+
+/** SQL of _person's ready members that have these fields, each with a comma in front; none of whom nobody knows. */
+export function readyMembers(fields: readonly Field[]): string {
+  const parts = [
+    ...(fields.some(isPteField) ? ['_person.2'] : []),
+    ...(fields.every(isPteField) ? [] : ['_person.3']),
+  ]
+  return `if(_person.1 = _hem_number, ${parts.join(' || ')}, '')`
+}
+
+const nullableType = ({ dataType }: Field): string => `Nullable(${jsonTypes[dataType]})`
+
+/** Hems of people who want to be left alone by an organization, or by all (collector/identity/privacy). A placeholder. */
+export const optedOutHems = (organizationId: string): string =>
+  `SELECT hem FROM active_opt_outs WHERE hem != '' AND organization_id IN (${organizationId}, toUUID('00000000-0000-0000-0000-000000000000'))`
+
+/** The list that peopleQuery asks about: hems. */
+export const askedHems = 'asked_hems'
+
+/**
+ * The people of the list askedHems who have a profile and have not opted out of `{organization:UUID}`: `hem`, and their members of JSON as memberColumns, or some fields
+ * of theirs as columns.
+ */
+export function peopleQuery(fields: readonly Field[] | null): string {
+  const asked = `SELECT ${hemAsNumber('value')} AS number FROM ${askedHems} WHERE value NOT IN (${optedOutHems('{organization:UUID}')})`
+  const values = fields === null ? null : profileValues(fields)
+  const columns =
+    fields === null
+      ? ['pte AS _pte', 'profile AS _profile']
+      : fields.map((field) => `${values!.sqlOf(field)} AS ${field.name}`)
+  return `WITH ${['(hem_number, pte, profile) AS _person', 'hem_number AS _hem_number', ...(values === null ? [] : [values.declared])].join(', ')}
+SELECT ${[`${numberAsHem('hem_number')} AS hem`, ...columns].join(', ')}
+FROM ${profileRows}
+WHERE hem_key IN (SELECT toUInt64(number) FROM (${asked}))
+  AND hem_number IN (${asked})
+ORDER BY hem_number, updated_at DESC
+LIMIT 1 BY hem_number`
+}

@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs'
+import type { Browser } from 'playwright-core'
+import { StartError } from '../../platform/startError.ts'
+
+const systemPaths = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/snap/bin/chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+]
+
+/**
+ * Starts a headless Chromium: `chromiumPath` where given, else the system's, else the one that Playwright
+ * downloaded. Throws StartError where there is none, saying how to get one.
+ */
+export async function startBrowser(chromiumPath: string | null): Promise<Browser> {
+  const { chromium } = await import('playwright-core').catch(() => {
+    throw new StartError(
+      'playwright-core is not installed, with which pages are loaded: npm install --no-save playwright-core',
+    )
+  })
+  const places = chromiumPath === null ? [...systemPaths, chromium.executablePath()] : [chromiumPath]
+  const executablePath = places.find((path) => existsSync(path))
+  if (!executablePath) {
+    throw new StartError(
+      chromiumPath === null
+        ? 'no Chromium found: "apt-get install chromium" or "npx playwright-core install chromium" brings one, or set CHROMIUM_PATH to yours'
+        : `CHROMIUM_PATH: there is no ${chromiumPath}`,
+    )
+  }
+  // Chromium refuses to run sandboxed as root.
+  return chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0 })
+}

@@ -1,0 +1,143 @@
+import { isUuid } from '../../../schemas/uuid.ts'
+import { type Answer, type BeaconSeen, type Observation, pixelIdOf, type ScriptSeen } from './observe.ts'
+
+/** One line of the answer. */
+export interface Finding {
+  ok: boolean
+  text: string
+}
+
+const good = (text: string): Finding => ({ ok: true, text })
+const bad = (text: string): Finding => ({ ok: false, text })
+
+/** Says in plain words whether the pixel is installed and works, and where it does not, what is in its way. */
+export function explain(seen: Observation): Finding[] {
+  const { scripts, beacons, violations, isRunning, hasStub } = seen
+  if (seen.failure !== null) return [bad(`The page did not load: ${seen.failure}.`)]
+  const findings =
+    seen.status !== null && seen.status < 400
+      ? [good(`The page answered ${seen.status}.`)]
+      : [bad(`The page answered ${seen.status}; what follows is about that answer.`)]
+  if (scripts.length === 0 && !isRunning && beacons.length === 0)
+    return [...findings, bad(notInstalled(hasStub))]
+
+  findings.push(...scripts.map((script) => explainScript(script, seen)))
+  if (isRunning) findings.push(good('The pixel runs on the page.'))
+  else if (findings.every(({ ok }) => ok)) findings.push(bad(notRunning(seen)))
+  findings.push(...beacons.map((beacon) => explainBeacon(beacon, seen)))
+  if (isRunning && beacons.length === 0) findings.push(bad(sentNothing(seen)))
+  if (hasStub && violations.some(({ blocked }) => blocked === 'inline')) findings.push(bad(stubBlocked))
+  return findings
+}
+
+const notInstalled = (hasStub: boolean) =>
+  hasStub
+    ? 'The pixel is not installed: the inline stub is there, but no script from …/p/PIXEL_ID.js.'
+    : 'The pixel is not installed: the page has no script from …/p/PIXEL_ID.js, not even one that a tag manager added.'
+
+const stubBlocked =
+  'The page’s Content-Security-Policy blocks the inline stub: calls made before the pixel arrives are lost. Give it the page’s nonce, or leave it out.'
+
+function notRunning({ errors, complaints, scripts }: Observation): string {
+  const isOurs = (text: string) => scripts.some(({ url }) => text.includes(url))
+  const error = errors.find(({ stack }) => isOurs(stack))
+  if (error) return `The pixel’s script stopped with an error: ${error.message}.`
+  const complaint = complaints.find(isOurs)
+  if (complaint) return `The script came, but the browser refused it: ${complaint}`
+  return 'The script came, but the pixel does not run: what answers there is not the pixel.'
+}
+
+/** What a policy forbids to send is no request: it shows as a violation alone. */
+function sentNothing({ scripts, violations }: Observation): string {
+  const origins = scripts.map(({ url }) => new URL(url).origin)
+  const forbidden = violations.find(
+    ({ directive, blocked }) =>
+      directive === 'connect-src' && origins.some((origin) => blocked.startsWith(origin)),
+  )
+  return forbidden
+    ? `The page’s Content-Security-Policy (connect-src) keeps it from sending to ${forbidden.blocked}: allow its origin.`
+    : 'It sent nothing: its settings wait for consent that nobody gave, or a script of the page stops it from sending.'
+}
+
+function explainScript({ url, type, answer }: ScriptSeen, seen: Observation): Finding {
+  const id = pixelIdOf(url)!
+  if (!isUuid(id))
+    return bad(`“${id}” in ${url} is not a pixel’s id: put yours there, as the snippet of your pixel has it.`)
+  const forbidden = seen.violations.find(({ blocked }) => blocked === url)
+  if (forbidden)
+    return bad(`The page’s Content-Security-Policy (${forbidden.directive}) blocks ${url}: allow its origin.`)
+  if (answer === null)
+    return bad(
+      ['', 'text/javascript', 'module'].includes(type)
+        ? `The browser did not ask for ${url}.`
+        : `${url} is held back: its script tag has type “${type}”, as consent managers set it before consent.`,
+    )
+  if (answer.status !== null && answer.status !== 200)
+    return bad(`${url} answered ${answer.status}: ${reasonOf(answer, id)}`)
+  if (answer.failure === null)
+    return good(`Pixel ${id} is installed: ${url} came, ${answer.body.length} characters.`)
+  if (seen.url.startsWith('https:') && url.startsWith('http:'))
+    return bad(`${url} is blocked: a page with https loads no script without it.`)
+  return bad(`${url} did not come: ${unreachable(answer, url, seen)}`)
+}
+
+function explainBeacon({ url, pixelId, events, answer }: BeaconSeen, seen: Observation): Finding {
+  const what = events.map(({ type, name }) => (name === null ? type : `${type} “${name}”`)).join(', ')
+  const sent = `It sent ${what || 'no events'} to ${url}`
+  if (answer === null) return bad(`${sent}, and no answer has come yet.`)
+  if (answer.failure !== null) return bad(`${sent}, which did not arrive: ${unreachable(answer, url, seen)}`)
+  if (answer.status !== 200) return bad(`${sent}: ${answer.status}, ${reasonOf(answer, pixelId)}`)
+  return explainReceipt(sent, events.length, answer)
+}
+
+interface Receipt {
+  accepted: number
+  rejected: { index: number; path: string; message: string }[]
+}
+
+function explainReceipt(sent: string, count: number, { body }: Answer): Finding {
+  const receipt = parsed<Receipt>(body)
+  if (!Array.isArray(receipt?.rejected))
+    return bad(`${sent}: 200, but what answers there is not a collector.`)
+  const { accepted, rejected } = receipt
+  if (rejected.length > 0) {
+    const reasons = rejected.map(({ index, path, message }) => `event ${index}: ${path} ${message}`)
+    return bad(`${sent}: ${accepted} accepted, ${rejected.length} rejected (${reasons.join('; ')}).`)
+  }
+  return accepted === 0 && count > 0
+    ? good(`${sent}: understood, but not stored. This pixel drops what bots send, and this check is one.`)
+    : good(`${sent}: ${accepted} accepted.`)
+}
+
+/** A refusal, by the `error` of the collector's answer where it is the collector that answers. */
+function reasonOf({ status, body }: Answer, pixelId: string): string {
+  const { error = '', message } = parsed<{ error?: string; message?: string }>(body) ?? {}
+  const reasons: Record<string, string> = {
+    'pixel not found': `the collector knows no pixel ${pixelId}. Is the id right, and is it your collector?`,
+    'pixel inactive': 'the pixel exists, but has been switched off.',
+    'origin not allowed': `${message} Add the page’s origin to the pixel’s allowed origins.`,
+    busy: 'the collector is full. What was sent is kept in the browser and sent again.',
+  }
+  return (
+    reasons[error] ??
+    message ??
+    (status === 404 ? 'nothing is served there.' : 'no collector answers like that.')
+  )
+}
+
+/** Why the page got no answer, from the browser's word for it and what else it said. */
+function unreachable({ failure, status }: Answer, url: string, { complaints }: Observation): string {
+  if (/NAME_NOT_RESOLVED|CONNECTION_REFUSED|ADDRESS_/.test(failure!))
+    return `its host cannot be reached (${failure}): it is down, or a blocker on the network hides it.`
+  if (/CERT|SSL/.test(failure!)) return `its certificate is not trusted (${failure}).`
+  if (status === 200 || /BLOCKED/.test(failure!)) return `something in the browser blocks it (${failure}).`
+  return complaints.find((complaint) => complaint.includes(url)) ?? `${failure}.`
+}
+
+function parsed<T>(body: string): T | null {
+  try {
+    return JSON.parse(body) as T
+  } catch {
+    return null
+  }
+}

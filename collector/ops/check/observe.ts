@@ -1,0 +1,209 @@
+import type { Browser, Page, Request } from 'playwright-core'
+import { type CapturedType, eventTypeOf } from '../../../schemas/captured.ts'
+
+/** What loading one page showed of the pixel. */
+export interface Observation {
+  url: string
+  /** Of the page itself; null with `failure`: it did not load. */
+  status: number | null
+  failure: string | null
+  /** What looks like the pixel's script: in the page's HTML, or asked for. */
+  scripts: ScriptSeen[]
+  /** The page has the inline stub. */
+  hasStub: boolean
+  /** The pixel's own mark on window.footfall. */
+  isRunning: boolean
+  beacons: BeaconSeen[]
+  violations: Violation[]
+  /** What the browser itself said against anything on the page: integrity, types, cross-origin rules. */
+  complaints: string[]
+  /** Errors that nobody caught. */
+  errors: { message: string; stack: string }[]
+}
+
+export interface ScriptSeen {
+  url: string
+  /** The script tag's type, which consent managers change to hold a script back; empty for the usual. */
+  type: string
+  answer: Answer | null
+}
+
+/** What became of a request. */
+export interface Answer {
+  /** Why the page got none, in the browser's words; null: it got this one. */
+  failure: string | null
+  /** Null: none came. A script that the browser kept from the page was asked for again, without the browser. */
+  status: number | null
+  body: string
+}
+
+export interface BeaconSeen {
+  url: string
+  pixelId: string
+  events: { type: string; name: string | null }[]
+  answer: Answer | null
+}
+
+/** What the page's Content-Security-Policy forbade. */
+export interface Violation {
+  directive: string
+  /** An address, or a word such as "inline". */
+  blocked: string
+}
+
+/** How long an event may take to come, in milliseconds; tag managers and idle time take theirs. */
+const defaultPatienceMs = 10_000
+const pageTimeoutMs = 30_000
+const askTimeoutMs = 5_000
+
+/** Under whatever path or name it is served: /p/PIXEL_ID.js, with a version before the .js where it is pinned. */
+const scriptPath = /\/p\/([^/.]+)(?:\.[0-9a-f]{16})?\.js$/
+
+/** The pixel's own, which live beside it. */
+const chunks = ['vitals', 'embeds', 'forms', 'identify', 'debug', 'frustration']
+
+/** The id in the address of a pixel's script; null where it is no such address. */
+export function pixelIdOf(url: string): string | null {
+  if (!URL.canParse(url)) return null
+  const id = scriptPath.exec(new URL(url).pathname)?.[1]
+  return id === undefined || chunks.includes(id) ? null : id
+}
+
+/** Loads the page as a visitor would and watches until the pixel has sent something, or `patienceMs` have passed. */
+export async function observe(
+  browser: Browser,
+  url: string,
+  patienceMs = defaultPatienceMs,
+): Promise<Observation> {
+  const page = await browser.newPage()
+  const seen: Observation = {
+    url,
+    status: null,
+    failure: null,
+    scripts: [],
+    hasStub: false,
+    isRunning: false,
+    beacons: [],
+    violations: [],
+    complaints: [],
+    errors: [],
+  }
+  try {
+    await watch(page, seen)
+    const response = await page.goto(url, { waitUntil: 'load', timeout: pageTimeoutMs })
+    seen.status = response?.status() ?? null
+    const deadline = Date.now() + patienceMs
+    while (!isSettled(seen) && Date.now() < deadline) {
+      await readPage(page, seen)
+      await page.waitForTimeout(100)
+    }
+    await readPage(page, seen)
+  } catch (error) {
+    seen.failure = (error as Error).message.split('\n')[0]!
+  } finally {
+    await page.close()
+  }
+  return seen
+}
+
+/** Nothing more will come that could change the answer. */
+const isSettled = ({ scripts, beacons }: Observation): boolean =>
+  beacons.some(({ answer }) => answer !== null) ||
+  (scripts.length > 0 &&
+    scripts.every(({ answer }) => answer && (answer.failure !== null || answer.status !== 200)))
+
+async function watch(page: Page, seen: Observation): Promise<void> {
+  await page.exposeFunction('footfallCheckViolation', (directive: string, blocked: string) =>
+    seen.violations.push({ directive, blocked }),
+  )
+  await page.addInitScript(`addEventListener('securitypolicyviolation', (event) =>
+    footfallCheckViolation(event.effectiveDirective, event.blockedURI), true)`)
+  page.on('pageerror', ({ message, stack = '' }) => seen.errors.push({ message, stack }))
+  page.on('console', (message) => {
+    if (message.type() === 'error') seen.complaints.push(message.text())
+  })
+  page.on('request', async (request) => {
+    const isScript = request.resourceType() === 'script' && pixelIdOf(request.url()) !== null
+    const beacon = isScript ? null : beaconOf(request)
+    if (beacon) seen.beacons.push(beacon)
+    const target = isScript ? scriptSeen(seen, request.url()) : beacon
+    if (target) target.answer = await answerTo(request)
+  })
+}
+
+function scriptSeen(seen: Observation, url: string): ScriptSeen {
+  let script = seen.scripts.find((script) => script.url === url)
+  if (!script) {
+    script = { url, type: '', answer: null }
+    seen.scripts.push(script)
+  }
+  return script
+}
+
+interface SentEvent {
+  type: string
+  name?: string
+  event_type?: string
+  event_data?: { name?: string }
+}
+
+/** An event as the pixel captures it, or as others send it. */
+function eventSeen({ type, name, event_type, event_data }: SentEvent): BeaconSeen['events'][number] {
+  const of = event_type ?? eventTypeOf[type as CapturedType] ?? type
+  return { type: of, name: of === 'custom' ? (event_data?.name ?? name ?? null) : null }
+}
+
+/** The endpoint may have any name: a beacon is known by its body. */
+function beaconOf(request: Request): BeaconSeen | null {
+  if (request.method() !== 'POST') return null
+  try {
+    const { pixel_id, events } = JSON.parse(request.postData() ?? '')
+    if (typeof pixel_id !== 'string' || !Array.isArray(events)) return null
+    return {
+      url: request.url(),
+      pixelId: pixel_id,
+      events: events.map(eventSeen),
+      answer: null,
+    }
+  } catch {
+    return null
+  }
+}
+
+async function answerTo(request: Request): Promise<Answer> {
+  const response = await request.response()
+  if (response) {
+    const body = await response.text().catch(() => '')
+    return { failure: null, status: response.status(), body }
+  }
+  const failure = request.failure()?.errorText ?? 'no answer came'
+  // A script's URL that answers with an error has a body that is no script: browsers hide it from the page.
+  const asked = request.method() === 'GET' ? await ask(request.url()) : null
+  return { failure, status: asked?.status ?? null, body: asked?.body ?? '' }
+}
+
+async function ask(url: string): Promise<{ status: number; body: string } | null> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(askTimeoutMs) })
+    return { status: answer.status, body: await answer.text() }
+  } catch {
+    return null
+  }
+}
+
+/** What stands in the page: script tags that were never asked for, the stub, the running pixel. */
+async function readPage(page: Page, seen: Observation): Promise<void> {
+  const found = await page
+    .evaluate<{ tags: { url: string; type: string }[]; hasStub: boolean; isRunning: boolean }>(`({
+      tags: [...document.querySelectorAll('script')].map(({ src, dataset, type }) =>
+        ({ url: src || new URL(dataset.src || '', location.href).href, type })),
+      hasStub: [...document.scripts].some(({ textContent }) => /footfall\\.q/.test(textContent)),
+      isRunning: !!window.footfall?.on,
+    })`)
+    // A page that sends its visitor elsewhere cannot be asked meanwhile.
+    .catch(() => null)
+  if (!found) return
+  for (const { url, type } of found.tags) if (pixelIdOf(url) !== null) scriptSeen(seen, url).type = type
+  seen.hasStub = found.hasStub
+  seen.isRunning = found.isRunning
+}

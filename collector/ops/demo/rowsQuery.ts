@@ -1,0 +1,26 @@
+import { fieldsAt } from '../../../schemas/fields.ts'
+import type { Query } from '../../platform/clickhouse/client.ts'
+
+/** A pixel, and whose it is. */
+export interface DemoPixel {
+  organizationId: string
+  projectId: string
+  pixelId: string
+}
+
+/** Those of the events `ids` that the demo's pixel captured in a window: rows as the API returns them, newest first. */
+export const demoRowsQuery = (
+  pixel: DemoPixel,
+  window: { startMs: number; endMs: number },
+  ids: readonly string[],
+): Query => ({
+  sql: `SELECT ${fieldsAt('web_event')
+    .map(({ name }) => name)
+    .join(', ')}
+FROM events
+WHERE organization_id = {organizationId:UUID} AND project_id = {projectId:UUID} AND pixel_id = {pixelId:UUID}
+  AND source = 'pixel' AND ts_millis >= {startMs:Int64} AND ts_millis < {endMs:Int64}
+  AND event_id IN {ids:Array(UUID)}
+ORDER BY ts_millis DESC, event_id DESC`,
+  params: { ...pixel, ...window, ids },
+})

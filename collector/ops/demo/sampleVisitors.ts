@@ -1,0 +1,116 @@
+import { readGoals, replaceGoals } from '../../analytics/goals.ts'
+import { createAudience } from '../../audiences/audiences.ts'
+import { uuidOf } from '../../audiences/definition/canonical.ts'
+import type { Uploads } from '../../audiences/lists/upload/uploads.ts'
+import { readRules, replaceRules } from '../../audiences/signals/rules.ts'
+import { templates } from '../../audiences/templates.ts'
+import { dayMs } from '../../events/query/window.ts'
+import type { Graph } from '../../identity/generate/index.ts'
+import { reloadIdentity } from '../../identity/store/refresh.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import type { Sealer } from '../../platform/outbound/sealer.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { insertSample, sampleCompanies, sampleLinks, sampleProfiles } from '../sandbox/sample.ts'
+import { ensureSampleLists } from '../sandbox/sampleLists.ts'
+import { sampleRules, sampleSignals, signalDays } from '../sandbox/sampleSignals.ts'
+import type { Demo } from './demo.ts'
+import { storeSampleDestinations } from './sampleDestinations.ts'
+import { addSampleVisits, samplePixelId } from './sampleVisits.ts'
+
+/** Other people than those whom test keys see. */
+const graph: Graph = { seed: 20_260_102, companies: 40 }
+
+/** How long before the start visits end when none are to come: outside the windows that reads have by default. */
+const silenceMs = dayMs + 2 * 3_600_000
+
+const demoTemplates = [
+  'frequent_visitors',
+  'product_visitors_without_order',
+  'visiting_decision_makers',
+] as const
+
+const demoGoals = [
+  { name: 'Order', filter: 'event_type:eq:page_view,page_path:eq:/thanks' },
+  { name: 'Search', filter: 'event_type:eq:search' },
+]
+
+/** What the demo is filled through. */
+export interface SeedDeps {
+  postgres: Postgres
+  clickhouse: ClickHouse
+  uploads: Uploads
+  sealer: Sealer
+  /** Whether the visits reach the present; otherwise they end a day before it. */
+  demoVisits: boolean
+}
+
+/** The audience that the welcome shows. */
+export const demoAudienceId = ({ project_id }: Demo): string => uuidOf(`${project_id} ${demoTemplates[0]}`)
+
+/**
+ * Gives a new demo its sample data: a second pixel with a month of visits, profiles and interests of its visitors, a
+ * list of customers, two goals, three audiences made from templates, and exports and a webhook with a history. A call
+ * that was interrupted is completed by the next one.
+ */
+export async function ensureSampleVisitors(
+  { postgres, clickhouse, uploads, sealer, demoVisits }: SeedDeps,
+  demo: Demo,
+  now = new Date(),
+): Promise<void> {
+  const { organization_id: organizationId, project_id: projectId } = demo
+  const [pixelId, listId] = [samplePixelId(demo), uuidOf(`${projectId} customers`)]
+  const pixel = await postgres.query('SELECT FROM pixels WHERE pixel_id = $1', [pixelId])
+  if (pixel.rowCount !== 0) return
+  await storeIdentity(clickhouse, { organizationId, projectId, pixelId }, now)
+  await addSampleVisits(clickhouse, demo, demoVisits ? now : new Date(now.getTime() - silenceMs))
+  await ensureSampleLists(postgres, uploads, { listId, projectId, graph })
+  await inTransaction(postgres, async (client) => {
+    await client.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
+      ...[pixelId, projectId, 'Sample visitors'],
+    ])
+    const { version } = await readRules(client, organizationId)
+    if (version === 0) await replaceRules(client, organizationId, sampleRules)
+    const { goals } = await readGoals(client, projectId)
+    if (goals.length === 0) await replaceGoals(client, projectId, demoGoals)
+    for (const templateId of demoTemplates) {
+      const { name, definition } = templates.find(({ template_id }) => template_id === templateId)!
+      const audienceId = uuidOf(`${projectId} ${templateId}`)
+      const known = await client.query('SELECT FROM audiences WHERE audience_id = $1', [audienceId])
+      if (known.rowCount === 0) await createAudience(client, projectId, { name, definition }, audienceId)
+    }
+  })
+  const { name } = templates.find(({ template_id }) => template_id === demoTemplates[0])!
+  const hems = sampleProfiles(graph).map((profile) => (JSON.parse(profile) as { hem: string }).hem)
+  const audience = { id: demoAudienceId(demo), name }
+  // Of its own: where the service cannot keep secrets, the demo does without.
+  await inTransaction(postgres, (client) =>
+    storeSampleDestinations(client, sealer, { organizationId, projectId, listId, hems, audience }, now),
+  )
+}
+
+/** Stores who the sample visitors are and what interests them, unless visits are stored already. */
+async function storeIdentity(
+  clickhouse: ClickHouse,
+  owner: { organizationId: string; projectId: string; pixelId: string },
+  now: Date,
+): Promise<void> {
+  const { projectId, pixelId } = owner
+  const [found] = await clickhouse.rows<{ events: number }>({
+    sql: 'SELECT count() AS events FROM events WHERE project_id = {projectId:UUID} AND pixel_id = {pixelId:UUID}',
+    params: { projectId, pixelId },
+  })
+  if (found!.events > 0) return
+  await insertSample(clickhouse, 'identity_links', sampleLinks(now, owner, graph), `demo-links-${projectId}`)
+  await insertSample(clickhouse, 'companies', sampleCompanies(graph), 'demo-companies')
+  await insertSample(clickhouse, 'profiles', sampleProfiles(graph), 'demo-profiles')
+  await reloadIdentity(clickhouse)
+  const today = Math.floor(now.getTime() / dayMs)
+  const signals = Array.from({ length: signalDays + 1 }, (_, index) => today - signalDays + index)
+  await insertSample(
+    clickhouse,
+    'intent_signals',
+    signals.flatMap((day) => sampleSignals(day, graph)),
+    `demo-signals-${projectId}`,
+  )
+}

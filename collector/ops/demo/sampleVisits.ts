@@ -1,0 +1,67 @@
+import { uuidOf } from '../../audiences/definition/canonical.ts'
+import { dayMs } from '../../events/query/window.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import type { Log } from '../../platform/log.ts'
+import { insertDays, sampleRows } from '../sandbox/sample.ts'
+import type { Demo } from './demo.ts'
+
+/** How many days the demo looks back, today included. */
+const daysBack = 30
+const everyMs = 60_000
+
+/** The pixel that captures the sample visitors. */
+export const samplePixelId = ({ project_id }: Demo): string => uuidOf(`${project_id} sample visitors`)
+
+const ownerOf = (demo: Demo) => ({
+  organizationId: demo.organization_id,
+  projectId: demo.project_id,
+  pixelId: samplePixelId(demo),
+})
+
+/** The rows of the day before yesterday, all of which are stored. */
+export const storedRows = (demo: Demo, now: Date): string[] =>
+  sampleRows(new Date((Math.floor(now.getTime() / dayMs) - 2) * dayMs), ownerOf(demo))
+
+/**
+ * Stores the sample visits that happened since the last stored one, up to `now`, at most 30 days of them. Only one
+ * process may do so: the primary process of the service with the demo, which holds the lock of the data directory.
+ */
+export async function addSampleVisits(clickhouse: ClickHouse, demo: Demo, now = new Date()): Promise<void> {
+  const owner = ownerOf(demo)
+  const [stored] = await clickhouse.rows<{ last: number }>({
+    sql: `SELECT max(ts_millis) AS last FROM events
+          WHERE project_id = {projectId:UUID} AND pixel_id = {pixelId:UUID}`,
+    params: { projectId: owner.projectId, pixelId: owner.pixelId },
+  })
+  const endMs = now.getTime()
+  const today = Math.floor(endMs / dayMs)
+  const firstMs = Math.max(stored!.last + 1, (today - daysBack + 1) * dayMs)
+  const firstDay = Math.floor(firstMs / dayMs)
+  const midnights = Array.from(
+    { length: Math.max(0, today - firstDay + 1) },
+    (_, index) => new Date((firstDay + index) * dayMs),
+  )
+  const rowsOf = (midnight: Date) =>
+    sampleRows(midnight, owner).filter((row) => {
+      const { ts_millis } = JSON.parse(row) as { ts_millis: number }
+      return ts_millis >= firstMs && ts_millis < endMs
+    })
+  const busy = midnights.filter((midnight) => rowsOf(midnight).length > 0)
+  await insertDays(clickhouse, busy, rowsOf, `demo-${owner.projectId}-${firstMs}-${endMs}`)
+}
+
+/** Adds the visits of each minute while the service runs. The returned function stops it. */
+export function keepSampleVisitsComing(clickhouse: ClickHouse, demo: Demo, log: Log): () => Promise<void> {
+  let adding = Promise.resolve()
+  const add = () => {
+    adding = adding
+      .then(() => addSampleVisits(clickhouse, demo))
+      .catch((error: Error) => log.warn({ error: error.message }, 'sample visits could not be stored'))
+  }
+  add()
+  const timer = setInterval(add, everyMs)
+  return async () => {
+    clearInterval(timer)
+    await adding
+  }
+}

@@ -1,0 +1,64 @@
+/** Builds what dist/ then is: the collector's processes, one bundle each with shared chunks, pixel, client and dashboard. */
+import { readFileSync } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build, stop } from 'esbuild'
+import { buildPixel } from '../../../pixel/build.mjs'
+import { buildDashboard } from '../../dashboard/build.mjs'
+import { newDraft, publish } from './builds.mjs'
+import { handOver } from './node.mjs'
+
+const at = (path) => fileURLToPath(new URL(`../../../${path}`, import.meta.url))
+
+const { dependencies } = JSON.parse(readFileSync(at('package.json'), 'utf8'))
+/** Packages that a service with stores of its own does without: no package.json may name them where it is built. */
+const optional = ['ffi-rs', 'playwright-core']
+/** Read from node_modules; but typebox is hundreds of modules, half of all that a process would read when it starts. */
+const external = [...Object.keys(dependencies).filter((name) => name !== 'typebox'), ...optional]
+
+export async function buildAll() {
+  const draft = newDraft()
+  await build({
+    entryPoints: [
+      'main',
+      'worker',
+      'cli',
+      'platform/clickhouse/localServer',
+      'platform/postgres/localServer',
+    ].map((entry) => at(`collector/${entry}.ts`)),
+    outbase: at('collector'),
+    outdir: join(draft, 'collector'),
+    bundle: true,
+    external,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node22',
+    sourcemap: true,
+    // Positions are what a stack needs; sources in maps cost each start of a worker a tenth of a second.
+    sourcesContent: false,
+    logLevel: 'warning',
+  })
+  await build({
+    entryPoints: [at('collector/api/client/index.ts')],
+    outdir: join(draft, 'client'),
+    bundle: true,
+    platform: 'neutral',
+    format: 'esm',
+    target: 'es2022',
+    logLevel: 'warning',
+  })
+  await copyFile(at('collector/api/client/client.d.ts'), join(draft, 'client/index.d.ts'))
+  await copyFile(at('collector/api/client/api.d.ts'), join(draft, 'client/api.d.ts'))
+  await buildPixel({ outDir: join(draft, 'pixel') })
+  await buildDashboard({ outDir: join(draft, 'dashboard') })
+  // Its helper process would otherwise live as long as ours, which may go on as the service.
+  stop()
+  publish(draft)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await handOver()
+  await buildAll()
+}

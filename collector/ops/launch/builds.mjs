@@ -1,0 +1,70 @@
+/**
+ * Where builds lie: each in a directory of its own below .builds/, named by what is in it, and dist/ is a link to the
+ * newest. So a service keeps the files that it was started from, whatever is built beside it.
+ */
+import { createHash } from 'node:crypto'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const builds = join(root, '.builds')
+const dist = join(root, 'dist')
+
+/** A running service may need an older one as long as it runs: the one before, and some more. */
+const buildsKept = 5
+
+/** An empty directory to build in. Throws where nothing can be written. */
+export function newDraft() {
+  const draft = join(builds, `draft-${process.pid}`)
+  rmSync(draft, { recursive: true, force: true })
+  mkdirSync(draft, { recursive: true })
+  return draft
+}
+
+/** Makes a finished draft what dist/ is, in one step, and forgets the oldest builds. */
+export function publish(draft) {
+  const build = join(builds, hashOf(draft))
+  if (existsSync(build)) rmSync(draft, { recursive: true })
+  else renameSync(draft, build)
+  const now = new Date()
+  utimesSync(build, now, now)
+
+  const link = join(root, `.dist-${process.pid}`)
+  rmSync(link, { force: true })
+  symlinkSync(join('.builds', basename(build)), link)
+  // A link cannot take the place of the directory that earlier versions built in.
+  if (lstatSync(dist, { throwIfNoEntry: false })?.isDirectory())
+    renameSync(dist, join(builds, `directory-${process.pid}`))
+  renameSync(link, dist)
+  forgetOld()
+}
+
+/** Of the names and contents of all files below a directory. */
+function hashOf(directory) {
+  const hash = createHash('sha256')
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+  for (const file of files) hash.update(`${file.slice(directory.length)}\n`).update(readFileSync(file))
+  return hash.digest('hex').slice(0, 12)
+}
+
+function forgetOld() {
+  const newestFirst = readdirSync(builds)
+    .map((name) => join(builds, name))
+    .sort((one, other) => statSync(other).mtimeMs - statSync(one).mtimeMs)
+  for (const old of newestFirst.slice(buildsKept)) rmSync(old, { recursive: true, force: true })
+}

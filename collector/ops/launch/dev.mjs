@@ -1,0 +1,56 @@
+/** `npm run dev`: the service, built and started anew whenever a source changes. What does not build changes nothing. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { watch } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { prepare } from './start.mjs'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+
+/** Editors save a file in several steps, and several files at once. */
+const settleMs = 150
+
+await prepare()
+const { buildAll } = await import('./build.mjs')
+
+let service = start()
+let restarting = Promise.resolve()
+let timer = setTimeout(() => {}, 0)
+for (const directory of ['collector', 'pixel', 'schemas', 'examples']) {
+  watch(join(root, directory), { recursive: true }, () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => (restarting = restarting.then(restart)), settleMs)
+  })
+}
+
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.on(signal, async () => {
+    await stop()
+    process.exit(0)
+  })
+}
+
+function start() {
+  const main = join(root, 'dist/collector/main.js')
+  return spawn(process.execPath, ['--enable-source-maps', main], { stdio: 'inherit' })
+}
+
+/** In order, unless it has ended already. */
+async function stop() {
+  if (service.exitCode !== null || service.signalCode !== null) return
+  service.kill('SIGTERM')
+  await once(service, 'exit')
+}
+
+async function restart() {
+  try {
+    await buildAll()
+  } catch {
+    // esbuild has said what is wrong.
+    return
+  }
+  console.log('A source has changed: starting anew…')
+  await stop()
+  service = start()
+}

@@ -1,0 +1,106 @@
+/**
+ * Which Node runs Footfall: the one that is there where it is new enough, else Node 24, which npm installed as an
+ * optional dependency. Every launcher begins with `await handOver()`. Plain JavaScript that Node 20.15 understands.
+ */
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { constants } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+
+/** Tells the process that is handed over to whose child it is. */
+export const launcherVariable = 'FOOTFALL_LAUNCHER_PID'
+
+/** A Ctrl-C goes to the whole group, and npm passes it on once more: whoever ends in order must bear it twice. */
+const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+
+const parentPollMs = 250
+
+/** What Footfall itself needs. */
+const isNewEnough = ([major]) => major >= 22
+
+/** What its launchers need. */
+const canLaunch = ([major, minor]) => (major === 20 && minor >= 15) || major > 20
+
+/** Ends with a sentence where not even the launchers can run. */
+export function checkLauncher() {
+  if (!canLaunch(versionOf(process.versions.node)))
+    fail(`Node 20.15 or newer is needed to start, this is ${process.versions.node}`)
+}
+
+/**
+ * Resolves where this Node is new enough. Elsewhere the same command line runs on the Node that npm installed, with
+ * our streams and signals, and this process ends as that one does. In both cases the process that runs the program
+ * ends when its launcher is gone, however that ended.
+ */
+export async function handOver() {
+  const launcher = takeLauncher()
+  if (launcher) endAfter(launcher)
+  // The shell that npm starts us in does not pass signals on.
+  else if (process.env.npm_lifecycle_event) endAfter(process.ppid)
+
+  if (isNewEnough(versionOf(process.versions.node))) return
+  const commandLine = [...process.execArgv, ...process.argv.slice(1)]
+  await run(installedNode(), commandLine, { env: { [launcherVariable]: String(process.pid) } })
+  process.exit(0)
+}
+
+/**
+ * Runs a program with our streams and signals. Resolves when it succeeds; otherwise this process ends as the program
+ * did, by the same exit code or signal.
+ */
+export async function run(command, args, { cwd, env } = {}) {
+  const child = spawn(command, args, { cwd, stdio: 'inherit', env: { ...process.env, ...env } })
+  const forward = (signal) => child.kill(signal)
+  for (const signal of forwardedSignals) process.on(signal, forward)
+  const [code, signal] = await new Promise((resolve, reject) => {
+    child.once('exit', (...outcome) => resolve(outcome)).once('error', reject)
+  })
+  for (const signal of forwardedSignals) process.off(signal, forward)
+  if (code === 0) return
+  if (signal) {
+    process.kill(process.pid, signal)
+    // Where the signal does not end us: what a shell answers for it.
+    await new Promise((resolve) => setTimeout(resolve, parentPollMs))
+  }
+  process.exit(code ?? 128 + constants.signals[signal])
+}
+
+/** Prints why nothing can be started, and ends. */
+export function fail(message) {
+  console.error(`footfall: ${message}`)
+  process.exit(1)
+}
+
+/** Whose child this process is told to be; 0 when it is not told. Its own children are not told the same. */
+export function takeLauncher() {
+  const launcher = Number(process.env[launcherVariable] ?? 0)
+  delete process.env[launcherVariable]
+  return launcher
+}
+
+/** SIGTERM to ourselves as soon as `parent` is not our parent any more. */
+export function endAfter(parent) {
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(watch)
+    process.kill(process.pid, 'SIGTERM')
+  }, parentPollMs)
+  watch.unref()
+}
+
+/** The Node of the optional dependency for this machine; without one, ends with a sentence. */
+function installedNode() {
+  const name = `node-${process.platform}-${process.arch}`
+  const path = join(root, 'node_modules', name, 'bin/node')
+  if (existsSync(path)) return path
+  const { optionalDependencies = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const advice = optionalDependencies[name]
+    ? `${name} is not installed: run npm install, or install Node 24`
+    : `npm has none for ${process.platform} ${process.arch}: install Node 24`
+  fail(`Node 24 is needed (22 will do), this is ${process.versions.node}; ${advice}`)
+}
+
+const versionOf = (version) => version.split('.').map(Number)

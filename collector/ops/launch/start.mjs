@@ -1,0 +1,69 @@
+/**
+ * `npm start`: makes a fresh clone run. Plain JavaScript without dependencies, because it runs before there are
+ * any: installs what is missing, goes on with the Node that serves (node.mjs), builds, then becomes the service. With
+ * --prepare it stops before the last step.
+ */
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { checkLauncher, fail, handOver, run } from './node.mjs'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+
+export async function prepare() {
+  await install()
+  const { buildAll } = await import('./build.mjs')
+  await buildAll()
+}
+
+/** Installs what is missing, and goes on with the Node that serves. */
+export async function install() {
+  checkLauncher()
+  checkWritable()
+  if (!isInstalled()) {
+    console.log(
+      'Installing dependencies (about 900 MB: a whole ClickHouse and a whole PostgreSQL are among them)…',
+    )
+    await run('npm', ['install', '--no-save', '--no-fund', '--no-audit'], { cwd: root })
+  }
+  await handOver()
+}
+
+/** Installing and building write into the checkout. */
+function checkWritable() {
+  try {
+    accessSync(root, constants.W_OK)
+  } catch (error) {
+    const built = 'make it writable, or run what was built before with npx footfall serve'
+    fail(`npm start installs and builds in ${root}, which cannot be written to (${error.code}): ${built}`)
+  }
+}
+
+/**
+ * npm notes what it installed in node_modules/.package-lock.json: the same packages as the lock file asks for? Of the
+ * optional ones those that Footfall itself names for this machine.
+ */
+function isInstalled() {
+  const installed = join(root, 'node_modules/.package-lock.json')
+  if (!existsSync(installed)) return false
+  const have = JSON.parse(readFileSync(installed, 'utf8')).packages
+  const want = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
+  const named = Object.keys(want[''].optionalDependencies ?? {}).map((name) => `node_modules/${name}`)
+  const isForUs = ({ os = [process.platform], cpu = [process.arch] }) =>
+    os.includes(process.platform) && cpu.includes(process.arch)
+  return Object.entries(want).every(
+    ([path, entry]) =>
+      path === '' ||
+      (entry.optional && !(named.includes(path) && isForUs(entry))) ||
+      have[path]?.version === entry.version,
+  )
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await prepare()
+  if (!process.argv.includes('--prepare')) {
+    // Before anything is loaded: stacks name the sources.
+    process.setSourceMapsEnabled(true)
+    await import('../../../dist/collector/main.js')
+  }
+}

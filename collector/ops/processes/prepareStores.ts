@@ -1,0 +1,98 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Config } from '../../config.ts'
+import { registerCollector } from '../../ingest/spool/collectors.ts'
+import { isSharded } from '../../platform/clickhouse/cluster.ts'
+import { migrateDatabases } from '../../platform/clickhouse/migrateDatabases.ts'
+import { isUnavailable } from '../../platform/isUnavailable.ts'
+import type { Stores } from '../../platform/localStores/open.ts'
+import type { Log } from '../../platform/log.ts'
+import { connectionsOfWorker } from '../../platform/postgres/connections.ts'
+import { migratePostgres } from '../../platform/postgres/migrate.ts'
+import { requireSession } from '../../platform/postgres/requireSession.ts'
+import { StartError } from '../../platform/startError.ts'
+
+/** A store on its way to be what this version needs. */
+export interface Preparation<T> {
+  /** Rejects when waiting does not help. */
+  readonly done: Promise<T>
+  /** Resolves when the store could not be reached at the first try. */
+  readonly away: Promise<'away'>
+}
+
+/** What a start needs to know of PostgreSQL; a collector keeps it for starts while PostgreSQL is away. */
+export interface Prepared {
+  /** How many connections each worker may open. */
+  connections: number
+  /** The earliest time, epoch milliseconds, that what is received from now on may say; 0 where nothing is received. */
+  receivedFrom: number
+}
+
+const retryMs = 1_000
+
+/** Brings PostgreSQL to its newest form, as soon as it is there, and registers the collector. */
+export const preparePostgres = (
+  config: Config,
+  { postgres: { pool, url } }: Stores,
+  collectorId: string,
+  log: Log,
+): Preparation<Prepared> =>
+  untilDone('PostgreSQL', log, isUnavailable, async () => {
+    await requireSession(pool, url)
+    await migratePostgres(pool)
+    const connections = await connectionsOfWorker(pool, config.workers, config.postgresConnectionsMax)
+    if (config.role === 'api') return { connections, receivedFrom: 0 }
+    const { mark, setBackMs } = await registerCollector(pool, collectorId)
+    if (setBackMs > 0)
+      log.warn(
+        { seconds: Math.round(setBackMs / 1000) },
+        'a watermark was ahead of PostgreSQL’s clock and is set back',
+      )
+    return { connections, receivedFrom: mark }
+  })
+
+/**
+ * Brings both databases of ClickHouse to their newest form, as soon as it is there. Shards wait for PostgreSQL, which
+ * knows which there are.
+ */
+export const prepareClickHouse = (
+  { clickhouseDatabase }: Config,
+  { clickhouse: { address }, postgres: { pool } }: Stores,
+  { done: postgresPrepared }: Preparation<unknown>,
+  log: Log,
+): Preparation<void> =>
+  untilDone(
+    'ClickHouse',
+    log,
+    (error) => !(error instanceof StartError),
+    async () => {
+      if (isSharded(address)) await postgresPrepared
+      await migrateDatabases(address, clickhouseDatabase, pool, (servers) =>
+        log.warn({ servers }, 'servers of ClickHouse cannot be reached'),
+      )
+    },
+  )
+
+function untilDone<T>(
+  store: string,
+  log: Log,
+  mayPass: (error: unknown) => boolean,
+  prepare: () => Promise<T>,
+): Preparation<T> {
+  let tellAway: (away: 'away') => void
+  const away = new Promise<'away'>((resolve) => {
+    tellAway = resolve
+  })
+  const untilDone = async (): Promise<T> => {
+    for (;;) {
+      try {
+        return await prepare()
+      } catch (error) {
+        if (!mayPass(error)) throw error
+        log.warn({ store, error: (error as Error).message }, 'a store is not ready')
+        tellAway('away')
+        await delay(retryMs)
+      }
+    }
+  }
+  return { done: untilDone(), away }
+}

@@ -1,0 +1,114 @@
+import { join } from 'node:path'
+import type { IdentityRefresh } from '../../identity/store/refresh.ts'
+import { recordDuplicates } from '../../ingest/shipper/duplicateEvents.ts'
+import type { ShipObserver } from '../../ingest/shipper/shipper.ts'
+import { type SpooledTable, spoolParts, unknownFiles } from '../../ingest/spool/layout.ts'
+import { makeSpool, openShippers, recoverSpool, type Shippers } from '../../ingest/spool/spools.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { lockDirectory } from '../../platform/localStores/lock.ts'
+import type { Stores } from '../../platform/localStores/open.ts'
+import type { Log } from '../../platform/log.ts'
+import {
+  deadLetters,
+  duplicateEvents,
+  shipLagSeconds,
+  shippedRows,
+  shipRetries,
+} from '../../platform/metrics.ts'
+
+const shipOnStopMs = 5_000
+/** How long workers that lost their primary may take to end. */
+const workerLockWaitMs = 5_000
+
+/** The spools of this machine's workers, and what brings them to ClickHouse. */
+export interface Shipping {
+  readonly shippers: Shippers
+  readonly spoolDirectory: string
+  readonly deadLetterDirectory: string
+  /** Where the worker of this number has its spool. */
+  directoryOf(index: number): string
+  /** Has what the worker before it left shipped, and makes room for a new one. */
+  recover(index: number): Promise<void>
+  /** Deletes what is kept though it was shipped: the disk is full. */
+  makeRoom(): void
+  /** Ships a little longer, and ends. */
+  stop(): Promise<void>
+}
+
+/** Begins to ship what lies in the spools below the data directory. */
+export async function openShipping(
+  dataDir: string,
+  { clickhouse: { live, shipping }, postgres }: Stores,
+  { collectorId, identity, log }: { collectorId: string; identity: IdentityRefresh; log: Log },
+): Promise<Shipping> {
+  const spoolDirectory = join(dataDir, 'spool')
+  const deadLetterDirectory = join(dataDir, 'dead_letters')
+  const shippers = openShippers(
+    shipping,
+    { postgresUrl: postgres.url, collectorId },
+    deadLetterDirectory,
+    (table) => observerOf(table, live, identity, log),
+  )
+  const recovered = new Set<string>()
+  const recover = async (directory: string) => {
+    const worker = await lockDirectory(directory, workerLockWaitMs)
+    recoverSpool(directory, shippers, !recovered.has(directory))
+    recovered.add(directory)
+    await worker.release()
+  }
+  for (const directory of spoolParts(spoolDirectory)) await recover(directory)
+  for (const path of unknownFiles(spoolDirectory))
+    log.error(
+      { path },
+      'no segment of this version or an earlier one: it is not shipped, and left where it is',
+    )
+  const directoryOf = (index: number) => join(spoolDirectory, String(index))
+  return {
+    shippers,
+    spoolDirectory,
+    deadLetterDirectory,
+    directoryOf,
+    async recover(index) {
+      makeSpool(directoryOf(index))
+      await recover(directoryOf(index))
+    },
+    makeRoom() {
+      for (const shipper of Object.values(shippers)) shipper.makeRoom()
+    },
+    async stop() {
+      await Promise.all(Object.values(shippers).map((shipper) => shipper.stop(shipOnStopMs)))
+    },
+  }
+}
+
+function observerOf(
+  table: SpooledTable,
+  clickhouse: ClickHouse,
+  identity: IdentityRefresh,
+  log: Log,
+): ShipObserver {
+  // Present before the first fault: an alert on a rate does not see a counter's first value.
+  for (const counter of [shippedRows, deadLetters, shipRetries]) counter.inc({ table }, 0)
+  return {
+    shipped(rows, ageMs) {
+      shippedRows.inc({ table }, rows)
+      shipLagSeconds.observe({ table }, ageMs / 1000)
+      if (table === 'identity_links') identity.linksStored()
+    },
+    duplicates(lines) {
+      duplicateEvents.inc(lines.length)
+      // Traces tell of them; no event waits for it.
+      recordDuplicates(clickhouse, lines).catch((error: Error) =>
+        log.warn({ rows: lines.length, error: error.message }, 'duplicates are not written down'),
+      )
+    },
+    deadLetter(reason) {
+      deadLetters.inc({ table })
+      log.error({ table, reason }, 'a row is not stored, see dead_letters in the data directory')
+    },
+    retry(error, segment) {
+      shipRetries.inc({ table })
+      log.warn({ table, segment, err: error }, 'shipping is retried')
+    },
+  }
+}

@@ -1,0 +1,31 @@
+import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { createAudience } from '../../audiences/audiences.ts'
+import { templates } from '../../audiences/templates.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+
+/** The audiences that test keys see, and the templates that they are made from. */
+export const sampleAudiences = [
+  { audienceId: '5a3b1e00-0000-4000-8000-0000000000d1', templateId: 'frequent_visitors' },
+  { audienceId: '5a3b1e00-0000-4000-8000-0000000000d2', templateId: 'abandoned_basket' },
+  { audienceId: '5a3b1e00-0000-4000-8000-0000000000d3', templateId: 'visiting_companies' },
+] as const
+
+/** Makes sure that the sample audiences are there, of a project that is; they are built daily, as the sample goes on. */
+export async function ensureSampleAudiences(postgres: Postgres): Promise<void> {
+  for (const { audienceId, templateId } of sampleAudiences) {
+    const { name, definition } = templates.find(({ template_id }) => template_id === templateId)!
+    await inTransaction(postgres, async (client) => {
+      // Of several processes that start at once the others wait, and find it.
+      await client.query('SELECT FROM projects WHERE project_id = $1 FOR UPDATE', [sampleIdentity.projectId])
+      const { rowCount } = await client.query('SELECT FROM audiences WHERE audience_id = $1', [audienceId])
+      if (rowCount !== 0) return
+      await createAudience(
+        client,
+        sampleIdentity.projectId,
+        { name, definition, refresh: 'daily' },
+        audienceId,
+      )
+    })
+  }
+}

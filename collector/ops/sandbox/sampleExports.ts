@@ -1,0 +1,56 @@
+import { sampleExportId, sampleRunId } from '../../activation/exports/sample.ts'
+import { integrationTypes } from '../../activation/integrations/destinations/destination.ts'
+import { destinationTypes } from '../../activation/integrations/destinations/index.ts'
+import { sampleIntegrationId, sampleSettings } from '../../activation/integrations/sample.ts'
+import { sampleIdentity } from '../../api/access/sampleView.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { sampleAudiences } from './sampleAudiences.ts'
+
+/** What the sample runs say of themselves. */
+const sampleCounts = { exported: 23, failed: 1, duplicated: 1 } as const
+const madeAt = '2026-01-01T00:00:00Z'
+
+/**
+ * Makes sure that test keys find an integration of each type, an export to it and a run that has ended, with a record
+ * that failed. They have no secrets, and nothing is ever sent to them. Call it once the sample audiences are there.
+ */
+export async function ensureSampleExports(postgres: Postgres): Promise<void> {
+  const { projectId } = sampleIdentity
+  await inTransaction(postgres, async (client) => {
+    for (const type of integrationTypes) {
+      const [integrationId, exportId] = [sampleIntegrationId(type), sampleExportId(type)]
+      const { rowCount } = await client.query(
+        `INSERT INTO integrations (integration_id, project_id, type, name, settings, sealed_secrets, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, '', $6, $6) ON CONFLICT DO NOTHING`,
+        [integrationId, projectId, type, `Sample of ${type}`, JSON.stringify(sampleSettings[type]), madeAt],
+      )
+      if (rowCount === 0) continue
+      const outputFormat = destinationTypes[type].formats[0]
+      await client.query(
+        `INSERT INTO exports (export_id, project_id, name, audience_id, integration_id, output_format, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $7)`,
+        [
+          ...[exportId, projectId, `Frequent visitors to ${type}`, sampleAudiences[0].audienceId],
+          ...[integrationId, outputFormat, madeAt],
+        ],
+      )
+      const { exported, failed, duplicated } = sampleCounts
+      await client.query(
+        `INSERT INTO export_runs (run_id, export_id, output_format, status, records_expected, records_exported,
+           records_failed, records_duplicated, done_key, requested_by, is_project_key, requested_at, started_at, ended_at)
+         VALUES ($1, $2, $3, 'completed', $4, $5, $6, $7, $4, $2, false, $8, $8, $8)`,
+        [
+          ...[sampleRunId(exportId), exportId, outputFormat],
+          ...[exported + failed + duplicated, exported, failed, duplicated, madeAt],
+        ],
+      )
+      await client.query(
+        `INSERT INTO export_outcomes (run_id, key, outcome, record, reason, class, is_charged)
+         VALUES ($1, 1, 'failed', $2, 'A sample of a reason: the address is not valid.', 'never', false),
+           ($1, 2, 'duplicated', $2, 'A sample of a record that was sent already.', NULL, false)`,
+        [sampleRunId(exportId), '0'.repeat(64)],
+      )
+    }
+  })
+}

@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto'
+import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { storeImport } from '../../audiences/lists/imports.ts'
+import { createList } from '../../audiences/lists/lists.ts'
+import { saveUpload } from '../../audiences/lists/upload/saveUpload.ts'
+import type { Uploads } from '../../audiences/lists/upload/uploads.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { sampleProfiles } from './sample.ts'
+
+/** The list that test keys see. */
+export const sampleListId = '5a3b1e00-0000-4000-8000-0000000000e1'
+
+/** Whose a sample list is, and of whom. */
+interface SampleList {
+  listId: string
+  projectId: string
+  graph?: Parameters<typeof sampleProfiles>[0]
+}
+
+/** Makes sure that a sample list is there: customers of the sample shop, a row twice and one that is wrong. */
+export async function ensureSampleLists(
+  postgres: Postgres,
+  uploads: Uploads,
+  { listId, projectId, graph }: SampleList = { listId: sampleListId, projectId: sampleIdentity.projectId },
+): Promise<void> {
+  const isThere = (client: Pick<Postgres, 'query'>) =>
+    client.query('SELECT FROM lists WHERE list_id = $1', [listId]).then(({ rowCount }) => rowCount !== 0)
+  if (await isThere(postgres)) return
+  const hems = sampleProfiles(graph).map((profile) => (JSON.parse(profile) as { hem: string }).hem)
+  const lines = ['hem', ...hems, hems[0], 'not a hem'].map((line) => `${line}\n`)
+  const importId = randomUUID()
+  const saved = await saveUpload(uploads, importId, {
+    ...{ format: 'csv', kind: 'hems', column: undefined },
+    bytes: bytesOf(lines.join('')),
+  })
+  await inTransaction(postgres, async (client) => {
+    // Of several processes that start at once the others wait, and find it; their files are cleaned up.
+    await client.query('SELECT FROM projects WHERE project_id = $1 FOR UPDATE', [projectId])
+    if (await isThere(client as Postgres)) return
+    await createList(client, { listId, projectId, name: 'Sample customers', kind: 'hems' })
+    await storeImport(client, { importId, listId, ...saved })
+  })
+}
+
+async function* bytesOf(text: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(text)
+}

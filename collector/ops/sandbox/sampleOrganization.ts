@@ -1,0 +1,52 @@
+import { storeMember } from '../../accounts/members/newMember.ts'
+import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { readRules, replaceRules } from '../../audiences/signals/rules.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { sampleCampaigns } from './sampleCampaigns.ts'
+import { sampleRules } from './sampleSignals.ts'
+
+/** Who belongs to the sample organization; nobody can sign in as them. */
+const sampleMembers = [
+  { memberId: '5a3b1e00-0000-4000-8000-0000000000a1', name: 'Ada Sample', role: 'owner' },
+  { memberId: '5a3b1e00-0000-4000-8000-0000000000a2', name: 'Ben Sample', role: 'admin' },
+  { memberId: '5a3b1e00-0000-4000-8000-0000000000a3', name: 'Cleo Sample', role: 'member' },
+] as const
+
+/** No password has it for its hash. */
+const noPassword = '!'
+
+/** Makes sure that the sample organization is there, with all that test keys see of it besides its events. */
+export async function ensureSampleOrganization(postgres: Postgres): Promise<void> {
+  const { organizationId, projectId, pixelId } = sampleIdentity
+  await postgres.query(
+    'INSERT INTO organizations (organization_id, name) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+    [organizationId, 'Sample organization'],
+  )
+  await postgres.query(
+    'INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+    [projectId, organizationId, 'Sample shop'],
+  )
+  await postgres.query(
+    `INSERT INTO pixels (pixel_id, project_id, name, allowed_origins) VALUES ($1, $2, $3, $4)
+     ON CONFLICT DO NOTHING`,
+    [pixelId, projectId, 'Sample shop', ['https://pottery.example']],
+  )
+  const { version } = await readRules(postgres, organizationId)
+  if (version === 0) await replaceRules(postgres, organizationId, sampleRules)
+  for (const { memberId, name, role } of sampleMembers) {
+    const email = `${memberId}@sample.invalid`
+    await storeMember(postgres, { memberId, organizationId, email, name, role, passwordHash: noPassword })
+    await postgres.query(
+      `INSERT INTO project_members (project_id, member_id, role) SELECT $1, $2, 'member' WHERE $3 = 'member'
+       ON CONFLICT DO NOTHING`,
+      [projectId, memberId, role],
+    )
+  }
+  for (const { campaignId, name, budget } of sampleCampaigns) {
+    await postgres.query(
+      `INSERT INTO campaigns (campaign_id, project_id, name, status, budget, start_date, created_at, updated_at)
+       VALUES ($1, $2, $3, 'active', $4, '2026-01-01', '2026-01-01', '2026-01-01') ON CONFLICT DO NOTHING`,
+      [campaignId, projectId, name, budget],
+    )
+  }
+}

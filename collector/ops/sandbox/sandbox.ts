@@ -1,0 +1,29 @@
+import type { Uploads } from '../../audiences/lists/upload/uploads.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import type { Log } from '../../platform/log.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { fillSampleDatabase } from './sample.ts'
+import { ensureSampleAudiences } from './sampleAudiences.ts'
+import { ensureSampleExports } from './sampleExports.ts'
+import { ensureSampleLists } from './sampleLists.ts'
+import { ensureSampleOrganization } from './sampleOrganization.ts'
+
+/**
+ * Makes sure that what test keys read is there: their organization and, with sample data of some days, its traffic,
+ * audiences, a list and exports.
+ */
+export async function ensureSandbox(
+  { postgres, test, uploads, log }: { postgres: Postgres; test: ClickHouse; uploads: Uploads; log: Log },
+  sampleDays: number,
+): Promise<void> {
+  if (sampleDays > 0) {
+    await fillSampleDatabase(test, new Date(), sampleDays).catch((error: Error) =>
+      log.warn({ error: error.message }, 'the sample database could not be filled'),
+    )
+  }
+  await ensureSampleOrganization(postgres)
+  if (sampleDays === 0) return
+  await ensureSampleAudiences(postgres)
+  await ensureSampleLists(postgres, uploads)
+  await ensureSampleExports(postgres)
+}

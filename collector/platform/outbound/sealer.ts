@@ -1,0 +1,84 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Keeps customers' secrets in the stores so that the stores alone do not tell them. */
+export interface Sealer {
+  /**
+   * Seals a text for one purpose (`webhook:ID`), for which alone it can be opened. Throws NoSecretKeyError where
+   * the operator has set no key.
+   */
+  seal(text: string, purpose: string): string
+  /** Throws when it was sealed for another purpose, with a key that is not known, or was changed. */
+  open(sealed: string, purpose: string): string
+}
+
+/** A secret cannot be stored because the operator has not set FOOTFALL_SECRET_KEY. */
+export class NoSecretKeyError extends Error {}
+
+/** The settings that decide which keys seal. */
+export interface SealerSettings {
+  /** As base64; the first one seals, all of them open. */
+  secretKeys: readonly string[]
+  /** Null when PostgreSQL is the local one. */
+  databaseUrl: string | null
+  dataDir: string
+}
+
+const version = 'v1'
+const keyBytes = 32
+const nonceBytes = 12
+const tagBytes = 16
+
+/** Seals with the first of the keys, opens with any: AES-256-GCM, as `v1.KEY.BASE64URL` where KEY tells which key it was. */
+export function createSealer(keys: readonly Buffer[]): Sealer {
+  const byName = new Map(keys.map((key) => [nameOf(key), key]))
+  return {
+    seal(text, purpose) {
+      const key = keys[0]
+      if (!key) throw new NoSecretKeyError()
+      const nonce = randomBytes(nonceBytes)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(purpose))
+      const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+      return [version, nameOf(key), sealed.toString('base64url')].join('.')
+    },
+    open(sealed, purpose) {
+      const [, name, content] = sealed.split('.')
+      const key = byName.get(name!)
+      if (!key)
+        throw new Error(`a secret was sealed with the key ${name}, which FOOTFALL_SECRET_KEY does not have`)
+      const bytes = Buffer.from(content!, 'base64url')
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes))
+        .setAAD(Buffer.from(purpose))
+        .setAuthTag(bytes.subarray(-tagBytes))
+      return (
+        decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8')
+      )
+    },
+  }
+}
+
+const nameOf = (key: Buffer): string => createHash('sha256').update(key).digest('hex').slice(0, 8)
+
+/**
+ * The sealer of this service: with the keys of FOOTFALL_SECRET_KEY, or where PostgreSQL is the local one, with one that
+ * is made once and kept beside it. Several hosts that share a PostgreSQL have to be given the same.
+ */
+export function openSealer({ secretKeys, databaseUrl, dataDir }: SealerSettings): Sealer {
+  if (secretKeys.length > 0) return createSealer(secretKeys.map((key) => Buffer.from(key, 'base64')))
+  return createSealer(databaseUrl === null ? [localKey(join(dataDir, 'secret_key'))] : [])
+}
+
+/** The key in a file, which the first process that asks makes; its owner alone may read it. */
+function localKey(file: string): Buffer {
+  const own = `${file}.${process.pid}`
+  writeFileSync(own, randomBytes(keyBytes).toString('base64'), { mode: 0o600 })
+  try {
+    linkSync(own, file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(own)
+  }
+  return Buffer.from(readFileSync(file, 'utf8'), 'base64')
+}

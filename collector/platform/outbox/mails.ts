@@ -1,0 +1,70 @@
+import type { Queue } from '../jobs/queue.ts'
+import { wakeQueue } from '../jobs/queue.ts'
+import type { SendMail } from '../mail.ts'
+import type { Postgres } from '../postgres/pool.ts'
+import type { Queryable } from '../postgres/transaction.ts'
+
+const mailsQueue = 'outbox.mails'
+/** What could not be sent for so long is dropped: it would tell nothing new. */
+const keptDays = 3
+
+/** Mails the owners of an organization, once the transaction of `client` commits. */
+export async function mailOwners(
+  client: Queryable,
+  organizationId: string,
+  { subject, text }: { subject: string; text: string },
+): Promise<void> {
+  await client.query(
+    `INSERT INTO outbox_mails (recipient, subject, body)
+     SELECT users.email, $2, $3 FROM members JOIN users USING (user_id) WHERE organization_id = $1 AND role = 'owner'`,
+    [organizationId, subject, text],
+  )
+  await wakeQueue(client, mailsQueue)
+}
+
+/** Mails somebody, once the transaction of `client` commits. */
+export async function mailTo(
+  client: Queryable,
+  recipient: string,
+  { subject, text }: { subject: string; text: string },
+): Promise<void> {
+  await client.query('INSERT INTO outbox_mails (recipient, subject, body) VALUES ($1, $2, $3)', [
+    ...[recipient, subject, text],
+  ])
+  await wakeQueue(client, mailsQueue)
+}
+
+export interface MailJobsDeps {
+  postgres: Postgres
+  /** Null: no mail is sent. */
+  sendMail: SendMail | null
+}
+
+/** The background work of mails: each is sent, and again where its server did not take it. */
+export const mailQueues = (deps: MailJobsDeps): Queue[] => [
+  { name: mailsQueue, schedule: '* * * * *', run: () => sendMails(deps) },
+]
+
+async function sendMails({ postgres, sendMail }: MailJobsDeps): Promise<void> {
+  await postgres.query("DELETE FROM outbox_mails WHERE $1 OR created_at < now() - $2 * interval '1 day'", [
+    sendMail === null,
+    keptDays,
+  ])
+  if (!sendMail) return
+  const { rows } = await postgres.query<{
+    mail_id: string
+    recipient: string
+    subject: string
+    body: string
+  }>('SELECT mail_id, recipient, subject, body FROM outbox_mails ORDER BY created_at LIMIT 100')
+  let failure: unknown = null
+  for (const { mail_id, recipient, subject, body } of rows) {
+    try {
+      await sendMail({ to: recipient, subject, text: body })
+      await postgres.query('DELETE FROM outbox_mails WHERE mail_id = $1', [mail_id])
+    } catch (error) {
+      failure = error
+    }
+  }
+  if (failure !== null) throw failure
+}

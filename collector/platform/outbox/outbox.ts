@@ -1,0 +1,38 @@
+import { wakeQueue } from '../jobs/queue.ts'
+import type { Queryable } from '../postgres/transaction.ts'
+import { uuidV7 } from '../uuidV7.ts'
+
+/** What happens here that somebody outside may want to hear of. */
+export const eventTypes = [
+  'audience.built',
+  'list.imported',
+  'export.run_ended',
+  'budget.reached',
+  'pixel.silent',
+] as const
+export type OutboxEventType = (typeof eventTypes)[number]
+
+export interface OutboxEvent {
+  organizationId: string
+  /** Absent: of the organization as a whole, and no project's to hear. */
+  projectId?: string
+  type: OutboxEventType
+  /** What receivers get as `data`: ids, names and counts; no personal data, no secrets. */
+  data: Readonly<Record<string, unknown>>
+}
+
+/** The queue that gives what is in the outbox to who wants it. */
+export const outboxQueue = 'outbox.dispatch'
+
+/** Tells the world outside, once the transaction of `client` commits; nobody hears of one that does not. */
+export async function emit(
+  client: Queryable,
+  { organizationId, projectId, type, data }: OutboxEvent,
+): Promise<void> {
+  await client.query(
+    `INSERT INTO outbox_messages (message_id, organization_id, project_id, type, data)
+     VALUES ($1, $2, $3, $4, $5)`,
+    [uuidV7(), organizationId, projectId ?? null, type, JSON.stringify(data)],
+  )
+  await wakeQueue(client, outboxQueue)
+}
